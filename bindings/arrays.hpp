@@ -1,0 +1,75 @@
+// The types at the border between Python and the core. Kernels trust what has passed here.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstring>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "comboost/types.hpp"
+
+namespace comboost_python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+template <class T, class... Args>
+using Array = nb::ndarray<T, nb::numpy, nb::device::cpu, Args...>;
+
+template <class T>
+using Vector = Array<const T, nb::ndim<1>, nb::c_contig>;
+template <class T>
+using OutVector = Array<T, nb::ndim<1>, nb::c_contig>;
+template <class T>
+using Values = Array<const T, nb::ndim<2>>;  // any strides: neither C nor Fortran order is copied
+using Splits = Array<const std::int32_t, nb::shape<-1, 3>, nb::c_contig>;
+using NodeBytes = Array<const std::uint8_t, nb::shape<-1, sizeof(comboost::Node)>, nb::c_contig>;
+using CodeColumns = Array<const comboost::Code, nb::ndim<2>, nb::c_contig>;  // (n_features, n_rows)
+using Histograms = Array<const comboost::Sum, nb::ndim<3>, nb::c_contig>;    // (n_nodes, n_bins, n_channels)
+using OutHistograms = Array<comboost::Sum, nb::ndim<3>, nb::c_contig>;
+
+inline void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+template <class A>
+auto span_of(const A& array) {
+    return std::span(array.data(), array.size());
+}
+
+// An optional vector: empty where it is None.
+template <class T>
+std::span<const T> span_or_empty(const std::optional<Vector<T>>& array) {
+    return array ? span_of(*array) : std::span<const T>{};
+}
+
+template <class T>
+comboost::Matrix<T> matrix_of(const Values<T>& values) {
+    return {values.data(), values.shape(0), values.shape(1), values.stride(0), values.stride(1)};
+}
+
+inline comboost::Codes codes_of(const CodeColumns& codes) { return {codes.data(), codes.shape(1), codes.shape(0)}; }
+
+inline std::span<const comboost::Split> splits_of(const Splits& splits) {
+    return {reinterpret_cast<const comboost::Split*>(splits.data()), splits.shape(0)};
+}
+
+inline std::span<const comboost::Node> nodes_of(const NodeBytes& nodes) {
+    return {reinterpret_cast<const comboost::Node*>(nodes.data()), nodes.shape(0)};
+}
+
+// A new NumPy array with a copy of `records`, each seen as `width` elements of T.
+template <class T, class Record, class... Shape>
+Array<T, Shape...> copy_records(const std::vector<Record>& records, std::size_t width) {
+    T* data = new T[records.size() * width];
+    std::memcpy(data, records.data(), records.size() * sizeof(Record));
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array<T, Shape...>(data, {records.size(), width}, owner);
+}
+
+}  // namespace comboost_python

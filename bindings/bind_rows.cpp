@@ -1,0 +1,118 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include "arrays.hpp"
+#include "comboost/costs.hpp"
+#include "comboost/histogram.hpp"
+#include "comboost/partition.hpp"
+
+namespace comboost_python {
+namespace {
+
+using comboost::CostTable;
+using comboost::Label;
+using comboost::Partition;
+using comboost::Sum;
+using comboost::Weight;
+
+using Square = Array<const double, nb::ndim<2>, nb::c_contig>;
+using OutLabels = OutVector<Label>;
+
+void construct_table(CostTable* self, const Vector<Label>& labels, const std::optional<Vector<Weight>>& weights,
+                     std::size_t n_classes) {
+    require(n_classes >= 2 && n_classes <= 65535, "n_classes lies outside 2..65535");
+    require(!weights || weights->size() == labels.size(), "weights and labels differ in length");
+    for (const Label label : span_of(labels)) require(label < n_classes, "a label lies outside the classes");
+    new (self) CostTable(span_of(labels), span_or_empty(weights), n_classes);
+}
+
+void require_votes(const CostTable& table, std::span<const Label> votes) {
+    require(votes.size() == table.n_rows(), "votes must have one entry per row");
+}
+
+std::pair<Sum, double> advance(CostTable& table, const std::optional<Vector<Label>>& votes, double up, double down,
+                               const Square& factors, int n_threads) {
+    const std::size_t n_classes = table.n_classes();
+    require(factors.shape(0) == n_classes && factors.shape(1) == n_classes, "factors must be (n_classes, n_classes)");
+    if (votes) require_votes(table, span_of(*votes));
+    nb::gil_scoped_release release;
+    const auto pass = table.advance(span_or_empty(votes), up, down, span_of(factors), n_threads);
+    return {pass.loss, pass.largest};
+}
+
+void measure(const CostTable& table, const Vector<Label>& votes, int n_threads,
+             const Array<Sum, nb::ndim<3>, nb::c_contig>& sums) {
+    require_votes(table, span_of(votes));
+    require(sums.size() == 3 * table.n_classes() * table.n_classes(), "sums must be (3, n_classes, n_classes)");
+    table.measure(span_of(votes), n_threads, span_of(sums));
+}
+
+void row_losses(const CostTable& table, const OutVector<double>& losses) {
+    require(losses.size() == table.n_rows(), "losses must have one entry per row");
+    table.row_losses(span_of(losses));
+}
+
+void confusion(const CostTable& table, const Vector<Label>& votes, const Array<Sum, nb::ndim<2>, nb::c_contig>& counts) {
+    require_votes(table, span_of(votes));
+    require(counts.size() == table.n_classes() * table.n_classes(), "counts must be (n_classes, n_classes)");
+    table.confusion(span_of(votes), span_of(counts));
+}
+
+void split(Partition& partition, const CodeColumns& codes, const Splits& splits, int n_threads) {
+    partition.split(codes_of(codes), splits_of(splits), n_threads);
+}
+
+void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& tree, int n_threads, const OutLabels& votes) {
+    partition.settle(codes_of(codes), nodes_of(tree), n_threads, span_of(votes));
+}
+
+void count_histograms(const CodeColumns& codes, const CostTable& table, const Partition& partition,
+                      const Vector<std::int64_t>& bin_offsets, const Vector<std::int32_t>& nodes, int n_threads,
+                      const OutHistograms& histograms) {
+    const std::size_t n_channels = histograms.shape(2);
+    require(n_channels == table.n_classes() || n_channels == table.n_classes() + 1,
+            "histograms must have n_classes channels, or one more to count rows");
+    require(codes.shape(1) == table.n_rows() && bin_offsets.size() == codes.shape(0) + 1, "codes do not fit the rows or the bins");
+    const comboost::BinLayout layout{span_of(bin_offsets)};
+    require(histograms.shape(0) == nodes.size() && histograms.shape(1) == layout.n_bins(), "histograms do not fit nodes and bins");
+    std::vector<comboost::RowSet> sets;
+    for (const std::int32_t node : span_of(nodes)) sets.push_back(partition.rows(static_cast<std::size_t>(node)));
+    comboost::count_histograms(codes_of(codes), table, layout, {table.n_classes(), n_channels > table.n_classes()}, sets,
+                               n_threads, histograms.data());
+}
+
+void node_sizes(const Partition& partition, std::int32_t first, const OutVector<std::int64_t>& sizes) {
+    for (std::size_t k = 0; k < sizes.size(); ++k)
+        sizes.data()[k] = static_cast<std::int64_t>(partition.rows(static_cast<std::size_t>(first) + k).size);
+}
+
+}  // namespace
+
+void bind_rows(nb::module_& m) {
+    const auto release = nb::call_guard<nb::gil_scoped_release>();
+
+    nb::class_<CostTable>(m, "CostTable", "The rows' excess and quantised costs.")
+        .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a)
+        .def("advance", &advance, "votes"_a.noconvert().none(), "up"_a, "down"_a, "factors"_a.noconvert(), "n_threads"_a,
+             "Adds a round's votes and quantises the costs; the loss and the largest row, both scaled.")
+        .def("measure", &measure, "votes"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
+             "Writes the cost sums by (truth, class) that the votes would shrink, grow and leave.")
+        .def("row_losses", &row_losses, "losses"_a.noconvert(), release, "Writes the loss of every row.")
+        .def("confusion", &confusion, "votes"_a.noconvert(), "counts"_a.noconvert(), release,
+             "Writes the weight by (truth, vote).");
+
+    nb::class_<Partition>(m, "Partition", "The rows of every node of the tree that is being grown.")
+        .def(nb::init<std::size_t>(), "n_rows"_a)
+        .def("reset", &Partition::reset, release, "Back to the root with every row.")
+        .def("split", &split, "codes"_a.noconvert(), "splits"_a.noconvert(), "n_threads"_a, release,
+             "Divides nodes; the children become the next nodes, left before right.")
+        .def("sizes", &node_sizes, "first"_a, "sizes"_a.noconvert(), "Writes the row counts of the nodes from `first` on.")
+        .def("settle", &settle, "codes"_a.noconvert(), "tree"_a.noconvert(), "n_threads"_a, "votes"_a.noconvert(), release,
+             "Writes the vote of the finished tree for every row.")
+        .def_prop_ro("n_nodes", &Partition::n_nodes);
+
+    m.def("count_histograms", &count_histograms, "codes"_a.noconvert(), "costs"_a, "partition"_a, "bin_offsets"_a.noconvert(),
+          "nodes"_a.noconvert(), "n_threads"_a, "histograms"_a.noconvert(), release, "Writes the histograms of these nodes.");
+}
+
+}  // namespace comboost_python

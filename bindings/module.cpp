@@ -1,0 +1,19 @@
+// Table of contents of comboost._core.
+#include <nanobind/nanobind.h>
+
+namespace comboost_python {
+void bind_parallel(nanobind::module_& m);
+void bind_binning(nanobind::module_& m);
+void bind_rows(nanobind::module_& m);
+void bind_growing(nanobind::module_& m);
+void bind_predicting(nanobind::module_& m);
+}  // namespace comboost_python
+
+NB_MODULE(_core, m) {
+    m.doc() = "The loops over rows, compiled. Private: the Python modules of comboost are its only callers.";
+    comboost_python::bind_parallel(m);
+    comboost_python::bind_binning(m);
+    comboost_python::bind_rows(m);
+    comboost_python::bind_growing(m);
+    comboost_python::bind_predicting(m);
+}

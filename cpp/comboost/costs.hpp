@@ -1,0 +1,57 @@
+// The rows' excess E(i,j) and their quantised costs u(i,j): updated by votes, rounded, summed up.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "comboost/types.hpp"
+
+namespace comboost {
+
+// What a pass over the rows measures.
+struct PassResult {
+    Sum loss;        // Λ, the sum of n·Σ_j u(i,j)
+    double largest;  // the largest Σ_j v(i,j), still scaled by 2^e
+};
+
+class CostTable {
+  public:
+    // `weights` is empty where every row weighs 1. Starts with E = 1 and no costs: call advance() first.
+    CostTable(std::span<const Label> labels, std::span<const Weight> weights, std::size_t n_classes);
+
+    // Adds a round's votes to the excess, then quantises the costs: u(i,j) = rint(factors[y_i][j]·E(i,j)).
+    // `votes` is empty where there is nothing to add; `up` and `down` are e^α and e^-α.
+    PassResult advance(std::span<const Label> votes, double up, double down, std::span<const double> factors,
+                       int n_threads);
+
+    // The cost sums by (true class, class), split by what these votes would do: sums[0] to entries that would shrink (the rows
+    // voted right), sums[1] to the entries that would grow (a wrong row's entry voted for), sums[2] the rest. K×K each.
+    void measure(std::span<const Label> votes, int n_threads, std::span<Sum> sums) const;
+
+    // n·Σ_j u(i,j) of every row: what -D(i,y_i) is to a weak learner that takes sample weights.
+    void row_losses(std::span<double> losses) const;
+
+    // Counts n by (true class, voted class). K×K.
+    void confusion(std::span<const Label> votes, std::span<Sum> counts) const;
+
+    std::size_t n_rows() const { return labels_.size(); }
+    std::size_t n_classes() const { return n_classes_; }
+
+    // The histogram channels of a row: u of the first K - 1 classes, then the row's loss.
+    const Unit* units(std::size_t row) const { return units_.data() + row * n_classes_; }
+    const Weight* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
+
+  private:
+    Sum weight(std::size_t row) const { return weights_.empty() ? 1 : Sum{weights_[row]}; }
+    Unit unit(std::size_t row, std::size_t label) const;
+    double quantise_row(std::size_t row, const double* factors);
+    void vote_row(std::size_t row, Label vote, double up, double down);
+
+    std::size_t n_classes_;
+    std::vector<Label> labels_;
+    std::vector<Weight> weights_;
+    std::vector<double> excess_;
+    std::vector<Unit> units_;
+};
+
+}  // namespace comboost

@@ -1,0 +1,73 @@
+// A tree that grows level by level from the histograms of its frontier.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "comboost/splitting.hpp"
+#include "comboost/types.hpp"
+
+namespace comboost {
+
+struct GrowthRules {
+    Criterion criterion;
+    Sum min_samples_leaf;
+    double min_weight_fraction_leaf;
+    std::size_t max_features;
+    std::uint64_t seed;
+};
+
+class Grower {
+  public:
+    // `edges` of feature f are at [offsets[f] - f, offsets[f + 1] - f - 1): a feature has one edge fewer than bins.
+    Grower(std::span<const std::int64_t> bin_offsets, std::span<const double> edges, std::size_t n_classes,
+           GrowthRules rules);
+
+    // Starts a tree with its root as the frontier.
+    void plant(std::span<const Sum> root_histogram, std::uint64_t round);
+
+    // Looks for the best split of the frontier's nodes first, first + 1, ... whose histograms these are.
+    void search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads);
+
+    // Divides the frontier's nodes by the splits found; their children are the new frontier. The splits are in order of node.
+    const std::vector<Split>& branch();
+
+    // The histograms of the new frontier after branch(), from those of the old one and of the one child that was counted of every split.
+    void derive(const Sum* old_histograms, const Sum* counted, std::span<const std::uint8_t> counted_right, int n_threads,
+                Sum* histograms) const;
+
+    const std::vector<Node>& nodes() const { return nodes_; }
+    const std::vector<Split>& branches() const { return branched_; }
+    std::size_t frontier_begin() const { return frontier_begin_; }
+    std::size_t frontier_size() const { return nodes_.size() - frontier_begin_; }
+
+    // A = -Σ of the leaves' costs, and Λ: their ratio is the edge.
+    Sum advantage() const;
+    Sum loss() const { return sums_.front().loss; }
+
+    // The cost that the splits on each feature saved.
+    void add_savings(std::span<double> savings) const;
+
+    BinLayout layout() const { return {bin_offsets_}; }
+    Channels channels() const { return channels_; }
+
+  private:
+    double threshold(std::size_t feature, std::int32_t bin) const;
+    void add_node(NodeSums sums);
+
+    std::vector<std::int64_t> bin_offsets_;
+    std::vector<double> edges_;
+    Channels channels_;
+    GrowthRules rules_;
+
+    std::uint64_t round_ = 0;
+    std::size_t frontier_begin_ = 0;
+    std::size_t old_frontier_begin_ = 0;
+    std::vector<Node> nodes_;
+    std::vector<NodeSums> sums_;       // of every node
+    std::vector<NodeSums> left_sums_;  // of the splits found, by place in the frontier
+    std::vector<Split> found_;         // by place in the frontier; feature kLeaf where there is none
+    std::vector<Split> branched_;
+};
+
+}  // namespace comboost

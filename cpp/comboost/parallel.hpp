@@ -1,0 +1,38 @@
+// Threads: how many there are, and loops over tasks and blocks that give the same result for any number of them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace comboost {
+
+// Threads that a request gets: no more than OpenMP allows here (OMP_NUM_THREADS, threadpoolctl), one in a forked child.
+int available_threads(int requested);
+
+// Below this many elementary updates a second thread costs more than it saves.
+inline constexpr std::size_t kSerialWork = 1 << 15;
+
+// body(task) for every task. `work` estimates the elementary updates of all tasks together.
+template <class Body>
+void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& body) {
+    if (n_threads <= 1 || n_tasks <= 1 || work < kSerialWork) {
+        for (std::size_t task = 0; task < n_tasks; ++task) body(task);
+        return;
+    }
+#pragma omp parallel for schedule(dynamic) num_threads(n_threads)
+    for (std::size_t task = 0; task < n_tasks; ++task) body(task);
+}
+
+inline constexpr std::size_t kBlock = 4096;
+
+inline std::size_t n_blocks(std::size_t n_rows) { return (n_rows + kBlock - 1) / kBlock; }
+
+// body(begin, end) for consecutive blocks of rows; `work_per_row` as above.
+template <class Body>
+void for_each_block(std::size_t n_rows, std::size_t work_per_row, int n_threads, Body&& body) {
+    for_each_task(n_blocks(n_rows), n_rows * work_per_row, n_threads, [&](std::size_t block) {
+        body(block * kBlock, std::min(n_rows, (block + 1) * kBlock));
+    });
+}
+
+}  // namespace comboost

@@ -1,0 +1,49 @@
+// Which rows stand in which node of the tree that is being grown.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "comboost/types.hpp"
+
+namespace comboost {
+
+// The rows of a node, ascending; `rows` is null where they are all rows.
+struct RowSet {
+    const RowIndex* rows;
+    std::size_t size;
+};
+
+class Partition {
+  public:
+    explicit Partition(std::size_t n_rows);
+
+    // Back to one node, the root, with every row.
+    void reset();
+
+    // Splits nodes; the children of the k-th split become the nodes n + 2k and n + 2k + 1, n being the number of nodes before.
+    void split(const Codes& codes, std::span<const Split> splits, int n_threads);
+
+    // The vote of every row: walks from the row's node on to a leaf of `tree`, whose nodes are numbered as the nodes here.
+    void settle(const Codes& codes, std::span<const Node> tree, int n_threads, std::span<Label> votes) const;
+
+    RowSet rows(std::size_t node) const;
+    std::size_t n_nodes() const { return cells_.size(); }
+
+  private:
+    struct Cell {
+        std::size_t begin;
+        std::size_t end;
+        std::size_t buffer;  // which of the two buffers holds the rows
+        bool divided;
+    };
+
+    void divide(const Codes& codes, const Split& split, int n_threads);
+
+    // A node's rows stand in one buffer, its children's in the same places of the other: nothing is copied back.
+    std::vector<RowIndex> buffers_[2];
+    std::vector<Cell> cells_;
+    std::vector<std::size_t> n_left_;  // per block
+};
+
+}  // namespace comboost

@@ -1,0 +1,82 @@
+// The vocabulary of the core: number types, the records that cross the border, and the limits. src/comboost/_dtypes.py is its mirror.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace comboost {
+
+using Code = std::uint8_t;      // bin of a value
+using Label = std::uint16_t;    // class index
+using Weight = std::uint32_t;   // integer sample weight; the weights of all rows add up to at most 2^32
+using Unit = std::int32_t;      // quantised cost per unit of weight, at most 2^30 per row
+using Sum = std::int64_t;       // sum of weight times unit, at most 2^62
+using RowIndex = std::uint32_t;
+
+inline constexpr std::size_t kMaxBins = 255;
+inline constexpr std::int32_t kLeaf = -1;  // the feature, bin and left child of a leaf
+
+// A node of a flat tree. Children stand next to each other, so `left` says both; a value <= threshold goes left.
+struct Node {
+    double threshold;
+    std::int32_t feature;
+    std::int32_t left;
+    std::int32_t label;
+    std::int32_t bin;
+};
+static_assert(sizeof(Node) == 24 && alignof(Node) == 8, "NODE_DTYPE of _dtypes.py mirrors this record");
+
+// A split of a node that is being grown: codes <= bin go left.
+struct Split {
+    std::int32_t node;
+    std::int32_t feature;
+    std::int32_t bin;
+};
+static_assert(sizeof(Split) == 12 && alignof(Split) == 4, "SPLIT_DTYPE of _dtypes.py mirrors this record");
+
+// Codes, feature by feature: code of row i and feature f at data[f * n_rows + i].
+struct Codes {
+    const Code* data;
+    std::size_t n_rows;
+    std::size_t n_features;
+
+    const Code* column(std::size_t feature) const { return data + feature * n_rows; }
+};
+
+// A matrix of values in any memory order; strides count elements.
+template <class T>
+struct Matrix {
+    const T* data;
+    std::size_t n_rows;
+    std::size_t n_columns;
+    std::ptrdiff_t row_stride;
+    std::ptrdiff_t column_stride;
+
+    T operator()(std::size_t row, std::size_t column) const {
+        return data[static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride];
+    }
+};
+
+// Where the bins of each feature lie in a histogram: feature f owns [offsets[f], offsets[f + 1]).
+struct BinLayout {
+    std::span<const std::int64_t> offsets;
+
+    std::size_t n_features() const { return offsets.size() - 1; }
+    std::size_t n_bins() const { return static_cast<std::size_t>(offsets.back()); }
+    std::size_t begin(std::size_t feature) const { return static_cast<std::size_t>(offsets[feature]); }
+    std::size_t size(std::size_t feature) const { return static_cast<std::size_t>(offsets[feature + 1] - offsets[feature]); }
+};
+
+// What one bin of a histogram holds: the sums of the first K - 1 classes, the loss, and, where rows must be counted, their number.
+// The costs of a row add up to zero over the classes, so the sum of the last class follows from the others.
+struct Channels {
+    std::size_t n_classes;
+    bool counted;
+
+    std::size_t size() const { return n_classes + (counted ? 1 : 0); }
+    std::size_t loss() const { return n_classes - 1; }
+    std::size_t count() const { return n_classes; }
+};
+
+}  // namespace comboost

@@ -1,0 +1,209 @@
+"""Weak learners. In: the costs of a round. Out: a hypothesis, what it votes, and how much better than guessing it is."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, clone
+
+from comboost import _core
+from comboost._binning import BinMapper
+from comboost._dtypes import LABEL, Floats, Labels, NodeBytes, Sums
+from comboost._rows import Ballot, Costs, MemoryRows, Rows
+from comboost._tree import Forest
+
+HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """h_t: its ballot and A = −Σ_i D(i,h(i)) in the units of the round."""
+
+    ballot: Ballot
+    advantage: int
+
+
+class Learner(Protocol):
+    """The weak learner W of the paper."""
+
+    def learn(self, rows: Any, costs: Costs, round_idx: int) -> Hypothesis:
+        """Learn h_t on D_t."""
+
+    def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
+        """Keep the hypothesis just learned: its weight, and by how much the logarithm of the loss fell."""
+
+
+@dataclass(frozen=True)
+class TreeRules:
+    """How a tree may grow; see the estimators' parameters."""
+
+    max_depth: int | None
+    criterion: str
+    min_samples_leaf: int
+    min_weight_fraction_leaf: float
+    max_features: int
+    seed: int
+
+
+class TreeLearner:
+    """Grows a cost-sensitive tree per round, level by level.
+
+    Parameters
+    ----------
+    bins : BinMapper
+        The bins of the rows.
+    n_classes : int
+        K.
+    rules : TreeRules
+        How a tree may grow.
+    n_threads : int
+        Threads of the split search.
+    """
+
+    def __init__(self, bins: BinMapper, n_classes: int, rules: TreeRules, n_threads: int) -> None:
+        self._grower = _core.Grower(
+            bins.bin_offsets,
+            bins.flat_edges,
+            n_classes,
+            by_cost=rules.criterion == "cost",
+            min_samples_leaf=rules.min_samples_leaf,
+            min_weight_fraction_leaf=rules.min_weight_fraction_leaf,
+            max_features=rules.max_features,
+            seed=rules.seed,
+        )
+        self._max_depth = rules.max_depth
+        self._n_threads = n_threads
+        self._n_bins = int(bins.bin_offsets[-1])
+        self._trees: list[NodeBytes] = []
+        self._alphas: list[float] = []
+        self._importances = np.zeros(len(bins.edges))
+
+    @property
+    def n_channels(self) -> int:
+        """Channels that a histogram bin must have."""
+        return self._grower.n_channels
+
+    def learn(self, rows: Rows, costs: Costs, round_idx: int) -> Hypothesis:
+        """Grow a tree on the costs, one level at a time."""
+        assert costs.root is not None
+        self._grower.plant(costs.root, round_idx)
+        histograms: Sums | None = costs.root
+        depth = 0
+        while depth != self._max_depth:
+            self._search(rows, histograms)
+            splits = self._grower.branch()
+            depth += 1
+            if len(splits) == 0 or depth == self._max_depth:
+                break
+            histograms = self._descend(rows, histograms, splits)
+        return Hypothesis(self._grower.nodes(), self._grower.advantage)
+
+    def _search(self, rows: Rows, histograms: Sums | None) -> None:
+        if histograms is not None:
+            self._grower.search(0, histograms, self._n_threads)
+            return
+        begin, size = self._grower.frontier_begin, self._grower.frontier_size
+        step = max(1, HISTOGRAM_BUDGET // self._histogram_bytes)
+        for first in range(0, size, step):
+            nodes = np.arange(begin + first, begin + min(size, first + step), dtype=np.int32)
+            self._grower.search(first, rows.count(nodes), self._n_threads)
+
+    def _descend(self, rows: Rows, histograms: Sums | None, splits: NDArray[np.int32]) -> Sums | None:
+        """Histograms of the new frontier; None where they are too many to be held at once."""
+        if histograms is None or 2 * len(splits) * self._histogram_bytes > HISTOGRAM_BUDGET:
+            rows.divide(splits)
+            return None
+        counted_right, counted = rows.split(splits)
+        children = np.empty((2 * len(splits), *counted.shape[1:]), dtype=counted.dtype)
+        self._grower.derive(histograms, counted, counted_right, self._n_threads, children)
+        return children
+
+    @property
+    def _histogram_bytes(self) -> int:
+        return self._n_bins * self.n_channels * 8
+
+    def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
+        """Keep the tree, and give its features their shares of the drop."""
+        self._trees.append(hypothesis.ballot)
+        self._alphas.append(alpha)
+        savings = np.zeros_like(self._importances)
+        self._grower.add_savings(savings)
+        total = savings.sum()
+        if total > 0 and drop > 0:
+            self._importances += savings * (drop / total)
+
+    def forest(self) -> Forest:
+        """All trees kept."""
+        return Forest.join(self._trees, np.array(self._alphas))
+
+    def feature_importances(self) -> Floats:
+        """Shares of the features in the fall of the loss; they sum to 1 unless no tree has a split."""
+        total = self._importances.sum()
+        return self._importances / total if total > 0 else self._importances
+
+
+class EstimatorLearner:
+    """Fits a clone of a scikit-learn classifier per round, with the rows' losses as sample weights.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The classifier to clone.
+    X : array-like
+        The rows, as the classifier takes them.
+    labels : ndarray of uint16
+        The class index of every row.
+    n_classes : int
+        K.
+    seed : int
+        Seeds the clones' ``random_state``, a new one each round.
+    """
+
+    def __init__(self, estimator: ClassifierMixin, X: Any, labels: Labels, n_classes: int, seed: int) -> None:
+        self._estimator = estimator
+        self._X = X
+        self._labels = labels
+        self._seed = seed
+        self._scores = np.zeros((len(labels), n_classes))
+        self._fitted: ClassifierMixin | None = None
+        self.estimators: list[ClassifierMixin] = []
+        self._alphas: list[float] = []
+
+    def learn(self, rows: MemoryRows, costs: Costs, round_idx: int) -> Hypothesis:
+        """Fit a clone on the rows weighted by their loss, scaled to mean 1."""
+        losses = rows.row_losses()
+        self._fitted = clone(self._estimator)
+        seed_everything(self._fitted, self._seed, round_idx)
+        self._fitted.fit(self._X, self._labels, sample_weight=losses / losses.mean())
+        votes = self._fitted.predict(self._X).astype(LABEL)
+        right, wrong, _ = rows.measure(votes)
+        return Hypothesis(votes, int(right.sum()) - int(wrong.sum()))
+
+    def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
+        """Keep the clone and add up its votes."""
+        assert self._fitted is not None
+        self.estimators.append(self._fitted)
+        self._alphas.append(alpha)
+        self._scores[np.arange(len(self._labels)), hypothesis.ballot] += alpha
+
+    def elected(self) -> Labels:
+        """The prediction of the whole vote for every row."""
+        return self._scores.argmax(axis=1).astype(LABEL)
+
+    def feature_importances(self) -> Floats | None:
+        """Mean importances of the clones, weighted as they vote; None where they have none."""
+        if not all(hasattr(estimator, "feature_importances_") for estimator in self.estimators):
+            return None
+        importances = np.average(
+            [estimator.feature_importances_ for estimator in self.estimators], axis=0, weights=self._alphas
+        )
+        total = importances.sum()
+        return importances / total if total > 0 else importances
+
+
+def seed_everything(estimator: ClassifierMixin, seed: int, round_idx: int) -> None:
+    """Set every ``random_state`` inside an estimator to a number keyed by seed, round and place."""
+    names = sorted(name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state")
+    states = np.random.SeedSequence([seed, round_idx]).generate_state(max(1, len(names)))
+    estimator.set_params(**{name: int(state % 2**31) for name, state in zip(names, states, strict=False)})

@@ -1,0 +1,182 @@
+"""The seam: who owns the rows answers a few questions about them, and the boosting loop need not know where they are.
+
+In: codes, labels, weights. Out: sums over rows, all of them integers.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comboost import _core
+from comboost._costs import error_shares
+from comboost._dtypes import LABEL, SUM, Codes, Floats, Labels, NodeBytes, Sums, Weights
+from comboost._tree import Forest
+
+#: What a round votes: the nodes of its tree, or, for other weak learners, the class of every row.
+Ballot = NodeBytes | Labels
+
+
+@dataclass(frozen=True)
+class Vote:
+    """A finished round: its ballot and e^α, e^-α."""
+
+    ballot: Ballot
+    up: float
+    down: float
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a pass over the rows found: the costs D of the next round, as far as the loop sees them.
+
+    Attributes
+    ----------
+    exponent : int
+        Sums are in units of 2^-exponent.
+    loss : int
+        Λ, the summed loss.
+    largest : float
+        r, the largest loss of a row per unit of weight, not scaled.
+    root : ndarray of shape (1, n_bins, n_channels) or None
+        The histogram of all rows, where it was asked for.
+    """
+
+    exponent: int
+    loss: int
+    largest: float
+    root: Sums | None
+
+
+class Rows(Protocol):
+    """The questions. Nodes are numbered as the tree's: the children of the k-th split follow as 2k and 2k + 1."""
+
+    def advance(self, vote: Vote | None, unit: Floats, exponent: int, *, with_root: bool) -> Costs:
+        """Add the last round's votes, quantise the costs, and start a new tree."""
+
+    def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.uint8], Sums]:
+        """Apply splits and count one child of each: which one (1 is the right), and its histogram."""
+
+    def divide(self, splits: NDArray[np.int32]) -> None:
+        """Apply splits and count nothing."""
+
+    def count(self, nodes: NDArray[np.int32]) -> Sums:
+        """Histograms of these nodes."""
+
+    def measure(self, ballot: Ballot) -> Sums:
+        """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
+
+    def confusion(self, forest: Forest) -> Floats:
+        """C_S of the whole vote."""
+
+
+class MemoryRows:
+    """Rows in this process's memory.
+
+    Parameters
+    ----------
+    labels : ndarray of uint16
+        The class index of every row.
+    weights : ndarray of uint32 or None
+        Integer weights; None where every row weighs 1.
+    n_classes : int
+        K.
+    codes : ndarray of uint8, (n_features, n_samples), or None
+        The binned values; None where the weak learner is not a tree.
+    bin_offsets : ndarray of int64 or None
+        Where the bins of every feature start.
+    n_channels : int
+        Channels of a histogram bin: K, or K + 1 to count rows.
+    n_threads : int
+        Threads of every kernel.
+    """
+
+    def __init__(
+        self,
+        labels: Labels,
+        weights: Weights | None,
+        n_classes: int,
+        *,
+        codes: Codes | None = None,
+        bin_offsets: NDArray[np.int64] | None = None,
+        n_channels: int = 0,
+        n_threads: int = 1,
+    ) -> None:
+        self._table = _core.CostTable(labels, weights, n_classes)
+        self._partition = _core.Partition(len(labels) if codes is not None else 0)
+        self._codes = np.empty((0, len(labels)), dtype=np.uint8) if codes is None else codes
+        self._bin_offsets = np.zeros(1, dtype=np.int64) if bin_offsets is None else bin_offsets
+        self._n_classes = n_classes
+        self._n_channels = n_channels
+        self._n_threads = n_threads
+        self._votes = np.empty(len(labels), dtype=LABEL)
+
+    def advance(self, vote: Vote | None, unit: Floats, exponent: int, *, with_root: bool) -> Costs:
+        """Add the last round's votes, quantise the costs, and start a new tree."""
+        votes, up, down = (None, 1.0, 1.0) if vote is None else (self._settle(vote.ballot), vote.up, vote.down)
+        loss, largest = self._table.advance(votes, up, down, np.ldexp(unit, exponent), self._n_threads)
+        self._partition.reset()
+        root = self.count(np.zeros(1, dtype=np.int32)) if with_root else None
+        return Costs(exponent, loss, math.ldexp(largest, -exponent), root)
+
+    def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.uint8], Sums]:
+        """Apply splits and count the smaller child of each."""
+        first = self._partition.n_nodes
+        self.divide(splits)
+        sizes = np.empty(2 * len(splits), dtype=np.int64)
+        self._partition.sizes(first, sizes)
+        counted_right = (sizes[1::2] < sizes[::2]).astype(np.uint8)
+        nodes = np.arange(first, first + len(sizes), 2, dtype=np.int32) + counted_right
+        return counted_right, self.count(nodes)
+
+    def divide(self, splits: NDArray[np.int32]) -> None:
+        """Apply splits and count nothing."""
+        self._partition.split(self._codes, splits, self._n_threads)
+
+    def count(self, nodes: NDArray[np.int32]) -> Sums:
+        """Histograms of these nodes."""
+        histograms = np.empty((len(nodes), self._bin_offsets[-1], self._n_channels), dtype=SUM)
+        _core.count_histograms(
+            self._codes, self._table, self._partition, self._bin_offsets, nodes, self._n_threads, histograms
+        )
+        return histograms
+
+    def measure(self, ballot: Ballot) -> Sums:
+        """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
+        sums = np.empty((3, self._n_classes, self._n_classes), dtype=SUM)
+        self._table.measure(self._settle(ballot), self._n_threads, sums)
+        return sums
+
+    def row_losses(self) -> Floats:
+        """−D(i,y_i) of every row, in units of the pass: the sample weights of a weak learner that is not a tree."""
+        losses = np.empty(len(self._votes))
+        self._table.row_losses(losses)
+        return losses
+
+    def confusion(self, forest: Forest) -> Floats:
+        """C_S of the whole vote."""
+        elected = np.empty(len(self._votes), dtype=LABEL)
+        _core.elect(
+            self._codes,
+            forest.node_bytes,
+            forest.offsets,
+            forest.weights,
+            self._n_classes,
+            self._n_threads,
+            elected,
+        )
+        return self.confusion_of(elected)
+
+    def confusion_of(self, elected: Labels) -> Floats:
+        """C_S of these predictions."""
+        counts = np.empty((self._n_classes, self._n_classes), dtype=SUM)
+        self._table.confusion(elected, counts)
+        return error_shares(counts)
+
+    def _settle(self, ballot: Ballot) -> Labels:
+        if ballot.dtype == LABEL:
+            return ballot
+        self._partition.settle(self._codes, ballot, self._n_threads, self._votes)
+        return self._votes
