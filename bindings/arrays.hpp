@@ -63,13 +63,13 @@ inline std::span<const comboost::Node> nodes_of(const NodeBytes& nodes) {
     return {reinterpret_cast<const comboost::Node*>(nodes.data()), nodes.shape(0)};
 }
 
-// A new NumPy array with a copy of `records`, each seen as `width` elements of T.
+// A new NumPy array of this shape with a copy of `records`, seen as elements of T.
 template <class T, class Record, class... Shape>
-Array<T, Shape...> copy_records(const std::vector<Record>& records, std::size_t width) {
-    T* data = new T[records.size() * width];
-    std::memcpy(data, records.data(), records.size() * sizeof(Record));
+Array<T, Shape...> copy_records(const std::vector<Record>& records, std::initializer_list<std::size_t> shape) {
+    T* data = new T[records.size() * sizeof(Record) / sizeof(T)];
+    if (!records.empty()) std::memcpy(data, records.data(), records.size() * sizeof(Record));
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return Array<T, Shape...>(data, {records.size(), width}, owner);
+    return Array<T, Shape...>(data, shape, owner);
 }
 
 }  // namespace comboost_python

@@ -1,4 +1,5 @@
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "comboost/binning.hpp"
@@ -7,9 +8,10 @@ namespace comboost_python {
 namespace {
 
 using comboost::Weight;
+using NewVector = Array<double, nb::ndim<1>>;
 
 template <class T>
-nb::list find_edges(const Values<T>& values, const std::optional<Vector<Weight>>& weights, std::size_t max_bins, int n_threads) {
+std::vector<NewVector> find_edges(const Values<T>& values, const std::optional<Vector<Weight>>& weights, std::size_t max_bins, int n_threads) {
     require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in their number of rows");
     require(max_bins >= 2 && max_bins <= comboost::kMaxBins, "max_bins lies outside 2..255");
     std::vector<std::vector<double>> edges;
@@ -17,11 +19,8 @@ nb::list find_edges(const Values<T>& values, const std::optional<Vector<Weight>>
         nb::gil_scoped_release release;
         edges = comboost::find_edges(matrix_of(values), span_or_empty(weights), max_bins, n_threads);
     }
-    nb::list result;
-    for (const auto& column : edges) {
-        auto array = copy_records<double, double, nb::ndim<2>>(column, 1);
-        result.append(nb::cast(array).attr("reshape")(-1));
-    }
+    std::vector<NewVector> result;
+    for (const auto& column : edges) result.push_back(copy_records<double, double, nb::ndim<1>>(column, {column.size()}));
     return result;
 }
 

@@ -37,7 +37,8 @@ void search(Grower& grower, std::size_t first, const Histograms& histograms, int
 }
 
 auto branch(Grower& grower) {
-    return copy_records<std::int32_t, comboost::Split, nb::shape<-1, 3>>(grower.branch(), 3);
+    const auto& splits = grower.branch();
+    return copy_records<std::int32_t, comboost::Split, nb::shape<-1, 3>>(splits, {splits.size(), 3});
 }
 
 void derive(const Grower& grower, const Histograms& old_histograms, const Histograms& counted,
@@ -51,7 +52,8 @@ void derive(const Grower& grower, const Histograms& old_histograms, const Histog
 }
 
 auto nodes(const Grower& grower) {
-    return copy_records<std::uint8_t, comboost::Node, nb::shape<-1, sizeof(comboost::Node)>>(grower.nodes(), sizeof(comboost::Node));
+    return copy_records<std::uint8_t, comboost::Node, nb::shape<-1, sizeof(comboost::Node)>>(
+        grower.nodes(), {grower.nodes().size(), sizeof(comboost::Node)});
 }
 
 void add_savings(const Grower& grower, const OutVector<double>& savings) {

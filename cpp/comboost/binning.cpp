@@ -55,12 +55,13 @@ std::vector<double> edges_of(const std::vector<Distinct>& distinct, std::size_t 
     std::vector<double> edges;
     const bool every_value = distinct.size() <= max_bins;
     const std::uint64_t total = distinct.empty() ? 1 : distinct.back().cumulated;
-    std::uint64_t previous = 0;
-    for (std::size_t i = 0; i + 1 < distinct.size(); ++i) {
-        const std::uint64_t quantile = distinct[i].cumulated * max_bins / total;
-        if (every_value || quantile > previous) edges.push_back(cut_between(distinct[i].value, distinct[i + 1].value));
-        previous = quantile;
-    }
+    // The quantile of the middle of a value's ranks: a heavy value leaves its lighter neighbours to bins of their own.
+    const auto quantile = [&](std::size_t i) {
+        return ((i == 0 ? 0 : distinct[i - 1].cumulated) + distinct[i].cumulated) * max_bins / (2 * total);
+    };
+    for (std::size_t i = 0; i + 1 < distinct.size(); ++i)
+        if (every_value || quantile(i + 1) > quantile(i))
+            edges.push_back(cut_between(distinct[i].value, distinct[i + 1].value));
     return edges;
 }
 

@@ -39,8 +39,6 @@ struct Score {
     bool operator>(const Score& other) const { return cost > other.cost || gini > other.gini; }
 };
 
-Score node_score(const NodeSums& sums, Criterion criterion);
-
 struct BestBin {
     Score score;
     std::int32_t bin = kLeaf;  // kLeaf where no bin is allowed and better than not splitting

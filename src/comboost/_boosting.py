@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from comboost import _costs
-from comboost._dtypes import COARSE_BITS, MIN_EDGE, MIN_LOSS, Floats
+from comboost._dtypes import MIN_LOSS, ROUNDING_ROOM, Floats
 from comboost._learners import Hypothesis, Learner
 from comboost._rows import Costs, Rows, Vote
 
@@ -14,6 +14,7 @@ N_ESTIMATORS = "n_estimators"  # all rounds asked for are there
 NO_EDGE = "no_edge"  # nothing better than guessing is left
 PERFECT_LEARNER = "perfect_learner"  # a weak learner made no mistake that costs anything
 LOSS_VANISHED = "loss_vanished"  # the loss is below 1e-200
+ROUNDING = "rounding"  # weights or class sizes differ so much that the costs can no longer be rounded to integers
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,18 @@ class History:
     losses: list[float] = field(default_factory=list)
     stop_reason: str = N_ESTIMATORS
 
+    def add(self, edge: float, alpha: float, loss: float) -> None:
+        """Add a round."""
+        self.edges.append(edge)
+        self.alphas.append(alpha)
+        self.losses.append(loss)
+
 
 def boost(
     rows: Rows,
     learner: Learner,
     unit: Floats,
+    total_weight: int,
     rules: BoostRules,
     on_round: Callable[[int], None] | None = None,
 ) -> History:
@@ -52,6 +60,8 @@ def boost(
         The weak learner W; keeps its hypotheses.
     unit : ndarray of shape (K, K)
         c(l,j)/M_l.
+    total_weight : int
+        Σ n_i.
     rules : BoostRules
         How to boost.
     on_round : callable, optional
@@ -63,60 +73,49 @@ def boost(
         Edges, weights and losses of the rounds, and why they ended.
     """
     history = History()
-    costs = first_costs(rows, unit)  # D_1: no votes yet, E = 1
+    least_loss = ROUNDING_ROOM * total_weight * (len(unit) - 1)
+    costs = rows.advance(None, unit, _costs.largest_row(unit), with_root=True)  # D_1: no votes yet, E = 1
     for t in range(rules.n_estimators):
         hypothesis = learner.learn(rows, costs, t)  # h_t on D_t
-        useless = not _costs.beats_guessing(hypothesis.advantage, costs.loss)
-        perfect = hypothesis.advantage == costs.loss
-        if useless and t > 0:
-            history.stop_reason = NO_EDGE
+        reason = verdict_on(hypothesis, costs)
+        if reason == NO_EDGE and t > 0:
+            history.stop_reason = reason
             break
-        edge = MIN_EDGE if useless else _costs.edge(hypothesis.advantage, costs.loss)  # δ_t
-        alpha = _costs.step_of_edge(edge) if useless else round_weight(rows, hypothesis, costs, rules.step)  # α_t
-        alpha *= rules.learning_rate
-        last = useless or perfect or t + 1 == rules.n_estimators
-        after = next_costs(rows, unit, costs, hypothesis, alpha, with_root=not last)  # D_{t+1}
+        edge = _costs.edge(hypothesis.advantage, costs.loss)  # δ_t
+        alpha = rules.learning_rate * round_weight(rows, hypothesis, costs, rules.step)  # α_t
+        vote = Vote(hypothesis.ballot, math.exp(alpha), math.exp(-alpha))
+        last = reason is not None or t + 1 == rules.n_estimators
+        after = rows.advance(vote, unit, vote.up * costs.largest, with_root=not last)  # D_{t+1}
 
-        learner.keep(hypothesis, alpha, math.log(loss_of(costs)) - math.log(max(loss_of(after), MIN_LOSS)))
-        history.edges.append(edge)
-        history.alphas.append(alpha)
-        history.losses.append(loss_of(after))
+        learner.keep(hypothesis, alpha, math.log(costs.real_loss / max(after.real_loss, MIN_LOSS)))
+        history.add(edge, alpha, after.real_loss)
         if on_round is not None:
             on_round(t + 1)
-        if useless or perfect or loss_of(after) < MIN_LOSS:
-            history.stop_reason = NO_EDGE if useless else PERFECT_LEARNER if perfect else LOSS_VANISHED
+        reason = reason or exhaustion_of(after, least_loss)
+        if reason is not None:
+            history.stop_reason = reason
             break
         costs = after
     return history
 
 
-def first_costs(rows: Rows, unit: Floats) -> Costs:
-    """Costs before any vote."""
-    return rows.advance(None, unit, _costs.exponent_below(_costs.largest_row(unit), len(unit)), with_root=True)
+def verdict_on(hypothesis: Hypothesis, costs: Costs) -> str | None:
+    """Why this hypothesis should be the last, if it should."""
+    if not _costs.beats_guessing(hypothesis.advantage, costs.loss):
+        return NO_EDGE
+    return PERFECT_LEARNER if hypothesis.advantage == costs.loss else None
 
 
-def next_costs(
-    rows: Rows, unit: Floats, costs: Costs, hypothesis: Hypothesis, alpha: float, *, with_root: bool
-) -> Costs:
-    """Costs after a round's votes. No row grows by more than e^α, so that bounds the largest one beforehand."""
-    up, down = math.exp(alpha), math.exp(-alpha)
-    exponent = _costs.exponent_below(up * costs.largest, len(unit))
-    after = rows.advance(Vote(hypothesis.ballot, up, down), unit, exponent, with_root=with_root)
-    if loss_of(after) >= MIN_LOSS and math.ldexp(after.largest, exponent) < 2**COARSE_BITS:
-        # Nearly every row was right by far, so the bound was far too wide and the costs are too coarse.
-        exponent = _costs.exponent_below(after.largest, len(unit))
-        after = rows.advance(None, unit, exponent, with_root=with_root)
-    return after
+def exhaustion_of(costs: Costs, least_loss: int) -> str | None:
+    """Why nothing can be learned from these costs any more, if nothing can."""
+    if costs.real_loss < MIN_LOSS:
+        return LOSS_VANISHED
+    return ROUNDING if costs.loss < least_loss else None
 
 
 def round_weight(rows: Rows, hypothesis: Hypothesis, costs: Costs, step: str) -> float:
     """α_t before the learning rate."""
-    if step == "edge":
+    if step == "edge" or not _costs.beats_guessing(hypothesis.advantage, costs.loss):
         return _costs.edge_step(hypothesis.advantage, costs.loss)
     right, wrong, _ = rows.measure(hypothesis.ballot)
     return _costs.exact_step(int(right.sum()), int(wrong.sum()))
-
-
-def loss_of(costs: Costs) -> float:
-    """L, as a number."""
-    return math.ldexp(float(costs.loss), -costs.exponent)

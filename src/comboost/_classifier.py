@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from comboost import _core
 from comboost._binning import BinMapper
@@ -20,8 +20,8 @@ from comboost._costs import bound_factor, cost_array, unit_costs
 from comboost._dtypes import MAX_BINS, Floats
 from comboost._learners import EstimatorLearner, TreeLearner, TreeRules
 from comboost._parameters import NOTHING, Rule, check_parameters, choice, either, integer, real
-from comboost._rows import MemoryRows
-from comboost._training_set import TrainingSet
+from comboost._rows import BinnedRows, MemoryRows
+from comboost._training_set import TrainingSet, read_table
 
 RULES: dict[str, Rule] = {
     "n_estimators": integer(1),
@@ -109,7 +109,7 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
     def _fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, on_round: Callable[[int], None] | None = None
     ) -> Self:
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             check_parameters(self, RULES)
             check_weak_learner(self)
@@ -117,8 +117,8 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
             self._boost(training_set, on_round)
         except BaseException:
             # An old model, or none, but never half of a new one.
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
         return self
 
@@ -155,17 +155,17 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
             seed,
         )
         learner = TreeLearner(bins, len(unit), tree_rules, n_threads)
-        rows = MemoryRows(
+        rows = BinnedRows(
             data.labels,
             data.weights,
             len(unit),
+            n_threads,
             codes=bins.transform(data.X, n_threads),
             bin_offsets=bins.bin_offsets,
             n_channels=learner.n_channels,
-            n_threads=n_threads,
         )
-        history = boost(rows, learner, unit, rules, on_round)
-        vars(self).pop("estimators_", None)
+        history = boost(rows, learner, unit, int(data.masses.sum()), rules, on_round)
+        self.__dict__.pop("estimators_", None)
         self._forest = learner.forest()
         self.train_confusion_ = rows.confusion(self._forest)
         self.feature_importances_ = learner.feature_importances()
@@ -175,10 +175,10 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
         self, data: TrainingSet, unit: Floats, rules: BoostRules, seed: int, on_round: Callable[[int], None] | None
     ) -> History:
         learner = EstimatorLearner(self.estimator, data.X, data.labels, len(unit), seed)
-        rows = MemoryRows(data.labels, data.weights, len(unit), n_threads=self._n_threads())
-        history = boost(rows, learner, unit, rules, on_round)
+        rows = MemoryRows(data.labels, data.weights, len(unit), self._n_threads())
+        history = boost(rows, learner, unit, int(data.masses.sum()), rules, on_round)
         for stale in ("_forest", "feature_importances_"):
-            vars(self).pop(stale, None)
+            self.__dict__.pop(stale, None)
         self.estimators_ = learner.estimators
         self.train_confusion_ = rows.confusion_of(learner.elected())
         if (importances := learner.feature_importances()) is not None:
@@ -220,7 +220,8 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
             The classes.
         """
         scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
+        classes: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        return classes
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, as ``proba`` says.
@@ -320,7 +321,7 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any) -> NDArray[np.floating[Any]]:
         check_is_fitted(self)
         check_parameters(self, {"proba": RULES["proba"]})
-        values: NDArray[np.floating[Any]] = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        values: NDArray[np.floating[Any]] = read_table(self, X=X, reset=False)
         return values
 
     def _add_votes(self, X: NDArray[np.floating[Any]], scores: Floats, first: int, last: int) -> None:
@@ -332,11 +333,17 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
             scores[every_row, self.estimators_[t].predict(X)] += self.estimator_weights_[t]
 
 
+def shared_sections(documented: type) -> str:
+    """Parameters and attributes of a booster's docstring: all boosters have the same."""
+    text = inspect.getdoc(documented) or ""
+    return text[text.index("Parameters\n") : text.index("See Also\n")]
+
+
 class CoMBoClassifier(VoteBooster):
     """Confusion matrix boosting (CoMBo): boosts until the norm of the confusion matrix is small.
 
-    Every class counts the same, however rare it is, and no cost has to be guessed beforehand: a row of class l weighs 1/m_l,
-    m_l being the rows of that class, so the loss bounds the squared norm of the confusion matrix [1]_.
+    Every class counts the same, however rare it is, and no cost has to be guessed beforehand: a row of class l weighs
+    1/m_l, m_l being the rows of that class, so the loss bounds the squared norm of the confusion matrix [1]_.
 
     Parameters
     ----------
@@ -347,25 +354,26 @@ class CoMBoClassifier(VoteBooster):
     max_depth : int or None, default=3
         Depth of the trees; None lets them grow until no split helps.
     criterion : {"gini", "cost"}, default="gini"
-        What a split should gain: ``"cost"`` is the drop of the summed cost, i.e. the edge of the round itself, ``"gini"`` the
-        sum over the leaves of ‖costs‖²/loss, which also sees what later splits can use.
+        What a split should gain: ``"cost"`` is the drop of the summed cost, i.e. the edge of the round itself,
+        ``"gini"`` the sum over the leaves of ‖costs‖²/loss, which also sees what later splits can use.
     min_samples_leaf : int, default=1
         Rows that a leaf must have, whatever they weigh.
     min_weight_fraction_leaf : float, default=0.0
         Share of the round's loss that a leaf must keep; in [0, 0.5].
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Features drawn at random for every node: a number, a share, the square root or the logarithm of all; None is all.
+        Features drawn at random for every node: a number, a share, the square root or the logarithm of all features.
+        None is all of them.
     max_bins : int, default=255
         Bins of a feature; from 2 to 255. A feature with no more distinct values than that is not rounded at all.
     step : {"edge", "exact"}, default="edge"
         Weight of a round: ``"edge"`` is the paper's, ½·ln((1+δ)/(1−δ)); ``"exact"`` minimises the loss along the vote.
     cost_matrix : array-like, DataFrame or dict, default=None
-        What taking class l for class j costs: truth in rows, prediction in columns, in the order of ``classes_``, zeros on the
-        diagonal. A DataFrame is labelled with the classes. A 1-D array or a dict gives one cost per true class. None is 1
-        for every mistake. There is no ``class_weight``: say here what a mistake on a class costs.
+        What taking class l for class j costs: truth in rows, prediction in columns, in the order of ``classes_``, zeros
+        on the diagonal. A DataFrame is labelled with the classes. A 1-D array or a dict gives one cost per true class.
+        None is 1 for every mistake. There is no ``class_weight``: say here what a mistake on a class costs.
     estimator : classifier, default=None
-        Weak learner to use instead of the built-in tree: any scikit-learn classifier whose ``fit`` takes ``sample_weight``.
-        The parameters of the tree must then keep their defaults.
+        Weak learner to use instead of the built-in tree: any scikit-learn classifier whose ``fit`` takes
+        ``sample_weight``. The parameters of the tree must then keep their defaults.
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares.
     n_jobs : int or None, default=None
@@ -394,13 +402,14 @@ class CoMBoClassifier(VoteBooster):
     train_confusion_ : ndarray of shape (n_classes, n_classes)
         Share of class l that is taken for j on the training rows, zero diagonal.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the fall of the loss's logarithm; they sum to 1. With ``estimator``, the mean of the weak
-        learners' own, where they have any.
+        Share of each feature in the fall of the loss's logarithm; they sum to 1. With ``estimator``, the mean of the
+        weak learners' own, where they have any.
     estimators_ : list of classifiers
         The weak learners, only with ``estimator``; they are fitted on class indices.
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all are there), ``"no_edge"`` (nothing better than guessing is left),
-        ``"perfect_learner"`` (a weak learner made no mistake) or ``"loss_vanished"`` (the loss is below 1e-200).
+        ``"perfect_learner"`` (a weak learner made no mistake), ``"loss_vanished"`` (the loss is below 1e-200) or
+        ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no longer possible).
 
     See Also
     --------
@@ -418,7 +427,7 @@ class CoMBoClassifier(VoteBooster):
     >>> X, y = load_yeast(return_X_y=True)
     >>> model = CoMBoClassifier(n_estimators=20).fit(X, y)
     >>> model.predict(X[:3]).tolist()
-    ['MIT', 'MIT', 'MIT']
+    ['CYT', 'VAC', 'VAC']
     >>> bool((model.loss_curve_ <= model.bound_curve_ * (1 + 1e-6)).all())
     True
     """
@@ -430,11 +439,27 @@ class CoMBoClassifier(VoteBooster):
 class AdaBoostMMClassifier(VoteBooster):
     __doc__ = f"""AdaBoost.MM: multi-class boosting in which every row counts the same.
 
-    The algorithm on which CoMBo stands [1]_: its loss bounds the training error, so large classes dominate it. On balanced
-    data both give the same model.
+The algorithm on which CoMBo stands [1]_: its loss bounds the training error, so large classes rule it. On balanced data
+both give the same model, to the last bit.
 
-    {inspect.getdoc(CoMBoClassifier)}
-    """
+{shared_sections(CoMBoClassifier)}
+See Also
+--------
+CoMBoClassifier : The same with every class counting the same.
+
+References
+----------
+.. [1] I. Mukherjee and R. E. Schapire, "A theory of multiclass boosting", JMLR 14, 2013.
+
+Examples
+--------
+>>> from comboost import AdaBoostMMClassifier
+>>> from comboost.datasets import load_yeast
+>>> X, y = load_yeast(return_X_y=True)
+>>> model = AdaBoostMMClassifier(n_estimators=20).fit(X, y)
+>>> model.predict(X[:3]).tolist()
+['MIT', 'CYT', 'CYT']
+"""
 
     def _base_masses(self, masses: Floats) -> Floats:
         return np.full_like(masses, masses.sum() / len(masses))
@@ -449,7 +474,8 @@ def probabilities(scores: Floats, proba: str) -> Floats:
     """Votes to probabilities."""
     if proba == "softmax":
         return np.asarray(softmax(PROBABILITY_SCALE * scores, axis=1))
-    return scores / scores.sum(axis=1, keepdims=True)
+    shares: Floats = scores / scores.sum(axis=1, keepdims=True)
+    return shares
 
 
 def count_features(max_features: int | float | str | None, n_features: int) -> int:
@@ -464,7 +490,9 @@ def count_features(max_features: int | float | str | None, n_features: int) -> i
         return max(1, int(max_features * n_features))
     n_drawn = int(max_features)
     if n_drawn > n_features:
-        raise ValueError(f"max_features={n_drawn}, but X has {n_features} features; give at most that many, or None for all.")
+        raise ValueError(
+            f"max_features={n_drawn}, but X has {n_features} features; give at most that many, or None for all."
+        )
     return n_drawn
 
 
@@ -472,15 +500,16 @@ def check_weak_learner(booster: VoteBooster) -> None:
     """Raise where ``estimator`` cannot be boosted or tree parameters would be ignored."""
     if booster.estimator is None:
         return
-    if not is_classifier(booster.estimator) or not has_fit_parameter(booster.estimator, "sample_weight"):
+    can_fit = hasattr(booster.estimator, "fit") and is_classifier(booster.estimator)
+    if not can_fit or not has_fit_parameter(booster.estimator, "sample_weight"):
         raise ValueError(
-            f"estimator={booster.estimator!r} cannot be boosted; give a scikit-learn classifier whose fit takes sample_weight, "
-            "for example LogisticRegression() or DecisionTreeClassifier(max_depth=3)."
+            f"estimator={booster.estimator!r} cannot be boosted; give a scikit-learn classifier whose fit takes "
+            "sample_weight, for example LogisticRegression() or DecisionTreeClassifier(max_depth=3)."
         )
     defaults = inspect.signature(VoteBooster).parameters
     changed = [name for name in TREE_PARAMETERS if getattr(booster, name) != defaults[name].default]
     if changed:
         raise ValueError(
-            f"{', '.join(changed)} shape(s) the built-in tree, which estimator={booster.estimator!r} replaces; leave such "
-            "parameters at their defaults and set those of the estimator instead."
+            f"{', '.join(changed)} shape(s) the built-in tree, which estimator={booster.estimator!r} replaces; leave "
+            "such parameters at their defaults and set those of the estimator instead."
         )

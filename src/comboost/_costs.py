@@ -49,12 +49,12 @@ def largest_row(unit: Floats) -> float:
 def exponent_below(bound: float, n_classes: int) -> int:
     """Largest e for which rounded rows of at most ``bound`` add up to no more than 2³⁰ units of 2^-e."""
     exponent = UNIT_BITS - math.frexp(bound)[1]
-    return exponent - (math.ldexp(bound, exponent) > 2**UNIT_BITS - n_classes)
+    return exponent - int(math.ldexp(bound, exponent) > 2**UNIT_BITS - n_classes)
 
 
 def edge(advantage: int, loss: int) -> float:
-    """δ = A/Λ, capped below 1."""
-    return min(advantage / loss, MAX_EDGE)
+    """δ = A/Λ, kept above 0 and below 1."""
+    return min(max(advantage / loss, MIN_EDGE), MAX_EDGE)
 
 
 def beats_guessing(advantage: int, loss: int) -> bool:
@@ -69,8 +69,8 @@ def step_of_edge(edge: float) -> float:
 
 def edge_step(advantage: int, loss: int) -> float:
     """α = ½·ln((Λ+A)/(Λ−A)), the paper's, from exact sums."""
-    if (loss - advantage) << 30 <= loss:
-        return step_of_edge(MAX_EDGE)
+    if not beats_guessing(advantage, loss) or (loss - advantage) << 30 <= loss:
+        return step_of_edge(edge(advantage, loss))
     return 0.5 * math.log((loss + advantage) / (loss - advantage))
 
 
@@ -88,7 +88,7 @@ def bound_factor(edge: float, learning_rate: float) -> float:
 
 def error_shares(confusion: Sums) -> Floats:
     """C_S: the share of class l that is taken for j, zero diagonal."""
-    shares = confusion / confusion.sum(axis=1, keepdims=True)
+    shares: Floats = confusion / confusion.sum(axis=1, keepdims=True)
     np.fill_diagonal(shares, 0.0)
     return shares
 
@@ -110,20 +110,20 @@ def cost_array(cost_matrix: ArrayLike | Mapping[Any, float] | None, classes: NDA
     """
     n_classes = len(classes)
     if cost_matrix is None:
-        costs = np.ones((n_classes, n_classes))
+        costs = _rows_of(np.ones(n_classes))
     elif isinstance(cost_matrix, Mapping):
         costs = _rows_of(np.array([_cost_of(cost_matrix, label, classes) for label in classes.tolist()]))
     elif hasattr(cost_matrix, "columns") and hasattr(cost_matrix, "index"):
         costs = _from_frame(cost_matrix, classes)
     else:
         costs = _from_array(cost_matrix, classes)
-    if np.ndim(cost_matrix) < 2:
-        np.fill_diagonal(costs, 0.0)
     return _checked(costs)
 
 
 def _rows_of(per_class: Floats) -> Floats:
-    return np.repeat(per_class[:, np.newaxis], len(per_class), axis=1)
+    costs = np.repeat(per_class[:, np.newaxis], len(per_class), axis=1)
+    np.fill_diagonal(costs, 0.0)
+    return costs
 
 
 def _cost_of(cost_matrix: Mapping[Any, float], label: Any, classes: NDArray[Any]) -> float:
@@ -147,8 +147,8 @@ def _from_frame(frame: Any, classes: NDArray[Any]) -> Floats:
     for axis, found in (("index", frame.index), ("columns", frame.columns)):
         if sorted(map(str, found)) != sorted(map(str, labels)) or set(found) != set(labels):
             raise ValueError(
-                f"cost_matrix as a DataFrame has the {axis} {list(found)}, but the classes are {labels}; label both axes "
-                "with the classes, truth in the index and prediction in the columns."
+                f"cost_matrix as a DataFrame has the {axis} {list(found)}, but the classes are {labels}; label both "
+                "axes with the classes, truth in the index and prediction in the columns."
             )
     return _from_array(frame.loc[labels, labels].to_numpy(), classes)
 
@@ -156,7 +156,7 @@ def _from_frame(frame: Any, classes: NDArray[Any]) -> Floats:
 def _from_array(cost_matrix: ArrayLike, classes: NDArray[Any]) -> Floats:
     n_classes = len(classes)
     try:
-        costs = np.array(cost_matrix, dtype=np.float64)
+        costs = np.array(cost_matrix, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise ValueError(f"cost_matrix cannot be read as numbers: {error}. Give numbers only.") from error
     if costs.shape == (n_classes,):
@@ -164,7 +164,8 @@ def _from_array(cost_matrix: ArrayLike, classes: NDArray[Any]) -> Floats:
     if costs.shape != (n_classes, n_classes):
         raise ValueError(
             f"cost_matrix has the shape {costs.shape}, but there are {n_classes} classes; give an array of shape "
-            f"({n_classes}, {n_classes}), truth in rows and prediction in columns, or one cost per class, ({n_classes},)."
+            f"({n_classes}, {n_classes}), truth in rows and prediction in columns, or one cost per true class, "
+            f"({n_classes},)."
         )
     return costs
 
@@ -176,10 +177,13 @@ def _checked(costs: Floats) -> Floats:
         raise ValueError(f"cost_matrix holds the negative cost {costs.min():g}; costs must be 0 or more.")
     if np.diagonal(costs).any():
         raise ValueError(
-            f"cost_matrix has the diagonal {np.diagonal(costs).tolist()}; a right prediction costs nothing, so put zeros there."
+            f"cost_matrix has the diagonal {np.diagonal(costs).tolist()}; a right prediction costs nothing, so put "
+            "zeros there."
         )
     if not costs.any():
         raise ValueError("cost_matrix is all zero, so no mistake matters; give at least one positive cost.")
-    if not 1e-100 <= costs.max() <= 1e100:
-        raise ValueError(f"the largest cost of cost_matrix is {costs.max():g}; scale the costs so that it lies in [1e-100, 1e100].")
+    if not 1e-30 <= costs.max() <= 1e30:
+        raise ValueError(
+            f"the largest cost of cost_matrix is {costs.max():g}; scale the costs so that it lies in [1e-30, 1e30]."
+        )
     return costs

@@ -1,4 +1,4 @@
-"""The vocabulary: number types, the node record and the limits, each with its reason. Mirrors ``cpp/comboost/types.hpp``."""
+"""The vocabulary: number types, the node record and the limits, with reasons. Mirrors ``cpp/comboost/types.hpp``."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,8 @@ MAX_ROWS = 2**32 - 1  # row indices are 32 bits wide
 
 MAX_WEIGHT_SUM = 2**32  # with units of at most 2**30, sums over all rows stay below 2**62
 UNIT_BITS = 30  # no row's quantised costs add up to more than 2**30
-COARSE_BITS = 20  # a pass whose largest row has fewer bits than this is quantised again
+COARSE_BITS = 27  # a pass whose largest row has fewer bits than this is quantised again
+ROUNDING_ROOM = 16  # units that every cost must have in the mean; with fewer, rounding moves the loss too much
 
 MIN_EDGE = 2.0**-20  # a weak learner must beat guessing by more than this
 MAX_EDGE = 1.0 - 2.0**-30  # the edge of a perfect one, so that its weight stays finite

@@ -1,4 +1,4 @@
-"""Weak learners. In: the costs of a round. Out: a hypothesis, what it votes, and how much better than guessing it is."""
+"""Weak learners. In: the costs of a round. Out: a hypothesis, its votes, and how much better than guessing it is."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, clone
 from comboost import _core
 from comboost._binning import BinMapper
 from comboost._dtypes import LABEL, Floats, Labels, NodeBytes, Sums
-from comboost._rows import Ballot, Costs, MemoryRows, Rows
+from comboost._rows import Ballot, Costs, MemoryRows, TreeRows
 from comboost._tree import Forest
 
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
@@ -84,7 +84,7 @@ class TreeLearner:
         """Channels that a histogram bin must have."""
         return self._grower.n_channels
 
-    def learn(self, rows: Rows, costs: Costs, round_idx: int) -> Hypothesis:
+    def learn(self, rows: TreeRows, costs: Costs, round_idx: int) -> Hypothesis:
         """Grow a tree on the costs, one level at a time."""
         assert costs.root is not None
         self._grower.plant(costs.root, round_idx)
@@ -99,7 +99,7 @@ class TreeLearner:
             histograms = self._descend(rows, histograms, splits)
         return Hypothesis(self._grower.nodes(), self._grower.advantage)
 
-    def _search(self, rows: Rows, histograms: Sums | None) -> None:
+    def _search(self, rows: TreeRows, histograms: Sums | None) -> None:
         if histograms is not None:
             self._grower.search(0, histograms, self._n_threads)
             return
@@ -109,7 +109,7 @@ class TreeLearner:
             nodes = np.arange(begin + first, begin + min(size, first + step), dtype=np.int32)
             self._grower.search(first, rows.count(nodes), self._n_threads)
 
-    def _descend(self, rows: Rows, histograms: Sums | None, splits: NDArray[np.int32]) -> Sums | None:
+    def _descend(self, rows: TreeRows, histograms: Sums | None, splits: NDArray[np.int32]) -> Sums | None:
         """Histograms of the new frontier; None where they are too many to be held at once."""
         if histograms is None or 2 * len(splits) * self._histogram_bytes > HISTOGRAM_BUDGET:
             rows.divide(splits)
@@ -189,7 +189,8 @@ class EstimatorLearner:
 
     def elected(self) -> Labels:
         """The prediction of the whole vote for every row."""
-        return self._scores.argmax(axis=1).astype(LABEL)
+        labels: Labels = self._scores.argmax(axis=1).astype(LABEL)
+        return labels
 
     def feature_importances(self) -> Floats | None:
         """Mean importances of the clones, weighted as they vote; None where they have none."""

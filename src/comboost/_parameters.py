@@ -1,4 +1,4 @@
-"""Types and ranges of constructor parameters. In: an estimator. Out: nothing, or an error that says what to give instead."""
+"""Types and ranges of constructor parameters. In: an estimator. Out: nothing, or an error that says what to give."""
 
 import math
 import numbers

@@ -5,18 +5,18 @@ In: codes, labels, weights. Out: sums over rows, all of them integers.
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._costs import error_shares
-from comboost._dtypes import LABEL, SUM, Codes, Floats, Labels, NodeBytes, Sums, Weights
+from comboost._costs import error_shares, exponent_below
+from comboost._dtypes import COARSE_BITS, LABEL, SUM, Codes, Floats, Labels, Sums, Weights
 from comboost._tree import Forest
 
 #: What a round votes: the nodes of its tree, or, for other weak learners, the class of every row.
-Ballot = NodeBytes | Labels
+Ballot = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,39 @@ class Costs:
     largest: float
     root: Sums | None
 
+    @property
+    def real_loss(self) -> float:
+        """L, as a number."""
+        return math.ldexp(float(self.loss), -self.exponent)
+
 
 class Rows(Protocol):
-    """The questions. Nodes are numbered as the tree's: the children of the k-th split follow as 2k and 2k + 1."""
+    """The questions that a vote needs answered."""
 
-    def advance(self, vote: Vote | None, unit: Floats, exponent: int, *, with_root: bool) -> Costs:
-        """Add the last round's votes, quantise the costs, and start a new tree."""
+    def advance(self, vote: Vote | None, unit: Floats, bound: float, *, with_root: bool) -> Costs:
+        """Add the last round's votes, quantise the costs, and start a new tree.
+
+        Parameters
+        ----------
+        vote : Vote or None
+            The last round; None before the first.
+        unit : ndarray of shape (K, K)
+            c(l,j)/M_l.
+        bound : float
+            No row's loss per unit of weight is above this.
+        with_root : bool
+            Whether to count the histogram of all rows.
+        """
+
+    def measure(self, ballot: Ballot) -> Sums:
+        """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
+
+
+class TreeRows(Rows, Protocol):
+    """The questions that a tree needs answered, too.
+
+    Nodes are numbered as the tree's: the children of a level's k-th split are the level's new nodes 2k and 2k + 1.
+    """
 
     def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.uint8], Sums]:
         """Apply splits and count one child of each: which one (1 is the right), and its histogram."""
@@ -65,15 +92,12 @@ class Rows(Protocol):
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
 
-    def measure(self, ballot: Ballot) -> Sums:
-        """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
-
     def confusion(self, forest: Forest) -> Floats:
         """C_S of the whole vote."""
 
 
 class MemoryRows:
-    """Rows in this process's memory.
+    """Rows in this process's memory, voted on row by row.
 
     Parameters
     ----------
@@ -83,14 +107,68 @@ class MemoryRows:
         Integer weights; None where every row weighs 1.
     n_classes : int
         K.
-    codes : ndarray of uint8, (n_features, n_samples), or None
-        The binned values; None where the weak learner is not a tree.
-    bin_offsets : ndarray of int64 or None
-        Where the bins of every feature start.
-    n_channels : int
-        Channels of a histogram bin: K, or K + 1 to count rows.
     n_threads : int
         Threads of every kernel.
+    """
+
+    def __init__(self, labels: Labels, weights: Weights | None, n_classes: int, n_threads: int) -> None:
+        self._table = _core.CostTable(labels, weights, n_classes)
+        self._n_rows = len(labels)
+        self._n_classes = n_classes
+        self._n_threads = n_threads
+
+    def advance(self, vote: Vote | None, unit: Floats, bound: float, *, with_root: bool) -> Costs:
+        """Add the last round's votes and quantise the costs."""
+        votes, up, down = (None, 1.0, 1.0) if vote is None else (self._settle(vote.ballot), vote.up, vote.down)
+        exponent = exponent_below(bound, self._n_classes)
+        loss, largest = self._table.advance(votes, up, down, np.ldexp(unit, exponent), self._n_threads)
+        if largest < 2**COARSE_BITS:
+            # Nearly every row was right, so the bound was too wide and the costs are too coarse.
+            exponent = exponent_below(math.ldexp(largest, -exponent), self._n_classes)
+            loss, largest = self._table.advance(None, 1.0, 1.0, np.ldexp(unit, exponent), self._n_threads)
+        root = self._start_tree(count=with_root)
+        return Costs(exponent, loss, math.ldexp(largest, -exponent), root)
+
+    def measure(self, ballot: Ballot) -> Sums:
+        """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
+        sums = np.empty((3, self._n_classes, self._n_classes), dtype=SUM)
+        self._table.measure(self._settle(ballot), self._n_threads, sums)
+        return sums
+
+    def row_losses(self) -> Floats:
+        """−D(i,y_i) of every row, in units of the pass: the sample weights of a weak learner that is not a tree."""
+        losses = np.empty(self._n_rows)
+        self._table.row_losses(losses)
+        return losses
+
+    def confusion_of(self, elected: Labels) -> Floats:
+        """C_S of these predictions."""
+        counts = np.empty((self._n_classes, self._n_classes), dtype=SUM)
+        self._table.confusion(elected, counts)
+        return error_shares(counts)
+
+    def _settle(self, ballot: Ballot) -> Labels:
+        """The vote of every row."""
+        return ballot
+
+    def _start_tree(self, *, count: bool) -> Sums | None:
+        """The histogram of all rows; none without bins."""
+        return None
+
+
+class BinnedRows(MemoryRows):
+    """Rows in this process's memory, voted on by trees.
+
+    Parameters
+    ----------
+    labels, weights, n_classes, n_threads
+        As for `MemoryRows`.
+    codes : ndarray of uint8, (n_features, n_samples)
+        The binned values.
+    bin_offsets : ndarray of int64
+        Where the bins of every feature start in a histogram.
+    n_channels : int
+        Channels of a histogram bin: K, or K + 1 to count rows.
     """
 
     def __init__(
@@ -98,28 +176,18 @@ class MemoryRows:
         labels: Labels,
         weights: Weights | None,
         n_classes: int,
+        n_threads: int,
         *,
-        codes: Codes | None = None,
-        bin_offsets: NDArray[np.int64] | None = None,
-        n_channels: int = 0,
-        n_threads: int = 1,
+        codes: Codes,
+        bin_offsets: NDArray[np.int64],
+        n_channels: int,
     ) -> None:
-        self._table = _core.CostTable(labels, weights, n_classes)
-        self._partition = _core.Partition(len(labels) if codes is not None else 0)
-        self._codes = np.empty((0, len(labels)), dtype=np.uint8) if codes is None else codes
-        self._bin_offsets = np.zeros(1, dtype=np.int64) if bin_offsets is None else bin_offsets
-        self._n_classes = n_classes
+        super().__init__(labels, weights, n_classes, n_threads)
+        self._partition = _core.Partition(len(labels))
+        self._codes = codes
+        self._bin_offsets = bin_offsets
         self._n_channels = n_channels
-        self._n_threads = n_threads
         self._votes = np.empty(len(labels), dtype=LABEL)
-
-    def advance(self, vote: Vote | None, unit: Floats, exponent: int, *, with_root: bool) -> Costs:
-        """Add the last round's votes, quantise the costs, and start a new tree."""
-        votes, up, down = (None, 1.0, 1.0) if vote is None else (self._settle(vote.ballot), vote.up, vote.down)
-        loss, largest = self._table.advance(votes, up, down, np.ldexp(unit, exponent), self._n_threads)
-        self._partition.reset()
-        root = self.count(np.zeros(1, dtype=np.int32)) if with_root else None
-        return Costs(exponent, loss, math.ldexp(largest, -exponent), root)
 
     def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.uint8], Sums]:
         """Apply splits and count the smaller child of each."""
@@ -127,9 +195,9 @@ class MemoryRows:
         self.divide(splits)
         sizes = np.empty(2 * len(splits), dtype=np.int64)
         self._partition.sizes(first, sizes)
-        counted_right = (sizes[1::2] < sizes[::2]).astype(np.uint8)
-        nodes = np.arange(first, first + len(sizes), 2, dtype=np.int32) + counted_right
-        return counted_right, self.count(nodes)
+        counted_right = sizes[1::2] < sizes[::2]
+        nodes = np.arange(first, first + len(sizes), 2, dtype=np.int32) + counted_right.astype(np.int32)
+        return counted_right.astype(np.uint8), self.count(nodes)
 
     def divide(self, splits: NDArray[np.int32]) -> None:
         """Apply splits and count nothing."""
@@ -143,21 +211,8 @@ class MemoryRows:
         )
         return histograms
 
-    def measure(self, ballot: Ballot) -> Sums:
-        """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
-        sums = np.empty((3, self._n_classes, self._n_classes), dtype=SUM)
-        self._table.measure(self._settle(ballot), self._n_threads, sums)
-        return sums
-
-    def row_losses(self) -> Floats:
-        """−D(i,y_i) of every row, in units of the pass: the sample weights of a weak learner that is not a tree."""
-        losses = np.empty(len(self._votes))
-        self._table.row_losses(losses)
-        return losses
-
     def confusion(self, forest: Forest) -> Floats:
         """C_S of the whole vote."""
-        elected = np.empty(len(self._votes), dtype=LABEL)
         _core.elect(
             self._codes,
             forest.node_bytes,
@@ -165,18 +220,14 @@ class MemoryRows:
             forest.weights,
             self._n_classes,
             self._n_threads,
-            elected,
+            self._votes,
         )
-        return self.confusion_of(elected)
-
-    def confusion_of(self, elected: Labels) -> Floats:
-        """C_S of these predictions."""
-        counts = np.empty((self._n_classes, self._n_classes), dtype=SUM)
-        self._table.confusion(elected, counts)
-        return error_shares(counts)
+        return self.confusion_of(self._votes)
 
     def _settle(self, ballot: Ballot) -> Labels:
-        if ballot.dtype == LABEL:
-            return ballot
         self._partition.settle(self._codes, ballot, self._n_threads, self._votes)
         return self._votes
+
+    def _start_tree(self, *, count: bool) -> Sums | None:
+        self._partition.reset()
+        return self.count(np.zeros(1, dtype=np.int32)) if count else None

@@ -1,4 +1,7 @@
-"""What the user gives to ``fit``, checked. In: X, y, sample weights. Out: rows of positive weight, class indices, integer weights."""
+"""What the user gives to ``fit``, checked.
+
+In: X, y, sample weights. Out: rows of positive weight, class indices, integer weights.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +42,7 @@ class TrainingSet:
     @classmethod
     def read(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> "TrainingSet":
         """Check the input of ``estimator.fit`` and drop the rows without weight."""
-        X, y = validate_data(estimator, X, y, dtype=[np.float64, np.float32])
+        X, y = read_table(estimator, X=X, y=y)
         if len(X) > MAX_ROWS:
             raise ValueError(f"X has {len(X)} rows; at most {MAX_ROWS} are supported. Train on a sample of them.")
         classes, labels = read_classes(y)
@@ -50,8 +53,8 @@ class TrainingSet:
         if (masses == 0).any():
             empty = classes[masses == 0].tolist()
             raise ValueError(
-                f"sample_weight gives only zero weight to the class(es) {empty}; every class needs a row of positive weight. "
-                "Drop the rows of these classes, or raise their weights."
+                f"sample_weight gives only zero weight to the class(es) {empty}; every class needs a row of positive "
+                "weight. Drop the rows of these classes, or raise their weights."
             )
         kept = weights > 0
         if kept.all():
@@ -59,10 +62,17 @@ class TrainingSet:
         return cls(X[kept], labels[kept], weights[kept], classes, masses)
 
 
+def read_table(estimator: Any, **checks: Any) -> Any:
+    """scikit-learn's ``validate_data`` for our tables: finite floats of either width, in any memory order."""
+    # Its check for finite values adds them all up, and values near 1e308 may add up to inf - inf.
+    with np.errstate(invalid="ignore"):
+        return validate_data(estimator, dtype=[np.float64, np.float32], **checks)
+
+
 def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     """Sorted classes and the class index of every row."""
-    check_classification_targets(y)
     try:
+        check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise ValueError(
@@ -70,10 +80,12 @@ def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
         ) from error
     if len(classes) < 2:
         raise ValueError(
-            f"y holds only one class, {classes.tolist()}; a classifier needs rows of at least two classes to tell apart."
+            f"y holds only one class, {classes.tolist()}; a classifier needs rows of at least two classes."
         )
     if len(classes) > MAX_CLASSES:
-        raise ValueError(f"y holds {len(classes)} classes; at most {MAX_CLASSES} are supported. Is y a continuous target?")
+        raise ValueError(
+            f"y holds {len(classes)} classes; at most {MAX_CLASSES} are supported. Is y a continuous target?"
+        )
     return classes, labels.astype(LABEL)
 
 
@@ -86,5 +98,7 @@ def read_weights(sample_weight: ArrayLike, X: NDArray[np.floating[Any]]) -> Floa
     if (weights < 0).any():
         raise ValueError(f"sample_weight holds the negative weight {weights.min():g}; weights must be zero or more.")
     if not weights.any():
-        raise ValueError("every sample weight is zero, so no row counts; give at least one row of every class a positive weight.")
+        raise ValueError(
+            "every sample weight is zero, so no row counts; give at least one row of every class a positive weight."
+        )
     return weights

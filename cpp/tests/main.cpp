@@ -1,0 +1,199 @@
+// Laws of the core on random problems, run under the address and undefined-behaviour sanitizers.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "check.hpp"
+#include "comboost/binning.hpp"
+#include "comboost/costs.hpp"
+#include "comboost/growing.hpp"
+#include "comboost/histogram.hpp"
+#include "comboost/parallel.hpp"
+#include "comboost/partition.hpp"
+#include "comboost/predicting.hpp"
+#include "comboost/random.hpp"
+
+using namespace comboost;
+
+namespace {
+
+struct Problem {
+    std::size_t n_rows, n_features, n_classes;
+    std::vector<double> values;  // row by row
+    std::vector<Label> labels;
+    std::vector<Weight> weights;  // empty: every row weighs 1
+    std::vector<double> edges;
+    std::vector<std::int64_t> offsets, starts;
+    std::vector<Code> codes;
+
+    Matrix<double> matrix() const {
+        return {values.data(), n_rows, n_features, static_cast<std::ptrdiff_t>(n_features), 1};
+    }
+    Codes code_view() const { return {codes.data(), n_rows, n_features}; }
+};
+
+Problem random_problem(std::mt19937& random) {
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    Problem p{2 + below(below(20) == 0 ? 6000 : 300), 1 + below(6), 2 + below(11), {}, {}, {}, {}, {}, {}, {}};
+    const std::size_t n_distinct = 1 + below(400);
+    for (std::size_t k = 0; k < p.n_rows * p.n_features; ++k) p.values.push_back(static_cast<double>(below(n_distinct)) / 7 - 3);
+    for (std::size_t i = 0; i < p.n_rows; ++i) p.labels.push_back(static_cast<Label>(below(p.n_classes)));
+    if (below(2) == 1)
+        for (std::size_t i = 0; i < p.n_rows; ++i) p.weights.push_back(static_cast<Weight>(1 + below(1000)));
+    p.offsets = p.starts = {0};
+    for (const auto& column : find_edges(p.matrix(), p.weights, 2 + below(254), 1)) {
+        p.edges.insert(p.edges.end(), column.begin(), column.end());
+        p.starts.push_back(static_cast<std::int64_t>(p.edges.size()));
+        p.offsets.push_back(p.offsets.back() + static_cast<std::int64_t>(column.size()) + 1);
+    }
+    p.codes.resize(p.n_rows * p.n_features);
+    encode(p.matrix(), p.edges, p.starts, 1, p.codes.data());
+    return p;
+}
+
+void codes_count_the_edges_below_a_value(const Problem& p) {
+    for (std::size_t f = 0; f < p.n_features; ++f) {
+        const auto from = p.edges.begin() + p.starts[f], to = p.edges.begin() + p.starts[f + 1];
+        CHECK(std::adjacent_find(from, to, std::greater_equal<>()) == to);
+        for (std::size_t i = 0; i < p.n_rows; ++i) {
+            const double x = p.values[i * p.n_features + f];
+            CHECK(p.codes[f * p.n_rows + i] == std::count_if(from, to, [&](double edge) { return edge < x; }));
+        }
+    }
+}
+
+std::vector<double> factors(const Problem& p, double scale) {
+    std::vector<double> factors(p.n_classes * p.n_classes, scale);
+    for (std::size_t l = 0; l < p.n_classes; ++l) factors[l * p.n_classes + l] = 0.0;
+    return factors;
+}
+
+using Histogram = std::vector<Sum>;
+
+Histogram count(const Problem& p, const CostTable& costs, const Channels& channels, const RowSet& set, int n_threads) {
+    const BinLayout layout{p.offsets};
+    Histogram histogram(layout.n_bins() * channels.size());
+    count_histograms(p.code_view(), costs, layout, channels, std::span(&set, 1), n_threads, histogram.data());
+    return histogram;
+}
+
+// Grows a tree with the partition beside it, as the Python loop does, checking every level.
+void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt19937& random) {
+    CostTable costs(p.labels, p.weights, p.n_classes);
+    std::vector<Label> votes(p.n_rows);
+    for (Label& vote : votes) vote = static_cast<Label>(random() % p.n_classes);
+    costs.advance(votes, 1.5, 1 / 1.5, factors(p, 1e5), 2);
+
+    const GrowthRules rules{random() % 2 ? Criterion::cost : Criterion::gini, static_cast<Sum>(1 + random() % 3), 0.0,
+                            1 + random() % p.n_features, random()};
+    Grower grower(p.offsets, p.edges, p.n_classes, rules);
+    const Channels channels = grower.channels();
+    Partition partition(p.n_rows);
+    Histogram histograms = count(p, costs, channels, partition.rows(0), 1);
+    CHECK(histograms == count(p, costs, channels, partition.rows(0), 2));
+    grower.plant(histograms, 3);
+
+    for (int depth = 0; depth < 6; ++depth) {
+        grower.search(0, histograms.data(), grower.frontier_size(), 1 + depth % 2);
+        const std::size_t first_child = partition.n_nodes();
+        const std::vector<Split> splits = grower.branch();
+        if (splits.empty()) break;
+        partition.split(p.code_view(), splits, 2);
+
+        Histogram counted, expected;
+        std::vector<std::uint8_t> counted_right;
+        for (std::size_t k = 0; k < splits.size(); ++k) {
+            const RowSet left = partition.rows(first_child + 2 * k), right = partition.rows(first_child + 2 * k + 1);
+            CHECK(left.size >= static_cast<std::size_t>(rules.min_samples_leaf) &&
+                  right.size >= static_cast<std::size_t>(rules.min_samples_leaf));
+            CHECK(left.size + right.size == partition.rows(static_cast<std::size_t>(splits[k].node)).size);
+            CHECK(std::is_sorted(left.rows, left.rows + left.size) && std::is_sorted(right.rows, right.rows + right.size));
+            const Histogram both[2] = {count(p, costs, channels, left, 1), count(p, costs, channels, right, 1)};
+            counted_right.push_back(static_cast<std::uint8_t>(right.size < left.size));
+            counted.insert(counted.end(), both[counted_right.back()].begin(), both[counted_right.back()].end());
+            for (const Histogram& side : both) expected.insert(expected.end(), side.begin(), side.end());
+        }
+        Histogram derived(expected.size());
+        grower.derive(histograms.data(), counted.data(), counted_right, 2, derived.data());
+        CHECK(derived == expected);
+        histograms = derived;
+    }
+
+    partition.settle(p.code_view(), grower.nodes(), 2, votes);
+    std::vector<Label> elected(p.n_rows);
+    const std::vector<std::int64_t> tree_offsets{0, static_cast<std::int64_t>(grower.nodes().size())};
+    const std::vector<double> tree_weights{0.5};
+    const Forest forest{grower.nodes(), tree_offsets, tree_weights};
+    elect(p.code_view(), forest, p.n_classes, 2, elected);
+    CHECK(elected == votes);
+
+    std::vector<double> scores(p.n_rows * p.n_classes);
+    add_votes(p.matrix(), forest, 0, 1, p.n_classes, 2, scores.data());
+    for (std::size_t i = 0; i < p.n_rows; ++i) CHECK(scores[i * p.n_classes + votes[i]] == 0.5);
+
+    std::vector<Sum> sums(3 * p.n_classes * p.n_classes);
+    costs.measure(votes, 2, sums);
+    const auto total = [&](std::size_t k) {
+        const auto from = sums.begin() + static_cast<std::ptrdiff_t>(k * p.n_classes * p.n_classes);
+        return std::accumulate(from, from + static_cast<std::ptrdiff_t>(p.n_classes * p.n_classes), Sum{0});
+    };
+    CHECK(total(0) + total(1) + total(2) == grower.loss());
+    CHECK(total(0) - total(1) == grower.advantage());
+}
+
+void the_largest_sums_fit(std::size_t n_classes) {
+    // Two rows of weight 2^31 whose costs add up to 2^30 each: the loss is 2^62, and a node's best cost is -2^62.
+    const Weight half = Weight{1} << 31;
+    const std::vector<Label> labels{0, 0};
+    const std::vector<Weight> weights{half, half};
+    CostTable costs(labels, weights, n_classes);
+    std::vector<double> factors(n_classes * n_classes, 0.0);
+    factors[1] = std::ldexp(1.0, 30);
+    const PassResult pass = costs.advance({}, 1.0, 1.0, factors, 1);
+    CHECK(pass.loss == Sum{1} << 62);
+    const std::vector<Code> codes{0, 1};
+    const std::vector<std::int64_t> offsets{0, 2};
+    const std::vector<double> edges{0.5};
+    Grower grower(offsets, edges, n_classes, {Criterion::gini, 1, 0.0, 1, 0});
+    Histogram root(2 * n_classes);
+    const RowSet all{nullptr, 2};
+    count_histograms({codes.data(), 2, 1}, costs, {offsets}, grower.channels(), std::span(&all, 1), 1, root.data());
+    grower.plant(root, 0);
+    CHECK(grower.advantage() == Sum{1} << 62 && grower.loss() == Sum{1} << 62);
+}
+
+void extreme_values_have_edges_between_them() {
+    const double huge = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
+    const std::vector<double> values{-huge, -0.0, 0.0, tiny, 2 * tiny, huge};
+    const auto edges = find_edges(Matrix<double>{values.data(), values.size(), 1, 1, 1}, {}, 255, 1).front();
+    const std::vector<double> distinct{-huge, 0.0, tiny, 2 * tiny, huge};
+    CHECK(edges.size() + 1 == distinct.size());
+    for (std::size_t k = 0; k < edges.size(); ++k) CHECK(distinct[k] <= edges[k] && edges[k] < distinct[k + 1]);
+}
+
+void drawn_features_are_distinct_and_ascending() {
+    for (std::uint64_t node = 0; node < 200; ++node) {
+        const auto drawn = draw_features(7, 1, node, 10, 4);
+        CHECK(drawn.size() == 4 && drawn.back() < 10 && std::adjacent_find(drawn.begin(), drawn.end(), std::greater_equal<>()) == drawn.end());
+    }
+}
+
+}  // namespace
+
+int main() {
+    std::mt19937 random(20131);
+    for (int repetition = 0; repetition < 200; ++repetition) {
+        const Problem p = random_problem(random);
+        codes_count_the_edges_below_a_value(p);
+        trees_keep_sums_and_agree_with_their_partition(p, random);
+    }
+    for (const std::size_t n_classes : {2, 3, 9, 40}) the_largest_sums_fit(n_classes);
+    extreme_values_have_edges_between_them();
+    drawn_features_are_distinct_and_ascending();
+    std::printf("native tests: %d passed, %d failed\n", check::n_passed, check::n_failed);
+    return check::n_failed != 0;
+}

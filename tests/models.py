@@ -1,0 +1,41 @@
+"""What the tests of whole models share: fitting a drawn problem, and the bytes of a fitted model."""
+
+import numpy as np
+
+from comboost import AdaBoostMMClassifier, CoMBoClassifier
+
+ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}
+
+
+def booster_for(problem, **changed):
+    """The package's classifier with the settings of a problem."""
+    parameters = {name: value for name, value in problem.settings.items() if name not in ("algorithm", "seed")}
+    algorithm = ALGORITHMS[problem.settings.get("algorithm", "combo")]
+    parameters |= {"cost_matrix": problem.cost_matrix, "random_state": problem.settings.get("seed", 0)}
+    return algorithm(**(parameters | changed))
+
+
+def fit(problem, **changed):
+    """The package's model of a problem."""
+    return booster_for(problem, **changed).fit(problem.X, problem.y, problem.sample_weight)
+
+
+def model_bytes(model):
+    """Every bit of a fitted model but the names of its classes."""
+    forest = model._forest
+    arrays = (
+        forest.nodes,
+        forest.offsets,
+        forest.weights,
+        model.estimator_weights_,
+        model.edges_,
+        model.loss_curve_,
+        model.bound_curve_,
+        model.train_confusion_,
+        model.feature_importances_,
+    )
+    return (*(np.ascontiguousarray(array).tobytes() for array in arrays), model.stop_reason_)
+
+
+def spectral_norm(matrix):
+    return float(np.linalg.norm(matrix, ord=2))

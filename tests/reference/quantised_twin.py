@@ -1,0 +1,619 @@
+"""The whole fit, slowly and plainly, after docs/decisions/0001-exact-arithmetic.md: rows in, model out, bit for bit.
+
+The sections stand in the order of that page. Sums over rows are Python integers. Sums of floats are written as loops:
+the built-in ``sum`` compensates floats since Python 3.12, and numpy adds pairwise, so both round otherwise.
+"""
+
+import math
+from bisect import bisect_left
+from collections import deque
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+LIMIT_OF_WEIGHTS = 2**32
+LIMIT_OF_ROW = 2**30
+TOO_COARSE = 2.0**27
+SMALLEST_EDGE = 2.0**-20
+LARGEST_EDGE = 1 - 2.0**-30
+LARGEST_ALPHA = 0.5 * math.log(2.0**31)
+VANISHED_LOSS = 1e-200
+
+
+@dataclass
+class TwinNode:
+    """One node; a leaf has feature, bin and left -1. The right child is ``left + 1``."""
+
+    feature: int = -1
+    bin: int = -1
+    threshold: float = 0.0
+    left: int = -1
+    label: int = 0
+
+
+@dataclass
+class TwinRound:
+    """One kept round.
+
+    Attributes
+    ----------
+    loss, bound : float
+        L and the bound on it, both after the round.
+    votes : list of int
+        h(i) for every row of X, those of weight 0 too.
+    edge_rounding : float
+        How far the quantised edge may be from the one in exact arithmetic.
+    loss_rounding : float
+        The same for the loss, relative.
+    """
+
+    nodes: list[TwinNode]
+    alpha: float
+    edge: float
+    loss: float
+    bound: float
+    votes: list[int]
+    edge_rounding: float
+    loss_rounding: float
+
+
+@dataclass
+class TwinModel:
+    """What a fit leaves behind; ``kept`` are the rows of positive integer weight, ``weights`` these weights."""
+
+    edges_per_feature: list[list[float]]
+    kept: list[int]
+    weights: list[int]
+    initial_loss: float
+    rounds: list[TwinRound] = field(default_factory=list)
+    stop_reason: str = "n_estimators"
+    train_confusion: list[list[float]] = field(default_factory=list)
+
+
+def add_in_order(values):
+    """Add floats one after the other, each sum rounded once."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+# Weights
+
+
+def integer_weights(sample_weight):
+    """Turn the sample weights s into integers n; rows with n = 0 are to be dropped."""
+    weights = [float(s) for s in sample_weight]
+    bound = Fraction(0)  # B
+    for s in weights:
+        if s > 0:
+            bound += Fraction(2) ** math.frexp(s)[1]
+    shift = _largest_shift(bound)  # k
+    return [round(math.ldexp(s, shift)) for s in weights]
+
+
+def _largest_shift(bound):
+    """Return the largest k with bound · 2^k ≤ 2³²."""
+    shift = 32 - (bound.numerator.bit_length() - bound.denominator.bit_length())
+    while bound * Fraction(2) ** shift > LIMIT_OF_WEIGHTS:
+        shift -= 1
+    while bound * Fraction(2) ** (shift + 1) <= LIMIT_OF_WEIGHTS:
+        shift += 1
+    return shift
+
+
+# Bins
+
+
+def bin_edges(values, weights, max_bins):
+    """Return the edges between the bins of one feature, from its values on the kept rows and their integer weights."""
+    weight_of = {}
+    for value, n in zip(values, weights, strict=True):
+        weight_of[value + 0.0] = weight_of.get(value + 0.0, 0) + n  # makes 0 of -0
+    distinct = sorted(weight_of)
+    total = sum(weight_of.values())
+    edges = []
+    cumulated = 0  # W
+    for a, b in pairwise(distinct):
+        before, cumulated = cumulated, cumulated + weight_of[a]
+        middles = (before + cumulated, cumulated + cumulated + weight_of[b])  # twice the middle rank of a and of b
+        quantile_of_a, quantile_of_b = (middle * max_bins // (2 * total) for middle in middles)
+        if len(distinct) <= max_bins or quantile_of_b > quantile_of_a:
+            edges.append(_edge_between(a, b))
+    return edges
+
+
+def _edge_between(a, b):
+    middle = a / 2 + b / 2
+    return middle if a <= middle < b else a
+
+
+def encode(x, edges):
+    """Return the code of x, the number of edges below it."""
+    return bisect_left(edges, x)
+
+
+# Costs
+
+
+def unit_costs(cost_matrix, class_weights, algorithm):
+    """Return unit(l,j) = c(l,j) / M_l."""
+    n_classes = len(class_weights)
+    units = []
+    for true_class in range(n_classes):
+        mass = float(class_weights[true_class]) if algorithm == "combo" else sum(class_weights) / n_classes  # M_l
+        row = [float(cost) / mass for cost in cost_matrix[true_class]]
+        row[true_class] = 0.0
+        units.append(row)
+    return units
+
+
+def exponent_for(bound, n_classes):
+    """Return the exponent e that keeps rows of at most this unit loss within 2³⁰."""
+    exponent = 30 - math.frexp(bound)[1]
+    if math.ldexp(bound, exponent) > LIMIT_OF_ROW - n_classes:
+        exponent -= 1
+    return exponent
+
+
+@dataclass
+class QuantisedCosts:
+    """One pass: u(i,j), the row's own class included, the exponent e and the largest unit row loss r."""
+
+    units: list[list[int]]
+    exponent: int
+    largest_row: float
+
+
+def quantise(unit, excess, y, exponent):
+    """Round the costs per unit of weight to integers.
+
+    Parameters
+    ----------
+    unit : list of list of float, (n_classes, n_classes)
+    excess : list of list of float, (n_samples, n_classes)
+        E; the entry of the row's own class is not read.
+    y : list of int
+    exponent : int
+        e
+
+    Returns
+    -------
+    QuantisedCosts
+    """
+    factor = [[math.ldexp(value, exponent) for value in row] for row in unit]
+    units = []
+    largest = 0.0
+    for label, excess_row in zip(y, excess, strict=True):
+        values = [f * e if f != 0.0 else 0.0 for f, e in zip(factor[label], excess_row, strict=True)]  # v(i,j)
+        row = [round(value) for value in values]
+        row[label] = -sum(row)
+        units.append(row)
+        largest = max(largest, add_in_order(values))  # the own class adds 0
+    return QuantisedCosts(units, exponent, math.ldexp(largest, -exponent))
+
+
+def quantise_within(unit, excess, y, bound):
+    """Make a pass for a bound on r, and another where that bound was far too wide."""
+    n_classes = len(unit)
+    costs = quantise(unit, excess, y, exponent_for(bound, n_classes))
+    if math.ldexp(costs.largest_row, costs.exponent) < TOO_COARSE:
+        costs = quantise(unit, excess, y, exponent_for(costs.largest_row, n_classes))
+    return costs
+
+
+def add_votes(excess, y, votes, alpha):
+    """Multiply the excess E by the exponential of the round's votes, in place."""
+    shrink, grow = math.exp(-alpha), math.exp(alpha)
+    for row, label, vote in zip(excess, y, votes, strict=True):
+        if vote != label:
+            row[vote] *= grow
+            continue
+        for j in range(len(row)):
+            if j != label:
+                row[j] *= shrink
+
+
+# Tree
+
+
+@dataclass
+class Sums:
+    """The integers of a set of rows: D(0..K−1), Λ and the number of rows."""
+
+    costs: list[int]
+    loss: int = 0
+    n_rows: int = 0
+
+    @classmethod
+    def empty(cls, n_classes):
+        """Return the sums of no rows."""
+        return cls([0] * n_classes)
+
+    def add(self, other):
+        """Add the sums of other rows, in place."""
+        self.costs = [a + b for a, b in zip(self.costs, other.costs, strict=True)]
+        self.loss += other.loss
+        self.n_rows += other.n_rows
+
+    def without(self, other):
+        """Return the sums without a part of the rows."""
+        costs = [a - b for a, b in zip(self.costs, other.costs, strict=True)]
+        return Sums(costs, self.loss - other.loss, self.n_rows - other.n_rows)
+
+    @property
+    def label(self):
+        """The lowest class of the smallest cost."""
+        return self.costs.index(min(self.costs))
+
+    @property
+    def is_settled(self):
+        """Whether one class carries all of the loss."""
+        return min(self.costs) == -self.loss
+
+
+def weigh(units, y, weights):
+    """Return each row's sums n·u."""
+    rows = []
+    for row, label, n in zip(units, y, weights, strict=True):
+        rows.append(Sums([n * u for u in row], -n * row[label], 1))
+    return rows
+
+
+def add_up(row_sums, rows, n_classes):
+    """Return the sums of a set of rows."""
+    total = Sums.empty(n_classes)
+    for i in rows:
+        total.add(row_sums[i])
+    return total
+
+
+def histogram(row_sums, rows, codes, n_bins, n_classes):
+    """Return the sums per bin of one feature, given each row's code."""
+    bins = [Sums.empty(n_classes) for _ in range(n_bins)]
+    for i in rows:
+        bins[codes[i]].add(row_sums[i])
+    return bins
+
+
+def score_by_cost(sums):
+    """Return the smallest cost that one class leaves, negated."""
+    return -min(sums.costs)
+
+
+def score_by_gini(sums):
+    """Return q = Σ D(l)² / Λ in floats."""
+    if sums.loss == 0:
+        return 0.0
+    squares = [float(cost) * float(cost) for cost in sums.costs]
+    return add_in_order(squares) / float(sums.loss)
+
+
+SCORES = {"cost": score_by_cost, "gini": score_by_gini}
+
+
+def best_split(histograms, node, *, criterion="gini", min_samples_leaf=1, min_loss=0.0):
+    """Find the best allowed split of a node.
+
+    Parameters
+    ----------
+    histograms : dict of int to list of Sums
+        The sums per bin of each feature to search.
+    node : Sums
+    criterion : {"gini", "cost"}
+    min_samples_leaf : int
+        Rows that each side must keep.
+    min_loss : float
+        Λ that each side must keep.
+
+    Returns
+    -------
+    (feature, bin) or None
+        Where codes up to bin go to the left; None where no split is allowed.
+    """
+    score_of = SCORES[criterion]
+    best_score, best = score_of(node), None
+    for feature in sorted(histograms):
+        left = Sums.empty(len(node.costs))
+        for bin_idx, part in enumerate(histograms[feature][:-1]):
+            if part.n_rows == 0:
+                continue  # splits as the bin before does, and loses the tie
+            left.add(part)
+            right = node.without(left)
+            if min(left.n_rows, right.n_rows) < min_samples_leaf:
+                continue
+            if float(left.loss) < min_loss or float(right.loss) < min_loss:
+                continue
+            score = score_of(left) + score_of(right)
+            if score > best_score:
+                best_score, best = score, (feature, bin_idx)
+    return best
+
+
+def mix(z):
+    """Take one SplitMix64 step, modulo 2⁶⁴."""
+    mask = 2**64 - 1
+    z = (z + 0x9E3779B97F4A7C15) & mask
+    z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
+    return z ^ z >> 31
+
+
+def draw_features(seed, round_idx, node_idx, n_features, max_features):
+    """Return the features that a node searches, in rising order."""
+    if max_features is None or max_features >= n_features:
+        return list(range(n_features))
+    base = mix(mix(mix(seed) ^ round_idx) ^ node_idx)
+    by_key = sorted(range(n_features), key=lambda feature: mix(base ^ feature))
+    return sorted(by_key[:max_features])
+
+
+@dataclass
+class TreeSettings:
+    """The parameters that shape a tree."""
+
+    max_depth: int | None
+    criterion: str
+    min_samples_leaf: int
+    min_weight_fraction_leaf: float
+    max_features: int | None
+    seed: int
+
+
+def grow_tree(row_sums, codes, edges_per_feature, settings, round_idx):
+    """Grow one tree, level by level.
+
+    Parameters
+    ----------
+    row_sums : list of Sums
+    codes : list of list of int, (n_features, n_samples)
+    edges_per_feature : list of list of float
+    settings : TreeSettings
+    round_idx : int
+
+    Returns
+    -------
+    nodes : list of TwinNode
+    gain : int
+        A = −Σ D(leaf's class) over the leaves.
+    """
+    n_classes = len(row_sums[0].costs)
+    rows = range(len(row_sums))
+    min_loss = settings.min_weight_fraction_leaf * float(add_up(row_sums, rows, n_classes).loss)
+
+    def find_split(node_idx, rows, sums):
+        histograms = {}
+        for f in draw_features(settings.seed, round_idx, node_idx, len(codes), settings.max_features):
+            histograms[f] = histogram(row_sums, rows, codes[f], len(edges_per_feature[f]) + 1, n_classes)
+        return best_split(
+            histograms,
+            sums,
+            criterion=settings.criterion,
+            min_samples_leaf=settings.min_samples_leaf,
+            min_loss=min_loss,
+        )
+
+    nodes = [TwinNode()]
+    gain = 0
+    queue = deque([(0, 0, rows)])  # first in, first out: level by level, in order of number
+    while queue:
+        depth, node_idx, rows = queue.popleft()
+        node = nodes[node_idx]
+        sums = add_up(row_sums, rows, n_classes)
+        node.label = sums.label
+        may_split = depth != settings.max_depth and not sums.is_settled
+        split = find_split(node_idx, rows, sums) if may_split else None
+        if split is None:
+            gain -= sums.costs[node.label]
+            continue
+        node.feature, node.bin = split
+        node.threshold = edges_per_feature[node.feature][node.bin]
+        node.left = len(nodes)
+        nodes += [TwinNode(), TwinNode()]
+        column = codes[node.feature]
+        queue.append((depth + 1, node.left, [i for i in rows if column[i] <= node.bin]))
+        queue.append((depth + 1, node.left + 1, [i for i in rows if column[i] > node.bin]))
+    return nodes, gain
+
+
+def vote(nodes, row):
+    """Return the class that a tree votes for, given the raw values of a row."""
+    node = nodes[0]
+    while node.left != -1:
+        node = nodes[node.left if row[node.feature] <= node.threshold else node.left + 1]
+    return node.label
+
+
+# Round
+
+
+def edge_of(gain, loss):
+    """Return δ, whether A is too small for a vote, and whether δ was set or capped."""
+    if gain * 2**20 <= loss:
+        return SMALLEST_EDGE, True, True
+    if (loss - gain) * 2**30 <= loss:
+        return LARGEST_EDGE, False, True
+    return gain / loss, False, False
+
+
+def edge_step(gain, loss):
+    """Return α = ½·log((Λ+A)/(Λ−A)), or that of the edge where it was set or capped."""
+    edge, _, is_forced = edge_of(gain, loss)
+    ratio = (1 + edge) / (1 - edge) if is_forced else (loss + gain) / (loss - gain)
+    return 0.5 * math.log(ratio)
+
+
+def exact_step(row_sums, y, votes):
+    """Return α = ½·log(A₊/A₋), the minimiser of the loss along the votes."""
+    right = 0  # A₊
+    wrong = 0  # A₋
+    for sums, label, h in zip(row_sums, y, votes, strict=True):
+        if h == label:
+            right += sums.loss
+        else:
+            wrong += sums.costs[h]
+    if wrong == 0:
+        return LARGEST_ALPHA
+    return min(0.5 * math.log(right / wrong), LARGEST_ALPHA)
+
+
+def starting_loss(cost_matrix, class_weights, algorithm):
+    """Return L_0: Σ c(l,j) for CoMBo, K·Σ p_l·c(l,j) for AdaBoost.MM."""
+    n_classes = len(class_weights)
+    total = 0.0
+    for label, costs in enumerate(cost_matrix):
+        share = 1.0 if algorithm == "combo" else n_classes * class_weights[label] / sum(class_weights)
+        total += share * add_in_order(cost for j, cost in enumerate(costs) if j != label)
+    return total
+
+
+def error_confusion(rounds, kept, y, weights, n_classes):
+    """Return C_S of the weighted votes on the kept rows."""
+    wrong = [[0] * n_classes for _ in range(n_classes)]
+    class_weights = [0] * n_classes
+    for i, label, n in zip(kept, y, weights, strict=True):
+        scores = [0.0] * n_classes
+        for one in rounds:
+            scores[one.votes[i]] += one.alpha
+        prediction = scores.index(max(scores))
+        class_weights[label] += n
+        if prediction != label:
+            wrong[label][prediction] += n
+    return [[count / mass for count in row] for row, mass in zip(wrong, class_weights, strict=True)]
+
+
+# Fit
+
+
+class Rows:
+    """The kept rows: labels, integer weights, excess E, and the quantised costs of the round."""
+
+    def __init__(self, labels, weights, cost_matrix, class_weights, algorithm):
+        self.labels = labels
+        self.weights = weights
+        self.unit = unit_costs(cost_matrix, class_weights, algorithm)
+        self.excess = [[1.0] * len(class_weights) for _ in labels]
+        self._quantise(max(add_in_order(row) for row in self.unit))
+
+    def add(self, votes, alpha):
+        """Add the votes of a round and quantise anew."""
+        add_votes(self.excess, self.labels, votes, alpha)
+        self._quantise(math.exp(alpha) * self.costs.largest_row)
+
+    def _quantise(self, bound):
+        self.costs = quantise_within(self.unit, self.excess, self.labels, bound)
+        self.sums = weigh(self.costs.units, self.labels, self.weights)
+        self.loss = sum(row.loss for row in self.sums)  # Λ
+
+    @property
+    def real_loss(self):
+        """L, the loss in floats."""
+        return math.ldexp(float(self.loss), -self.costs.exponent)
+
+    @property
+    def rounding(self):
+        """How far rint may have moved Λ, relative; δ moves by twice that at most."""
+        most = sum(self.weights) * (len(self.unit) - 1) / 2
+        return most / self.loss if self.loss else math.inf
+
+
+def fit(
+    X,
+    y,
+    *,
+    algorithm="combo",
+    n_estimators,
+    learning_rate=1.0,
+    max_depth=3,
+    criterion="gini",
+    min_samples_leaf=1,
+    min_weight_fraction_leaf=0.0,
+    max_features=None,
+    max_bins=255,
+    step="edge",
+    cost_matrix=None,
+    sample_weight=None,
+    seed=0,
+):
+    """Fit CoMBo or AdaBoost.MM.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    y : array of int
+        Classes 0..K−1, all present.
+    algorithm : {"combo", "mm"}
+    cost_matrix : array of shape (n_classes, n_classes), optional
+        The diagonal is not read.
+
+    Returns
+    -------
+    TwinModel
+    """
+    X = np.asarray(X, dtype=np.float64).tolist()
+    y = np.asarray(y).tolist()
+    n_classes = max(y) + 1
+    cost_matrix = np.ones((n_classes, n_classes)) if cost_matrix is None else np.asarray(cost_matrix, dtype=np.float64)
+    cost_matrix = cost_matrix.tolist()
+    all_weights = [1] * len(y) if sample_weight is None else integer_weights(np.asarray(sample_weight).tolist())
+    kept = [i for i, n in enumerate(all_weights) if n > 0]
+    labels = [y[i] for i in kept]
+    weights = [all_weights[i] for i in kept]
+    class_weights = add_up_classes(labels, weights, n_classes)
+
+    columns = [[X[i][f] for i in kept] for f in range(len(X[0]))]
+    edges_per_feature = [bin_edges(column, weights, max_bins) for column in columns]
+    codes = [[encode(x, edges) for x in column] for column, edges in zip(columns, edges_per_feature, strict=True)]
+
+    settings = TreeSettings(max_depth, criterion, min_samples_leaf, min_weight_fraction_leaf, max_features, seed)
+    rows = Rows(labels, weights, cost_matrix, class_weights, algorithm)
+    initial_loss = starting_loss(cost_matrix, class_weights, algorithm)
+    model = TwinModel(edges_per_feature, kept, weights, initial_loss)
+    for round_idx in range(n_estimators):
+        nodes, gain = grow_tree(rows.sums, codes, edges_per_feature, settings, round_idx)
+        reason = add_round(model, rows, nodes, gain, X, step, learning_rate)
+        if reason is not None:
+            model.stop_reason = reason
+            break
+    model.train_confusion = error_confusion(model.rounds, kept, labels, weights, n_classes)
+    return model
+
+
+def add_up_classes(labels, weights, n_classes):
+    """Return Σ n_i over each class."""
+    class_weights = [0] * n_classes
+    for label, n in zip(labels, weights, strict=True):
+        class_weights[label] += n
+    if 0 in class_weights:
+        raise ValueError(f"no row of positive integer weight is left of class {class_weights.index(0)}")
+    return class_weights
+
+
+def add_round(model, rows, nodes, gain, X, step, learning_rate):
+    """Add a tree to the model and its votes to the rows; return the reason to stop, if there is one."""
+    edge, is_guessing, _ = edge_of(gain, rows.loss)
+    is_perfect = gain == rows.loss
+    if is_guessing and model.rounds:
+        return "no_edge"
+    votes = [vote(nodes, row) for row in X]
+    kept_votes = [votes[i] for i in model.kept]
+    if step == "edge" or is_guessing:
+        alpha = edge_step(gain, rows.loss)
+    else:
+        alpha = exact_step(rows.sums, rows.labels, kept_votes)
+    alpha *= learning_rate
+    bound = model.rounds[-1].bound if model.rounds else model.initial_loss
+    bound *= 1 - learning_rate * (1 - math.sqrt(1 - edge * edge))
+    edge_rounding = 2 * rows.rounding
+    rows.add(kept_votes, alpha)
+    loss = rows.real_loss
+    model.rounds.append(TwinRound(nodes, alpha, edge, loss, bound, votes, edge_rounding, rows.rounding))
+    if is_guessing:
+        return "no_edge"
+    if is_perfect:
+        return "perfect_learner"
+    if loss < VANISHED_LOSS:
+        return "loss_vanished"
+    return "rounding" if rows.rounding > 1 / 32 else None

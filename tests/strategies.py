@@ -1,0 +1,193 @@
+"""Hypothesis strategies for random problems: rows, classes, weights, costs and settings of a fit.
+
+Shapes are drawn first, then arrays, so that a failing problem shrinks to few rows, plain values and default settings.
+"""
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+
+@dataclass
+class Problem:
+    """A problem to fit; ``settings`` are keyword arguments of the twin's ``fit``."""
+
+    X: np.ndarray
+    y: np.ndarray
+    sample_weight: np.ndarray | None = None
+    cost_matrix: np.ndarray | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_classes(self):
+        """The number of classes."""
+        return int(self.y.max()) + 1
+
+
+# Columns of X. Kinds that stand first are the plainer ones: Hypothesis shrinks towards them.
+
+SMALL_INTEGERS = st.integers(-3, 3).map(float)
+PLAIN_FLOATS = st.floats(-100, 100)
+FLOAT32 = st.builds(lambda m, x: m * 2.0**x, st.integers(1 - 2**24, 2**24 - 1), st.integers(-149, 104))
+FLOAT64 = st.floats(-1e308, 1e308)
+HUGE = st.sampled_from([-1.7976931348623157e308, -1e308, -9e307, 0.0, 1e307, 9e307, 1e308, 1.7976931348623157e308])
+DENORMAL = st.integers(-6, 6).map(lambda k: k * 5e-324)
+SIGNED_ZEROS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.2250738585072014e-308, -5e-324])
+NEIGHBOURS = st.integers(0, 5).map(lambda k: 1.0 + k * 2.0**-52)
+
+
+def columns_of(elements, n_rows):
+    """Draw a column, either of few distinct values or of many."""
+    with_ties = hnp.arrays(np.float64, n_rows, elements=elements)
+    mostly_distinct = hnp.arrays(np.float64, n_rows, elements=elements, fill=st.nothing())
+    return with_ties | mostly_distinct
+
+
+def constant_columns(elements, n_rows):
+    """Draw a column of one value."""
+    return elements.map(lambda value: np.full(n_rows, value))
+
+
+def rising_columns(n_rows):
+    """Draw a column without ties, in any order."""
+    return st.permutations(range(n_rows)).map(lambda order: np.array(order, dtype=np.float64))
+
+
+@cache  # a strategy is validated once, which takes longer than to draw from it
+def feature_columns(n_rows, *, float32=False):
+    """Draw one column of X."""
+    kinds = [
+        columns_of(SMALL_INTEGERS, n_rows),
+        columns_of(PLAIN_FLOATS, n_rows),
+        rising_columns(n_rows),
+        constant_columns(SMALL_INTEGERS, n_rows),
+        columns_of(FLOAT32, n_rows),
+    ]
+    if not float32:
+        kinds += [columns_of(elements, n_rows) for elements in (NEIGHBOURS, SIGNED_ZEROS, DENORMAL, HUGE, FLOAT64)]
+    return st.one_of(kinds)
+
+
+@st.composite
+def feature_matrices(draw, n_rows, n_features, *, float32=None):
+    """Draw X, in float64 or, where asked for or left to chance, in float32."""
+    if float32 is None:
+        float32 = draw(st.booleans())
+    columns = [draw(feature_columns(n_rows, float32=float32)) for _ in range(n_features)]
+    return np.column_stack(columns).astype(np.float32 if float32 else np.float64)
+
+
+# Classes
+
+
+@st.composite
+def labels(draw, n_rows, n_classes):
+    """Draw y with every class present: often imbalanced, since one class fills what is not drawn."""
+    rest = draw(hnp.arrays(np.int64, n_rows - n_classes, elements=st.integers(0, n_classes - 1)))
+    return np.concatenate([np.arange(n_classes), rest])
+
+
+# Weights and costs
+
+PLAIN_WEIGHTS = st.integers(1, 5).map(float)
+WEIGHTS_WITH_ZEROS = st.integers(0, 3).map(float)
+HALVES = st.integers(0, 8).map(lambda k: k / 2)
+UNEVEN_WEIGHTS = st.floats(0.01, 10)
+WIDE_WEIGHTS = st.builds(lambda f, x: f * 2.0**x, st.floats(1, 2, exclude_max=True), st.integers(-60, 40))
+WIDEST_RATIO = 2.0**20
+
+
+@st.composite
+def sample_weights(draw, y, *, wide=True):
+    """Draw weights, some of them zero, that leave a positive integer weight to every class.
+
+    With ``wide`` they may span many decades, and classes six of them. Quantised costs per unit of weight are then
+    coarse for heavy rows: ``edge_rounding`` and ``loss_rounding`` of the quantised twin say how coarse.
+    """
+    kinds = [PLAIN_WEIGHTS, WEIGHTS_WITH_ZEROS, HALVES, UNEVEN_WEIGHTS] + [WIDE_WEIGHTS] * wide
+    elements = draw(st.sampled_from(kinds))
+    weights = draw(hnp.arrays(np.float64, len(y), elements=elements))
+    heaviest = weights.max() or 1.0
+    for label in range(int(y.max()) + 1):
+        of_class = np.flatnonzero(y == label)
+        if weights[of_class].max() < heaviest / WIDEST_RATIO:
+            weights[of_class[0]] = heaviest
+    return weights
+
+
+PLAIN_COSTS = st.integers(0, 3).map(float)
+UNEVEN_COSTS = st.floats(0.01, 100) | st.just(0.0)
+WIDE_COSTS = st.builds(lambda f, x: f * 2.0**x, st.floats(1, 2, exclude_max=True), st.integers(-40, 40))
+
+
+@st.composite
+def cost_matrices(draw, n_classes):
+    """Draw costs with a zero diagonal, zeros among them, never all zero."""
+    elements = draw(st.sampled_from([PLAIN_COSTS, UNEVEN_COSTS, WIDE_COSTS]))
+    costs = draw(hnp.arrays(np.float64, (n_classes, n_classes), elements=elements))
+    np.fill_diagonal(costs, 0.0)
+    if not costs.any():
+        costs[0, 1] = 1.0
+    return costs
+
+
+# Settings
+
+
+def fit_settings(n_features, *, max_rounds=12):
+    """Draw keyword arguments of the twin's ``fit``."""
+    return st.fixed_dictionaries(
+        {"n_estimators": st.integers(1, max_rounds)},
+        optional={
+            "algorithm": st.sampled_from(["combo", "mm"]),
+            "learning_rate": st.sampled_from([1.0, 0.5, 0.1]) | st.floats(0.01, 1.0),
+            "max_depth": st.sampled_from([3, 1, 2, 4, None]),
+            "criterion": st.sampled_from(["gini", "cost"]),
+            "min_samples_leaf": st.integers(1, 4),
+            "min_weight_fraction_leaf": st.sampled_from([0.0, 0.01, 0.1, 0.25]) | st.floats(0.0, 0.5),
+            "max_features": st.none() | st.integers(1, n_features),
+            "max_bins": st.sampled_from([255, 2, 3, 5, 8]),
+            "step": st.sampled_from(["edge", "exact"]),
+            "seed": st.integers(0, 2**31 - 1),
+        },
+    )
+
+
+# Problems
+
+
+@st.composite
+def problems(draw, *, max_rows=30, max_features=4, max_classes=5, weighted=True, wide=True, costed=True, max_rounds=12):
+    """Draw a whole problem.
+
+    Parameters
+    ----------
+    weighted, costed : bool
+        Whether sample weights, or a cost matrix, may be given.
+    wide : bool
+        Whether the weights may span many decades.
+    """
+    n_classes = draw(st.integers(2, max_classes))
+    n_rows = draw(st.integers(n_classes, max_rows))
+    n_features = draw(st.integers(1, max_features))
+    y = draw(labels(n_rows, n_classes))
+    X = draw(feature_matrices(n_rows, n_features))
+    sample_weight = draw(st.none() | sample_weights(y, wide=wide)) if weighted else None
+    cost_matrix = draw(st.none() | cost_matrices(n_classes)) if costed else None
+    return Problem(X, y, sample_weight, cost_matrix, draw(fit_settings(n_features, max_rounds=max_rounds)))
+
+
+@st.composite
+def balanced_problems(draw, *, max_rows_per_class=8, max_features=4, max_classes=5, max_rounds=12):
+    """Draw a problem without weights whose classes have the same number of rows."""
+    n_classes = draw(st.integers(2, max_classes))
+    rows_per_class = draw(st.integers(1, max_rows_per_class))
+    n_features = draw(st.integers(1, max_features))
+    y = np.tile(np.arange(n_classes), rows_per_class)
+    X = draw(feature_matrices(len(y), n_features))
+    cost_matrix = draw(st.none() | cost_matrices(n_classes))
+    return Problem(X, y, None, cost_matrix, draw(fit_settings(n_features, max_rounds=max_rounds)))

@@ -1,0 +1,68 @@
+"""Rules about the code itself: imports go one way, docstrings tell the truth, the core needs no extra."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import comboost
+from comboost import AdaBoostMMClassifier, CoMBoClassifier
+
+PACKAGE = Path(inspect.getfile(CoMBoClassifier)).parent
+LAYERS = [
+    {"_dtypes", "_core", "_parameters"},
+    {"_binning", "_costs"},
+    {"_tree", "_training_set", "metrics"},
+    {"_rows"},
+    {"_learners"},
+    {"_boosting"},
+    {"_classifier"},
+    {"comboost", "datasets"},
+    {"cli"},
+]
+LEVEL = {module: level for level, modules in enumerate(LAYERS) for module in modules}
+
+
+def imported_modules(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module == "comboost":
+            yield from (alias.name if alias.name in LEVEL else "comboost" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("comboost."):
+            yield node.module.split(".")[1]
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_go_one_way_only(path):
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py").replace("__init__", "comboost")
+    for other in imported_modules(path):
+        assert other == own or LEVEL[other] < LEVEL[own], f"{own} imports {other}"
+
+
+@pytest.mark.parametrize("estimator", [CoMBoClassifier, AdaBoostMMClassifier])
+def test_documented_defaults_are_the_defaults(estimator):
+    documented = dict(re.findall(r"^(\w+) : .*?default=([^,\n]+)$", inspect.getdoc(estimator), flags=re.MULTILINE))
+    actual = {name: parameter.default for name, parameter in inspect.signature(estimator).parameters.items()}
+    assert {name: ast.literal_eval(text) for name, text in documented.items()} == actual
+
+
+@pytest.mark.parametrize("estimator", [CoMBoClassifier, AdaBoostMMClassifier])
+def test_fitted_attributes_are_documented(estimator):
+    model = estimator(n_estimators=1).fit([[0.0], [1.0]], [0, 1])
+    public = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    assert public <= set(re.findall(r"^(\w+_) : ", inspect.getdoc(estimator), flags=re.MULTILINE))
+
+
+def test_import_needs_no_extra():
+    extras = ["typer", "rich", "matplotlib", "jinja2", "imblearn", "dask", "skops", "onnx", "pandas", "polars"]
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({extras})); import comboost, comboost.metrics, comboost.datasets"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_version_is_that_of_the_distribution():
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", comboost.__version__)

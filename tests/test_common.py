@@ -1,0 +1,20 @@
+"""scikit-learn's own checks, with no failure expected."""
+
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from comboost import AdaBoostMMClassifier, CoMBoClassifier
+
+ESTIMATORS = [
+    CoMBoClassifier(n_estimators=20),
+    AdaBoostMMClassifier(n_estimators=20),
+    CoMBoClassifier(
+        n_estimators=20, step="exact", criterion="cost", max_depth=None, max_features="sqrt", proba="votes"
+    ),
+    CoMBoClassifier(n_estimators=5, estimator=DecisionTreeClassifier(max_depth=2)),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_estimator_keeps_the_conventions_of_scikit_learn(estimator, check):
+    check(estimator)

@@ -1,0 +1,82 @@
+"""The package against its twins: bit for bit with the quantised one, within the rounding with the one in floats."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from models import fit
+from reference import float_twin, quantised_twin
+from sklearn.utils import check_random_state
+from strategies import problems
+
+from comboost._dtypes import MAX_EDGE, MIN_EDGE
+
+FLOAT_ERROR = 1e-9  # of a few dozen float operations in a row
+
+
+def fit_twin(problem):
+    seed = int(check_random_state(problem.settings.get("seed", 0)).randint(np.iinfo(np.int32).max))
+    return quantised_twin.fit(
+        problem.X,
+        problem.y,
+        **{**problem.settings, "seed": seed},
+        cost_matrix=problem.cost_matrix,
+        sample_weight=problem.sample_weight,
+    )
+
+
+def trees_of(model):
+    trees = (model._forest.nodes[begin:end] for begin, end in pairwise(model._forest.offsets))
+    return [[(n["feature"], n["bin"], n["threshold"], n["left"], n["label"]) for n in tree] for tree in trees]
+
+
+@settings(max_examples=300)
+@given(problem=problems())
+def test_model_equals_the_quantised_twin_to_the_bit(problem):
+    model, twin = fit(problem), fit_twin(problem)
+
+    assert trees_of(model) == [
+        [(n.feature, n.bin, n.threshold, n.left, n.label) for n in kept.nodes] for kept in twin.rounds
+    ]
+    assert model.edges_.tolist() == [kept.edge for kept in twin.rounds]
+    assert model.estimator_weights_.tolist() == [kept.alpha for kept in twin.rounds]
+    assert model.loss_curve_.tolist() == [kept.loss for kept in twin.rounds]
+    assert model.stop_reason_ == twin.stop_reason
+    np.testing.assert_allclose(model.bound_curve_, [kept.bound for kept in twin.rounds], rtol=1e-12)
+    np.testing.assert_allclose(model.train_confusion_, twin.train_confusion, rtol=1e-12)
+
+
+@settings(max_examples=200)
+@given(problem=problems())
+def test_edges_and_losses_are_the_papers_within_the_rounding(problem):
+    model, twin = fit(problem), fit_twin(problem)
+    replayed = float_twin.replay(
+        np.array([kept.votes for kept in twin.rounds])[:, twin.kept],
+        problem.y[twin.kept],
+        algorithm=problem.settings.get("algorithm", "combo"),
+        cost_matrix=problem.cost_matrix,
+        sample_weight=np.array(twin.weights),
+        alphas=model.estimator_weights_,
+    )
+    for t, kept in enumerate(twin.rounds):
+        if MIN_EDGE < kept.edge < MAX_EDGE:
+            assert abs(model.edges_[t] - replayed.edges[t]) <= kept.edge_rounding + FLOAT_ERROR
+        assert abs(model.loss_curve_[t] / replayed.losses[t] - 1) <= kept.loss_rounding + FLOAT_ERROR
+
+
+@given(problem=problems(weighted=False, costed=False))
+def test_first_split_scores_as_high_as_the_best_of_all_stumps(problem):
+    kept = {"algorithm", "criterion"} & problem.settings.keys()
+    problem.settings = {name: problem.settings[name] for name in kept} | {"n_estimators": 1, "max_depth": 1}
+    criterion = problem.settings.get("criterion", "gini")
+    ones = np.ones(len(problem.y))
+    weight = float_twin.base_weights(problem.y, ones, problem.n_classes, problem.settings.get("algorithm", "combo"))
+    scores = np.zeros((len(problem.y), problem.n_classes))
+    errors = float_twin.soft_errors(scores, problem.y, weight, np.ones((problem.n_classes, problem.n_classes)))
+    costs = float_twin.cost_rows(errors, problem.y)
+
+    root = fit(problem)._forest.nodes[0]
+    goes_left = problem.X[:, root["feature"]] <= root["threshold"] if root["feature"] >= 0 else ones.astype(bool)
+    best = float_twin.best_stump(problem.X, costs, criterion)
+    assert float_twin.split_score(goes_left, costs, criterion) == pytest.approx(best.score, rel=1e-6)
