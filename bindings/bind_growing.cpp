@@ -8,21 +8,23 @@ using comboost::Criterion;
 using comboost::Grower;
 using comboost::Sum;
 
-void construct(Grower* self, const Vector<std::int64_t>& bin_offsets, const Vector<double>& edges, std::size_t n_classes,
-               bool by_cost, Sum min_samples_leaf, double min_weight_fraction_leaf, std::size_t max_features,
-               std::uint64_t seed) {
+void construct(Grower* self, const Vector<std::int64_t>& bin_offsets, const Vector<double>& edges,
+               std::size_t n_classes, bool by_cost, Sum min_samples_leaf, double min_weight_fraction_leaf,
+               std::size_t max_features, std::uint64_t seed) {
     require(bin_offsets.size() >= 2, "there must be a feature");
     const std::size_t n_features = bin_offsets.size() - 1;
     require(edges.size() + n_features == static_cast<std::size_t>(bin_offsets.data()[n_features]),
             "every feature must have one edge fewer than bins");
-    new (self) Grower(span_of(bin_offsets), span_of(edges), n_classes,
-                      {by_cost ? Criterion::cost : Criterion::gini, min_samples_leaf, min_weight_fraction_leaf, max_features, seed});
+    new (self) Grower(
+        span_of(bin_offsets), span_of(edges), n_classes,
+        {by_cost ? Criterion::cost : Criterion::gini, min_samples_leaf, min_weight_fraction_leaf, max_features, seed});
 }
 
 std::size_t histogram_size(const Grower& grower) { return grower.layout().n_bins() * grower.channels().size(); }
 
 void require_histograms(const Grower& grower, const Histograms& histograms, std::size_t n_nodes) {
-    require(histograms.size() == n_nodes * histogram_size(grower), "histograms do not fit the nodes, bins and channels");
+    require(histograms.size() == n_nodes * histogram_size(grower),
+            "histograms do not fit the nodes, bins and channels");
 }
 
 void plant(Grower& grower, const Histograms& root, std::uint64_t round) {
@@ -67,8 +69,8 @@ void bind_growing(nb::module_& m) {
     const auto release = nb::call_guard<nb::gil_scoped_release>();
 
     nb::class_<Grower>(m, "Grower", "Grows one tree at a time, level by level, from the histograms of its frontier.")
-        .def("__init__", &construct, "bin_offsets"_a.noconvert(), "edges"_a.noconvert(), "n_classes"_a, nb::kw_only(), "by_cost"_a,
-             "min_samples_leaf"_a, "min_weight_fraction_leaf"_a, "max_features"_a, "seed"_a)
+        .def("__init__", &construct, "bin_offsets"_a.noconvert(), "edges"_a.noconvert(), "n_classes"_a, nb::kw_only(),
+             "by_cost"_a, "min_samples_leaf"_a, "min_weight_fraction_leaf"_a, "max_features"_a, "seed"_a)
         .def("plant", &plant, "root"_a.noconvert(), "round"_a, "Starts a tree.")
         .def("search", &search, "first"_a, "histograms"_a.noconvert(), "n_threads"_a, release,
              "Finds the best splits of the frontier's nodes from `first` on.")
@@ -76,7 +78,8 @@ void bind_growing(nb::module_& m) {
         .def("derive", &derive, "old_histograms"_a.noconvert(), "counted"_a.noconvert(), "counted_right"_a.noconvert(),
              "n_threads"_a, "histograms"_a.noconvert(), release, "Writes the new frontier's histograms.")
         .def("nodes", &nodes, "The nodes of the tree, as bytes of NODE_DTYPE.")
-        .def("add_savings", &add_savings, "savings"_a.noconvert(), "Adds the cost that the splits on each feature saved.")
+        .def("add_savings", &add_savings, "savings"_a.noconvert(),
+             "Adds the cost that the splits on each feature saved.")
         .def_prop_ro("frontier_begin", &Grower::frontier_begin)
         .def_prop_ro("frontier_size", &Grower::frontier_size)
         .def_prop_ro("n_channels", [](const Grower& grower) { return grower.channels().size(); })

@@ -52,7 +52,8 @@ void row_losses(const CostTable& table, const OutVector<double>& losses) {
     table.row_losses(span_of(losses));
 }
 
-void confusion(const CostTable& table, const Vector<Label>& votes, const Array<Sum, nb::ndim<2>, nb::c_contig>& counts) {
+void confusion(const CostTable& table, const Vector<Label>& votes,
+               const Array<Sum, nb::ndim<2>, nb::c_contig>& counts) {
     require_votes(table, span_of(votes));
     require(counts.size() == table.n_classes() * table.n_classes(), "counts must be (n_classes, n_classes)");
     table.confusion(span_of(votes), span_of(counts));
@@ -62,7 +63,8 @@ void split(Partition& partition, const CodeColumns& codes, const Splits& splits,
     partition.split(codes_of(codes), splits_of(splits), n_threads);
 }
 
-void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& tree, int n_threads, const OutLabels& votes) {
+void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& tree, int n_threads,
+            const OutLabels& votes) {
     partition.settle(codes_of(codes), nodes_of(tree), n_threads, span_of(votes));
 }
 
@@ -72,13 +74,15 @@ void count_histograms(const CodeColumns& codes, const CostTable& table, const Pa
     const std::size_t n_channels = histograms.shape(2);
     require(n_channels == table.n_classes() || n_channels == table.n_classes() + 1,
             "histograms must have n_classes channels, or one more to count rows");
-    require(codes.shape(1) == table.n_rows() && bin_offsets.size() == codes.shape(0) + 1, "codes do not fit the rows or the bins");
+    require(codes.shape(1) == table.n_rows() && bin_offsets.size() == codes.shape(0) + 1,
+            "codes do not fit the rows or the bins");
     const comboost::BinLayout layout{span_of(bin_offsets)};
-    require(histograms.shape(0) == nodes.size() && histograms.shape(1) == layout.n_bins(), "histograms do not fit nodes and bins");
+    require(histograms.shape(0) == nodes.size() && histograms.shape(1) == layout.n_bins(),
+            "histograms do not fit nodes and bins");
     std::vector<comboost::RowSet> sets;
     for (const std::int32_t node : span_of(nodes)) sets.push_back(partition.rows(static_cast<std::size_t>(node)));
-    comboost::count_histograms(codes_of(codes), table, layout, {table.n_classes(), n_channels > table.n_classes()}, sets,
-                               n_threads, histograms.data());
+    comboost::count_histograms(codes_of(codes), table, layout, {table.n_classes(), n_channels > table.n_classes()},
+                               sets, n_threads, histograms.data());
 }
 
 void node_sizes(const Partition& partition, std::int32_t first, const OutVector<std::int64_t>& sizes) {
@@ -93,8 +97,8 @@ void bind_rows(nb::module_& m) {
 
     nb::class_<CostTable>(m, "CostTable", "The rows' excess and quantised costs.")
         .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a)
-        .def("advance", &advance, "votes"_a.noconvert().none(), "up"_a, "down"_a, "factors"_a.noconvert(), "n_threads"_a,
-             "Adds a round's votes and quantises the costs; the loss and the largest row, both scaled.")
+        .def("advance", &advance, "votes"_a.noconvert().none(), "up"_a, "down"_a, "factors"_a.noconvert(),
+             "n_threads"_a, "Adds a round's votes and quantises the costs; the loss and the largest row, both scaled.")
         .def("measure", &measure, "votes"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
              "Writes the cost sums by (truth, class) that the votes would shrink, grow and leave.")
         .def("row_losses", &row_losses, "losses"_a.noconvert(), release, "Writes the loss of every row.")
@@ -106,13 +110,15 @@ void bind_rows(nb::module_& m) {
         .def("reset", &Partition::reset, release, "Back to the root with every row.")
         .def("split", &split, "codes"_a.noconvert(), "splits"_a.noconvert(), "n_threads"_a, release,
              "Divides nodes; the children become the next nodes, left before right.")
-        .def("sizes", &node_sizes, "first"_a, "sizes"_a.noconvert(), "Writes the row counts of the nodes from `first` on.")
-        .def("settle", &settle, "codes"_a.noconvert(), "tree"_a.noconvert(), "n_threads"_a, "votes"_a.noconvert(), release,
-             "Writes the vote of the finished tree for every row.")
+        .def("sizes", &node_sizes, "first"_a, "sizes"_a.noconvert(),
+             "Writes the row counts of the nodes from `first` on.")
+        .def("settle", &settle, "codes"_a.noconvert(), "tree"_a.noconvert(), "n_threads"_a, "votes"_a.noconvert(),
+             release, "Writes the vote of the finished tree for every row.")
         .def_prop_ro("n_nodes", &Partition::n_nodes);
 
-    m.def("count_histograms", &count_histograms, "codes"_a.noconvert(), "costs"_a, "partition"_a, "bin_offsets"_a.noconvert(),
-          "nodes"_a.noconvert(), "n_threads"_a, "histograms"_a.noconvert(), release, "Writes the histograms of these nodes.");
+    m.def("count_histograms", &count_histograms, "codes"_a.noconvert(), "costs"_a, "partition"_a,
+          "bin_offsets"_a.noconvert(), "nodes"_a.noconvert(), "n_threads"_a, "histograms"_a.noconvert(), release,
+          "Writes the histograms of these nodes.");
 }
 
 }  // namespace comboost_python

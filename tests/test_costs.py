@@ -71,6 +71,7 @@ def test_exact_step_is_capped(right, wrong):
         {"c": 1.0, "a": 1.0, "b": 1.0},
         pd.DataFrame(ONES, index=list("abc"), columns=list("abc")),
         pd.Series([1, 1, 1]),
+        pd.Series(1, index=list("cab")),
     ],
     ids=str,
 )
@@ -84,8 +85,9 @@ def test_frame_is_read_by_its_labels_with_truth_in_the_index():
     np.testing.assert_array_equal(_costs.cost_array(frame, CLASSES), costs)
 
 
-def test_one_cost_per_class_is_the_cost_of_its_mistakes():
-    costs = _costs.cost_array({"a": 1, "b": 5, "c": 2}, CLASSES)
+@pytest.mark.parametrize("kind", [dict, pd.Series, lambda costs: list(costs.values())])
+def test_one_cost_per_class_is_the_cost_of_its_mistakes(kind):
+    costs = _costs.cost_array(kind({"a": 1, "b": 5, "c": 2}), CLASSES)
     np.testing.assert_array_equal(costs, [[0, 1, 1], [5, 0, 5], [2, 2, 0]])
 
 
@@ -102,8 +104,9 @@ def test_one_cost_per_class_is_the_cost_of_its_mistakes():
         ({"a": 1, "b": 1}, "one cost per class"),
         ({"a": 1, "b": 1, "c": 1, "d": 1}, "one cost per class"),
         ({"a": 1, "b": 1, "c": "much"}, "number"),
+        (pd.Series(1, index=list("abx")), "one cost per class"),
         (pd.DataFrame(ONES), "label both axes"),
-        (pd.DataFrame(ONES, index=list("abc"), columns=list("abd")), "label both axes"),
+        (pd.DataFrame(ONES, index=list("abc"), columns=list("abx")), "label both axes"),
         ([["x"] * 3] * 3, "numbers"),
         (ONES * 1e200, "scale the costs"),
     ],

@@ -81,7 +81,8 @@ std::vector<std::vector<double>> find_edges(const Matrix<T>& values, std::span<c
             for (std::size_t f = first; f < last; ++f) columns[f - first][i] = ordered(values(i, f));
         for (std::size_t f = first; f < last; ++f) {
             std::vector<double>& column = columns[f - first];
-            edges[f] = edges_of(weights.empty() ? distinct_unweighted(column) : distinct_weighted(column, weights), max_bins);
+            edges[f] =
+                edges_of(weights.empty() ? distinct_unweighted(column) : distinct_weighted(column, weights), max_bins);
         }
     });
     return edges;

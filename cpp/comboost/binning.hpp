@@ -13,7 +13,8 @@ template <class T>
 std::vector<std::vector<double>> find_edges(const Matrix<T>& values, std::span<const Weight> weights,
                                             std::size_t max_bins, int n_threads);
 
-// codes[f * n_rows + i] = number of edges of feature f below values(i, f). `edges` of feature f are at [starts[f], starts[f + 1]).
+// codes[f * n_rows + i] = number of edges of feature f below values(i, f). `edges` of feature f are at [starts[f],
+// starts[f + 1]).
 template <class T>
 void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts, int n_threads,
             Code* codes);

@@ -24,8 +24,9 @@ class CostTable {
     PassResult advance(std::span<const Label> votes, double up, double down, std::span<const double> factors,
                        int n_threads);
 
-    // The cost sums by (true class, class), split by what these votes would do: sums[0] to entries that would shrink (the rows
-    // voted right), sums[1] to the entries that would grow (a wrong row's entry voted for), sums[2] the rest. K×K each.
+    // The cost sums by (true class, class), split by what these votes would do: sums[0] to entries that would shrink
+    // (the rows voted right), sums[1] to the entries that would grow (a wrong row's entry voted for), sums[2] the rest.
+    // K×K each.
     void measure(std::span<const Label> votes, int n_threads, std::span<Sum> sums) const;
 
     // n·Σ_j u(i,j) of every row: what -D(i,y_i) is to a weak learner that takes sample weights.

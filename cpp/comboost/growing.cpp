@@ -49,14 +49,14 @@ void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_node
     for (std::size_t place = first; place < first + n_nodes; ++place) {
         const std::size_t node = frontier_begin_ + place;
         if (-sums_[node].best_cost() == sums_[node].loss) continue;  // one class carries all of the loss
-        for (const std::size_t f :
-             draw_features(rules_.seed, round_, node, layout().n_features(), rules_.max_features))
+        for (const std::size_t f : draw_features(rules_.seed, round_, node, layout().n_features(), rules_.max_features))
             candidates.push_back({place, f, {}});
     }
 
     for_each_task(candidates.size(), n_nodes * size, n_threads, [&](std::size_t c) {
         Candidate& candidate = candidates[c];
-        const Sum* bins = histograms + (candidate.place - first) * size + layout().begin(candidate.feature) * channels_.size();
+        const Sum* bins =
+            histograms + (candidate.place - first) * size + layout().begin(candidate.feature) * channels_.size();
         candidate.best = find_best_bin(bins, layout().size(candidate.feature), channels_,
                                        sums_[frontier_begin_ + candidate.place], rules);
     });

@@ -29,12 +29,14 @@ class Grower {
     // Looks for the best split of the frontier's nodes first, first + 1, ... whose histograms these are.
     void search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads);
 
-    // Divides the frontier's nodes by the splits found; their children are the new frontier. The splits are in order of node.
+    // Divides the frontier's nodes by the splits found; their children are the new frontier. The splits are in order of
+    // node.
     const std::vector<Split>& branch();
 
-    // The histograms of the new frontier after branch(), from those of the old one and of the one child that was counted of every split.
-    void derive(const Sum* old_histograms, const Sum* counted, std::span<const std::uint8_t> counted_right, int n_threads,
-                Sum* histograms) const;
+    // The histograms of the new frontier after branch(), from those of the old one and of the one child that was
+    // counted of every split.
+    void derive(const Sum* old_histograms, const Sum* counted, std::span<const std::uint8_t> counted_right,
+                int n_threads, Sum* histograms) const;
 
     const std::vector<Node>& nodes() const { return nodes_; }
     const std::vector<Split>& branches() const { return branched_; }

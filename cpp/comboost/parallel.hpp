@@ -30,9 +30,8 @@ inline std::size_t n_blocks(std::size_t n_rows) { return (n_rows + kBlock - 1) /
 // body(begin, end) for consecutive blocks of rows; `work_per_row` as above.
 template <class Body>
 void for_each_block(std::size_t n_rows, std::size_t work_per_row, int n_threads, Body&& body) {
-    for_each_task(n_blocks(n_rows), n_rows * work_per_row, n_threads, [&](std::size_t block) {
-        body(block * kBlock, std::min(n_rows, (block + 1) * kBlock));
-    });
+    for_each_task(n_blocks(n_rows), n_rows * work_per_row, n_threads,
+                  [&](std::size_t block) { body(block * kBlock, std::min(n_rows, (block + 1) * kBlock)); });
 }
 
 }  // namespace comboost

@@ -21,10 +21,12 @@ class Partition {
     // Back to one node, the root, with every row.
     void reset();
 
-    // Splits nodes; the children of the k-th split become the nodes n + 2k and n + 2k + 1, n being the number of nodes before.
+    // Splits nodes; the children of the k-th split become the nodes n + 2k and n + 2k + 1, n being the number of nodes
+    // before.
     void split(const Codes& codes, std::span<const Split> splits, int n_threads);
 
-    // The vote of every row: walks from the row's node on to a leaf of `tree`, whose nodes are numbered as the nodes here.
+    // The vote of every row: walks from the row's node on to a leaf of `tree`, whose nodes are numbered as the nodes
+    // here.
     void settle(const Codes& codes, std::span<const Node> tree, int n_threads, std::span<Label> votes) const;
 
     RowSet rows(std::size_t node) const;

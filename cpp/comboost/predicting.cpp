@@ -22,8 +22,8 @@ void add_row_votes(const Forest& forest, std::size_t first, std::size_t last, do
 }  // namespace
 
 template <class T>
-void add_votes(const Matrix<T>& values, const Forest& forest, std::size_t first, std::size_t last, std::size_t n_classes,
-               int n_threads, double* scores) {
+void add_votes(const Matrix<T>& values, const Forest& forest, std::size_t first, std::size_t last,
+               std::size_t n_classes, int n_threads, double* scores) {
     for_each_block(values.n_rows, (last - first) * 4, n_threads, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
             add_row_votes(forest, first, last, scores + i * n_classes, [&](const Node& node) {

@@ -16,8 +16,8 @@ struct Forest {
 
 // scores[i * n_classes + label] += weight for the trees first .. last - 1, in this order.
 template <class T>
-void add_votes(const Matrix<T>& values, const Forest& forest, std::size_t first, std::size_t last, std::size_t n_classes,
-               int n_threads, double* scores);
+void add_votes(const Matrix<T>& values, const Forest& forest, std::size_t first, std::size_t last,
+               std::size_t n_classes, int n_threads, double* scores);
 
 // The class with the most votes of all trees for rows that are binned already; ties go to the lowest class.
 void elect(const Codes& codes, const Forest& forest, std::size_t n_classes, int n_threads, std::span<Label> elected);

@@ -28,7 +28,8 @@ void add_bin(const Sum* bin, const Channels& channels, Side& side) {
 double gini(const Sum* costs, std::size_t n_classes, Sum loss) {
     if (loss == 0) return 0.0;
     double squares = 0.0;
-    for (std::size_t j = 0; j < n_classes; ++j) squares += static_cast<double>(costs[j]) * static_cast<double>(costs[j]);
+    for (std::size_t j = 0; j < n_classes; ++j)
+        squares += static_cast<double>(costs[j]) * static_cast<double>(costs[j]);
     return squares / static_cast<double>(loss);
 }
 
@@ -57,7 +58,8 @@ bool is_empty(const Sum* bin, const Channels& channels) {
 
 // K is the number of classes where it is known to the compiler, 0 where it is not.
 template <Criterion C, std::size_t K>
-BestBin scan(const Sum* bins, std::size_t n_bins, const Channels& channels, const NodeSums& node, const SplitRules& rules) {
+BestBin scan(const Sum* bins, std::size_t n_bins, const Channels& channels, const NodeSums& node,
+             const SplitRules& rules) {
     const std::size_t n_classes = K ? K : channels.n_classes;
     Sum small_scratch[2 * (K ? K : 1)] = {};
     std::vector<Sum> large_scratch(K ? 0 : 2 * n_classes);
@@ -76,7 +78,8 @@ BestBin scan(const Sum* bins, std::size_t n_bins, const Channels& channels, cons
             !keeps_enough(right_loss, node.count - left.count, channels, rules))
             continue;
         for (std::size_t j = 0; j < n_classes; ++j) right[j] = node.costs[j] - left.costs[j];
-        const auto score = side_score<C>(left.costs, n_classes, left.loss) + side_score<C>(right, n_classes, right_loss);
+        const auto score =
+            side_score<C>(left.costs, n_classes, left.loss) + side_score<C>(right, n_classes, right_loss);
         if (score > best_score) {
             best_score = score;
             best_bin = static_cast<std::int32_t>(b);

@@ -1,4 +1,5 @@
-// The vocabulary of the core: number types, the records that cross the border, and the limits. src/comboost/_dtypes.py is its mirror.
+// The vocabulary of the core: number types, the records that cross the border, and the limits. src/comboost/_dtypes.py
+// is its mirror.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +8,11 @@
 
 namespace comboost {
 
-using Code = std::uint8_t;      // bin of a value
-using Label = std::uint16_t;    // class index
-using Weight = std::uint32_t;   // integer sample weight; the weights of all rows add up to at most 2^32
-using Unit = std::int32_t;      // quantised cost per unit of weight, at most 2^30 per row
-using Sum = std::int64_t;       // sum of weight times unit, at most 2^62
+using Code = std::uint8_t;     // bin of a value
+using Label = std::uint16_t;   // class index
+using Weight = std::uint32_t;  // integer sample weight; the weights of all rows add up to at most 2^32
+using Unit = std::int32_t;     // quantised cost per unit of weight, at most 2^30 per row
+using Sum = std::int64_t;      // sum of weight times unit, at most 2^62
 using RowIndex = std::uint32_t;
 
 inline constexpr std::size_t kMaxBins = 255;
@@ -54,7 +55,8 @@ struct Matrix {
     std::ptrdiff_t column_stride;
 
     T operator()(std::size_t row, std::size_t column) const {
-        return data[static_cast<std::ptrdiff_t>(row) * row_stride + static_cast<std::ptrdiff_t>(column) * column_stride];
+        return data[static_cast<std::ptrdiff_t>(row) * row_stride +
+                    static_cast<std::ptrdiff_t>(column) * column_stride];
     }
 };
 
@@ -65,11 +67,14 @@ struct BinLayout {
     std::size_t n_features() const { return offsets.size() - 1; }
     std::size_t n_bins() const { return static_cast<std::size_t>(offsets.back()); }
     std::size_t begin(std::size_t feature) const { return static_cast<std::size_t>(offsets[feature]); }
-    std::size_t size(std::size_t feature) const { return static_cast<std::size_t>(offsets[feature + 1] - offsets[feature]); }
+    std::size_t size(std::size_t feature) const {
+        return static_cast<std::size_t>(offsets[feature + 1] - offsets[feature]);
+    }
 };
 
-// What one bin of a histogram holds: the sums of the first K - 1 classes, the loss, and, where rows must be counted, their number.
-// The costs of a row add up to zero over the classes, so the sum of the last class follows from the others.
+// What one bin of a histogram holds: the sums of the first K - 1 classes, the loss, and, where rows must be counted,
+// their number. The costs of a row add up to zero over the classes, so the sum of the last class follows from the
+// others.
 struct Channels {
     std::size_t n_classes;
     bool counted;

@@ -40,7 +40,8 @@ Problem random_problem(std::mt19937& random) {
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
     Problem p{2 + below(below(20) == 0 ? 6000 : 300), 1 + below(6), 2 + below(11), {}, {}, {}, {}, {}, {}, {}};
     const std::size_t n_distinct = 1 + below(400);
-    for (std::size_t k = 0; k < p.n_rows * p.n_features; ++k) p.values.push_back(static_cast<double>(below(n_distinct)) / 7 - 3);
+    for (std::size_t k = 0; k < p.n_rows * p.n_features; ++k)
+        p.values.push_back(static_cast<double>(below(n_distinct)) / 7 - 3);
     for (std::size_t i = 0; i < p.n_rows; ++i) p.labels.push_back(static_cast<Label>(below(p.n_classes)));
     if (below(2) == 1)
         for (std::size_t i = 0; i < p.n_rows; ++i) p.weights.push_back(static_cast<Weight>(1 + below(1000)));
@@ -111,7 +112,8 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
             CHECK(left.size >= static_cast<std::size_t>(rules.min_samples_leaf) &&
                   right.size >= static_cast<std::size_t>(rules.min_samples_leaf));
             CHECK(left.size + right.size == partition.rows(static_cast<std::size_t>(splits[k].node)).size);
-            CHECK(std::is_sorted(left.rows, left.rows + left.size) && std::is_sorted(right.rows, right.rows + right.size));
+            CHECK(std::is_sorted(left.rows, left.rows + left.size) &&
+                  std::is_sorted(right.rows, right.rows + right.size));
             const Histogram both[2] = {count(p, costs, channels, left, 1), count(p, costs, channels, right, 1)};
             counted_right.push_back(static_cast<std::uint8_t>(right.size < left.size));
             counted.insert(counted.end(), both[counted_right.back()].begin(), both[counted_right.back()].end());
@@ -178,7 +180,8 @@ void extreme_values_have_edges_between_them() {
 void drawn_features_are_distinct_and_ascending() {
     for (std::uint64_t node = 0; node < 200; ++node) {
         const auto drawn = draw_features(7, 1, node, 10, 4);
-        CHECK(drawn.size() == 4 && drawn.back() < 10 && std::adjacent_find(drawn.begin(), drawn.end(), std::greater_equal<>()) == drawn.end());
+        CHECK(drawn.size() == 4 && drawn.back() < 10 &&
+              std::adjacent_find(drawn.begin(), drawn.end(), std::greater_equal<>()) == drawn.end());
     }
 }
 

@@ -93,12 +93,12 @@ def error_shares(confusion: Sums) -> Floats:
     return shares
 
 
-def cost_array(cost_matrix: ArrayLike | Mapping[Any, float] | None, classes: NDArray[Any]) -> Floats:
+def cost_array(cost_matrix: Any, classes: NDArray[Any]) -> Floats:
     """Read a ``cost_matrix`` parameter into a K×K array: truth in rows, prediction in columns, zero diagonal.
 
     Parameters
     ----------
-    cost_matrix : array-like of shape (K, K) or (K,), DataFrame labelled with the classes, dict, or None
+    cost_matrix : array-like of shape (K, K) or (K,), DataFrame or Series labelled with the classes, dict, or None
         One cost per pair, or one per true class; None is 1 for every mistake.
     classes : ndarray of shape (K,)
         The classes, in the order of the array's rows and columns.
@@ -112,7 +112,9 @@ def cost_array(cost_matrix: ArrayLike | Mapping[Any, float] | None, classes: NDA
     if cost_matrix is None:
         costs = _rows_of(np.ones(n_classes))
     elif isinstance(cost_matrix, Mapping):
-        costs = _rows_of(np.array([_cost_of(cost_matrix, label, classes) for label in classes.tolist()]))
+        costs = _from_mapping(cost_matrix, classes)
+    elif _is_labelled_series(cost_matrix):
+        costs = _from_mapping(dict(cost_matrix.items()), classes)
     elif hasattr(cost_matrix, "columns") and hasattr(cost_matrix, "index"):
         costs = _from_frame(cost_matrix, classes)
     else:
@@ -126,13 +128,20 @@ def _rows_of(per_class: Floats) -> Floats:
     return costs
 
 
-def _cost_of(cost_matrix: Mapping[Any, float], label: Any, classes: NDArray[Any]) -> float:
-    if set(cost_matrix) != set(classes.tolist()):
+def _is_labelled_series(cost_matrix: Any) -> bool:
+    """Whether this is a pandas Series with labels other than positions."""
+    is_series = hasattr(cost_matrix, "index") and hasattr(cost_matrix, "items") and np.ndim(cost_matrix) == 1
+    return is_series and list(cost_matrix.index) != list(range(len(cost_matrix)))
+
+
+def _from_mapping(cost_of: Mapping[Any, Any], classes: NDArray[Any]) -> Floats:
+    labels = classes.tolist()
+    if set(cost_of) != set(labels):
         raise ValueError(
-            f"cost_matrix as a dict has the keys {sorted(map(str, cost_matrix))}, but the classes are "
-            f"{[str(c) for c in classes]}; give exactly one cost per class."
+            f"cost_matrix names the classes {list(cost_of)}, but the classes are {labels}; give exactly one cost per "
+            "class."
         )
-    return _number(cost_matrix[label])
+    return _rows_of(np.array([_number(cost_of[label]) for label in labels]))
 
 
 def _number(value: Any) -> float:

@@ -42,6 +42,7 @@ STOP_REASONS = {
     "no_edge": "no tree beats guessing any more",
     "perfect_learner": "one tree makes no mistake",
     "loss_vanished": "nothing left to learn, the loss is zero",
+    "rounding": "weights differ too much for exact sums",
 }
 
 _ASCII = str.maketrans({"‖": "||", "√": "sqrt", "≤": "<=", "−": "-"})
