@@ -1,6 +1,8 @@
 """What the tests of whole models share: fitting a drawn problem, and the bytes of a fitted model."""
 
 import numpy as np
+from reference import quantised_twin
+from sklearn.utils import check_random_state
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
 
@@ -18,6 +20,18 @@ def booster_for(problem, **changed):
 def fit(problem, **changed):
     """The package's model of a problem."""
     return booster_for(problem, **changed).fit(problem.X, problem.y, problem.sample_weight)
+
+
+def fit_twin(problem):
+    """The quantised twin's model of a problem, which the package's equals to the bit."""
+    seed = int(check_random_state(problem.settings.get("seed", 0)).randint(np.iinfo(np.int32).max))
+    return quantised_twin.fit(
+        problem.X,
+        problem.y,
+        **{**problem.settings, "seed": seed},
+        cost_matrix=problem.cost_matrix,
+        sample_weight=problem.sample_weight,
+    )
 
 
 def model_bytes(model):

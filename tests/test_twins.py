@@ -5,25 +5,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from models import fit
-from reference import float_twin, quantised_twin
-from sklearn.utils import check_random_state
+from models import fit, fit_twin
+from reference import float_twin
 from strategies import problems
 
 from comboost._dtypes import MAX_EDGE, MIN_EDGE
 
 FLOAT_ERROR = 1e-9  # of a few dozen float operations in a row
-
-
-def fit_twin(problem):
-    seed = int(check_random_state(problem.settings.get("seed", 0)).randint(np.iinfo(np.int32).max))
-    return quantised_twin.fit(
-        problem.X,
-        problem.y,
-        **{**problem.settings, "seed": seed},
-        cost_matrix=problem.cost_matrix,
-        sample_weight=problem.sample_weight,
-    )
 
 
 def trees_of(model):
