@@ -82,9 +82,10 @@ void bind_growing(nb::module_& m) {
              "Adds the cost that the splits on each feature saved.")
         .def_prop_ro("frontier_begin", &Grower::frontier_begin)
         .def_prop_ro("frontier_size", &Grower::frontier_size)
-        .def_prop_ro("n_channels", [](const Grower& grower) { return grower.channels().size(); })
-        .def_prop_ro("advantage", &Grower::advantage, "A, minus the costs of the leaves.")
-        .def_prop_ro("loss", &Grower::loss, "Λ, the loss of all rows.");
+        .def_prop_ro(
+            "counted", [](const Grower& grower) { return grower.channels().counted; },
+            "Whether histograms must count rows.")
+        .def_prop_ro("advantage", &Grower::advantage, "A, minus the costs of the leaves.");
 }
 
 }  // namespace comboost_python

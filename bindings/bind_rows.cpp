@@ -1,6 +1,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "comboost/costs.hpp"
 #include "comboost/histogram.hpp"
@@ -19,15 +21,18 @@ using Square = Array<const double, nb::ndim<2>, nb::c_contig>;
 using OutLabels = OutVector<Label>;
 
 void construct_table(CostTable* self, const Vector<Label>& labels, const std::optional<Vector<Weight>>& weights,
-                     std::size_t n_classes) {
+                     std::size_t n_classes, bool counted) {
     require(n_classes >= 2 && n_classes <= 65535, "n_classes lies outside 2..65535");
     require(!weights || weights->size() == labels.size(), "weights and labels differ in length");
     for (const Label label : span_of(labels)) require(label < n_classes, "a label lies outside the classes");
-    new (self) CostTable(span_of(labels), span_or_empty(weights), n_classes);
+    new (self) CostTable(span_of(labels), span_or_empty(weights), {n_classes, counted});
 }
 
 void require_votes(const CostTable& table, std::span<const Label> votes) {
     require(votes.size() == table.n_rows(), "votes must have one entry per row");
+    Label largest = 0;
+    for (const Label vote : votes) largest = std::max(largest, vote);
+    require(largest < table.n_classes(), "a vote lies outside the classes");
 }
 
 std::pair<Sum, double> advance(CostTable& table, const std::optional<Vector<Label>>& votes, double up, double down,
@@ -59,35 +64,51 @@ void confusion(const CostTable& table, const Vector<Label>& votes,
     table.confusion(span_of(votes), span_of(counts));
 }
 
+void require_rows(const Partition& partition, std::size_t n_rows) {
+    require(partition.rows(0).size == n_rows, "the arrays and the partition differ in their number of rows");
+}
+
+comboost::RowSet rows_of(const Partition& partition, std::int32_t node) {
+    require(node >= 0 && static_cast<std::size_t>(node) < partition.n_nodes(), "there is no such node");
+    return partition.rows(static_cast<std::size_t>(node));
+}
+
 void split(Partition& partition, const CodeColumns& codes, const Splits& splits, int n_threads) {
+    for (const comboost::Split& split : splits_of(splits)) {
+        require(split.node >= 0 && static_cast<std::size_t>(split.node) < partition.n_nodes(), "a split names no node");
+        require(split.feature >= 0 && static_cast<std::size_t>(split.feature) < codes.shape(0),
+                "a split names no feature");
+    }
+    require_rows(partition, codes.shape(1));
     partition.split(codes_of(codes), splits_of(splits), n_threads);
 }
 
 void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& tree, int n_threads,
             const OutLabels& votes) {
+    require_rows(partition, codes.shape(1));
+    require_rows(partition, votes.size());
+    require(tree.shape(0) >= partition.n_nodes(), "the tree has fewer nodes than the partition");
     partition.settle(codes_of(codes), nodes_of(tree), n_threads, span_of(votes));
 }
 
 void count_histograms(const CodeColumns& codes, const CostTable& table, const Partition& partition,
                       const Vector<std::int64_t>& bin_offsets, const Vector<std::int32_t>& nodes, int n_threads,
                       const OutHistograms& histograms) {
-    const std::size_t n_channels = histograms.shape(2);
-    require(n_channels == table.n_classes() || n_channels == table.n_classes() + 1,
-            "histograms must have n_classes channels, or one more to count rows");
     require(codes.shape(1) == table.n_rows() && bin_offsets.size() == codes.shape(0) + 1,
             "codes do not fit the rows or the bins");
     const comboost::BinLayout layout{span_of(bin_offsets)};
-    require(histograms.shape(0) == nodes.size() && histograms.shape(1) == layout.n_bins(),
-            "histograms do not fit nodes and bins");
+    require(histograms.shape(0) == nodes.size() && histograms.shape(1) == layout.n_bins() &&
+                histograms.shape(2) == table.channels().size(),
+            "histograms do not fit the nodes, bins and channels");
+    require_rows(partition, table.n_rows());
     std::vector<comboost::RowSet> sets;
-    for (const std::int32_t node : span_of(nodes)) sets.push_back(partition.rows(static_cast<std::size_t>(node)));
-    comboost::count_histograms(codes_of(codes), table, layout, {table.n_classes(), n_channels > table.n_classes()},
-                               sets, n_threads, histograms.data());
+    for (const std::int32_t node : span_of(nodes)) sets.push_back(rows_of(partition, node));
+    comboost::count_histograms(codes_of(codes), table, layout, sets, n_threads, histograms.data());
 }
 
 void node_sizes(const Partition& partition, std::int32_t first, const OutVector<std::int64_t>& sizes) {
     for (std::size_t k = 0; k < sizes.size(); ++k)
-        sizes.data()[k] = static_cast<std::int64_t>(partition.rows(static_cast<std::size_t>(first) + k).size);
+        sizes.data()[k] = static_cast<std::int64_t>(rows_of(partition, first + static_cast<std::int32_t>(k)).size);
 }
 
 }  // namespace
@@ -96,12 +117,14 @@ void bind_rows(nb::module_& m) {
     const auto release = nb::call_guard<nb::gil_scoped_release>();
 
     nb::class_<CostTable>(m, "CostTable", "The rows' excess and quantised costs.")
-        .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a)
+        .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+             "counted"_a)
         .def("advance", &advance, "votes"_a.noconvert().none(), "up"_a, "down"_a, "factors"_a.noconvert(),
              "n_threads"_a, "Adds a round's votes and quantises the costs; the loss and the largest row, both scaled.")
         .def("measure", &measure, "votes"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
              "Writes the cost sums by (truth, class) that the votes would shrink, grow and leave.")
         .def("row_losses", &row_losses, "losses"_a.noconvert(), release, "Writes the loss of every row.")
+        .def_prop_ro("n_channels", [](const CostTable& table) { return table.channels().size(); })
         .def("confusion", &confusion, "votes"_a.noconvert(), "counts"_a.noconvert(), release,
              "Writes the weight by (truth, vote).");
 

@@ -33,6 +33,8 @@ def imported_modules(path):
             yield from (alias.name if alias.name in LEVEL else "comboost" for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("comboost."):
             yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("comboost."))
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -62,6 +64,10 @@ def test_import_needs_no_extra():
         f"import sys; sys.modules.update(dict.fromkeys({extras})); import comboost, comboost.metrics, comboost.datasets"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_import_works_without_docstrings():
+    subprocess.run([sys.executable, "-OO", "-c", "import comboost"], check=True)
 
 
 def test_version_is_that_of_the_distribution():

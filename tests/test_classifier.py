@@ -1,6 +1,7 @@
 """The estimators as users meet them: bad input, reasons to stop, other weak learners, the tools of the field."""
 
 import pickle
+from fractions import Fraction
 from itertools import pairwise
 
 import joblib
@@ -9,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from models import ALGORITHMS, model_bytes
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -22,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from comboost import CoMBoClassifier
+from comboost._classifier import count_features
 from comboost.datasets import load_yeast
 
 NAMES = np.array(["rare", "common", "middling"])
@@ -56,16 +58,18 @@ BAD_CALLS = {
     "NaN in y": (lambda X, y: (X, with_entry(y, np.nan)), "y contains NaN"),
     "inf in y": (lambda X, y: (X, with_entry(y, np.inf)), "y contains infinity"),
     "continuous y": (lambda X, y: (X, y + 0.5 * X[:, 0]), "continuous"),
-    "mixed y": (lambda X, y: (X, np.array(["a", None] * 80, dtype=object)), "labels of one type"),
+    "mixed y": (lambda X, y: (X, np.array(["a", None] * 80, dtype=object)), "of one type"),
     "fewer labels": (lambda X, y: (X, y[:-1]), "inconsistent"),
     "text in X": (lambda X, y: (np.full(X.shape, "x"), y), "could not convert|not convertible|numeric"),
+    "NA in y": (lambda X, y: (X, pd.Series(["a", None] * 80, dtype="string")), "missing|NA"),
+    "bytes in y": (lambda X, y: (X, np.array([b"a", b"b"] * 80)), "cannot be used as labels|bytes"),
     "fewer weights": (lambda X, y: (X, y, np.ones(3)), "inconsistent"),
     "2-D weights": (lambda X, y: (X, y, np.ones((len(X), 2))), "one weight per row"),
     "NaN in weights": (lambda X, y: (X, y, with_entry(np.ones(len(X)), np.nan)), "sample_weight contains NaN"),
     "inf in weights": (lambda X, y: (X, y, with_entry(np.ones(len(X)), np.inf)), "sample_weight contains infinity"),
     "negative weights": (lambda X, y: (X, y, with_entry(np.ones(len(X)), -1)), "negative weight"),
     "zero weights": (lambda X, y: (X, y, np.zeros(len(X))), "sample weight is zero"),
-    "a class of zero weight": (lambda X, y: (X, y, y != 0), r"only zero weight to the class\(es\) \[0\]"),
+    "a class of zero weight": (lambda X, y: (X, y, y != 0), r"no weight to the class\(es\) \[0\]"),
     "a class of vanishing weight": (lambda X, y: (X, y, np.where(y == 0, 1e-30, 1)), r"class\(es\) \[0\]"),
 }
 
@@ -98,8 +102,8 @@ BAD_PARAMETERS = [
     ("learning_rate", float("nan"), r"a number in \(0, 1\]"),
     ("max_depth", 0, "an integer of at least 1, or None"),
     ("criterion", "entropy", "'gini' or 'cost'"),
-    ("min_samples_leaf", 0, "an integer of at least 1"),
-    ("min_samples_leaf", 0.1, "an integer of at least 1"),
+    ("min_samples_leaf", 0, "an integer from 1"),
+    ("min_samples_leaf", 0.1, "an integer from 1"),
     ("min_weight_fraction_leaf", 0.6, r"a number in \[0, 0.5\]"),
     ("max_features", 0, "an integer of at least 1"),
     ("max_features", "all", "'sqrt' or 'log2'"),
@@ -111,7 +115,7 @@ BAD_PARAMETERS = [
     ("n_jobs", "all", "an integer"),
     ("n_jobs", 0, "n_jobs"),
     ("cost_matrix", np.ones((2, 2)), r"shape \(2, 2\)"),
-    ("cost_matrix", {0: 1, 1: 2}, "one cost per class"),
+    ("cost_matrix", {0: 1, 1: 2}, "every class exactly once"),
     ("random_state", "seed", "seed"),
     ("estimator", LinearRegression(), "takes sample_weight"),
     ("estimator", KNeighborsClassifier(), "takes sample_weight"),
@@ -239,6 +243,50 @@ def test_weak_learners_are_seeded_by_random_state_and_the_given_one_is_not_fitte
     assert not hasattr(forest, "estimators_")
 
 
+class Oracle(ClassifierMixin, BaseEstimator):
+    """A weak learner whose predictions are whatever it is told."""
+
+    def __init__(self, answer=None):
+        self.answer = answer
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.answer(len(X))
+
+
+BAD_VOTES = {
+    "outside the classes": lambda n: np.full(n, 60_000),
+    "negative": lambda n: np.full(n, -1),
+    "floats": lambda n: np.zeros(n),
+    "NaN": lambda n: np.full(n, np.nan),
+    "a column": lambda n: np.zeros((n, 1), dtype=int),
+    "too few": lambda n: np.zeros(n - 1, dtype=int),
+    "text": lambda n: ["a"] * n,
+}
+
+
+@pytest.mark.parametrize("name", BAD_VOTES)
+def test_votes_that_are_no_classes_are_refused(table, name):
+    with pytest.raises(ValueError, match="predict returns the labels"):
+        CoMBoClassifier(estimator=Oracle(BAD_VOTES[name])).fit(*table)
+
+
+def test_always_wrong_learner_is_kept_once_and_does_no_harm(table):
+    X, y = table
+    model = CoMBoClassifier(estimator=Oracle(lambda n: (y + 1) % 3)).fit(X, y)
+    assert (model.stop_reason_, model.n_iter_) == ("no_edge", 1)
+    assert model.loss_curve_[0] == pytest.approx(6, rel=1e-5)
+
+
+def test_rows_whose_loss_has_gone_are_not_shown_to_weak_learners(table):
+    X, y = table
+    model = CoMBoClassifier(n_estimators=3, estimator=GaussianNB(), cost_matrix=[0, 1, 1]).fit(X, y)
+    assert [weak.classes_.tolist() for weak in model.estimators_] == [[1, 2]] * 3
+
+
 def test_importances_come_from_weak_learners_that_have_them(table):
     X, y = table
     with_some = CoMBoClassifier(n_estimators=3, estimator=DecisionTreeClassifier(max_depth=2)).fit(X, y)
@@ -308,6 +356,14 @@ def test_levels_searched_in_parts_give_the_same_bits(table, monkeypatch):
     assert model_bytes(booster.fit(X, y)) == whole
 
 
+@pytest.mark.parametrize(
+    ("max_features", "n_drawn"),
+    [(None, 10), (3, 3), (0.5, 5), (Fraction(1, 5), 2), ("sqrt", 3), ("log2", 3), (0.01, 1)],
+)
+def test_max_features_counts_features(max_features, n_drawn):
+    assert count_features(max_features, 10) == n_drawn
+
+
 def test_max_features_draws_anew_with_another_seed(table):
     X, y = table
     models = [
@@ -369,6 +425,15 @@ def test_labels_of_any_type_come_back(table, labels):
     model = CoMBoClassifier(n_estimators=2).fit(X, truth)
     assert model.classes_.dtype == truth.dtype
     assert set(model.predict(X)) <= set(labels)
+
+
+def test_values_across_their_borders_in_memory_are_read(table):
+    X, y = table
+    packed = np.zeros(len(X), dtype=np.dtype([("flag", "u1"), ("values", "f8", 4)]))
+    packed["values"] = X
+    model = CoMBoClassifier(n_estimators=3).fit(packed["values"], y)
+    assert model_bytes(model) == model_bytes(CoMBoClassifier(n_estimators=3).fit(X, y))
+    np.testing.assert_array_equal(model.predict(packed["values"]), model.predict(X))
 
 
 def test_booleans_and_pandas_categories_are_labels(table):

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -79,6 +80,11 @@ def test_a_mistake_costs_one_in_every_shape(cost_matrix):
     np.testing.assert_array_equal(_costs.cost_array(cost_matrix, CLASSES), ONES)
 
 
+def test_labels_of_a_frame_are_compared_as_values():
+    costs = _costs.cost_array(pd.DataFrame(ONES, index=range(3), columns=range(3)), np.array([0.0, 1.0, 2.0]))
+    np.testing.assert_array_equal(costs, ONES)
+
+
 def test_frame_is_read_by_its_labels_with_truth_in_the_index():
     costs = np.array([[0.0, 1, 2], [3, 0, 4], [5, 6, 0]])
     frame = pd.DataFrame(costs, index=list("abc"), columns=list("abc")).loc[list("cab"), list("bca")]
@@ -101,14 +107,18 @@ def test_one_cost_per_class_is_the_cost_of_its_mistakes(kind):
         (0 * ONES, "all zero"),
         ([0, 0, 0], "all zero"),
         (ONES * np.nan, "NaN"),
-        ({"a": 1, "b": 1}, "one cost per class"),
-        ({"a": 1, "b": 1, "c": 1, "d": 1}, "one cost per class"),
-        ({"a": 1, "b": 1, "c": "much"}, "number"),
-        (pd.Series(1, index=list("abx")), "one cost per class"),
-        (pd.DataFrame(ONES), "label both axes"),
-        (pd.DataFrame(ONES, index=list("abc"), columns=list("abx")), "label both axes"),
+        ({"a": 1, "b": 1}, "every class exactly once"),
+        ({"a": 1, "b": 1, "c": 1, "d": 1}, "every class exactly once"),
+        ({"a": 1, "b": 1, "c": "much"}, "numbers"),
+        ({"a": 1, "b": 1, "c": 1e-9}, "within a factor"),
+        (ONES * 1j, "complex"),
+        (pl.DataFrame(ONES, schema=["x", "y", "z"]), "pandas DataFrame"),
+        (pd.Series(1, index=list("aabc")), "every class exactly once"),
+        (pd.Series(1, index=list("abx")), "every class exactly once"),
+        (pd.DataFrame(ONES), "every class exactly once"),
+        (pd.DataFrame(ONES, index=list("abc"), columns=list("abx")), "every class exactly once"),
         ([["x"] * 3] * 3, "numbers"),
-        (ONES * 1e200, "scale the costs"),
+        (ONES * 1e200, "scale it"),
     ],
 )
 def test_bad_cost_matrix_says_what_is_wrong(cost_matrix, message):

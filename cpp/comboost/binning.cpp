@@ -1,6 +1,11 @@
 #include "comboost/binning.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "comboost/parallel.hpp"
@@ -8,82 +13,172 @@
 namespace comboost {
 namespace {
 
-// Columns gathered together, so that a row-major matrix is read one cache line at a time.
-constexpr std::size_t kColumnGroup = 8;
+// Columns are gathered a few at a time, so that a row-major matrix is not read once per column, in at most this many
+// bytes.
+constexpr std::size_t kGatheredBytes = 1 << 24;
+constexpr std::size_t kMostGathered = 8;
 constexpr std::size_t kEncodeRows = 256;
 
-struct Distinct {
-    double value;
-    std::uint64_t cumulated;  // weight of this and all smaller values
+// Unsigned integers in the order of the values; -0 is 0.
+template <class T>
+using KeyOf = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+template <class T>
+KeyOf<T> key_of(T value) {
+    using Key = KeyOf<T>;
+    constexpr Key sign = Key{1} << (8 * sizeof(Key) - 1);
+    const Key bits = std::bit_cast<Key>(value + T{0});  // -0 + 0 is 0
+    return bits & sign ? ~bits : bits | sign;
+}
+
+template <class T>
+double value_of(KeyOf<T> key) {
+    using Key = KeyOf<T>;
+    constexpr Key sign = Key{1} << (8 * sizeof(Key) - 1);
+    return static_cast<double>(std::bit_cast<T>(key & sign ? key ^ sign : ~key));
+}
+
+template <class Key>
+struct WeightedKey {
+    Key key;
+    Weight weight;
 };
+
+template <class Key>
+Key key_in(Key item) {
+    return item;
+}
+template <class Key>
+Key key_in(const WeightedKey<Key>& item) {
+    return item.key;
+}
+template <class Key>
+std::uint64_t weight_in(Key) {
+    return 1;
+}
+template <class Key>
+std::uint64_t weight_in(const WeightedKey<Key>& item) {
+    return item.weight;
+}
+
+// Least significant digit first. Linear in the items; a digit that all of them share is passed over.
+template <class Item>
+void radix_sort(std::vector<Item>& items, std::vector<Item>& scratch) {
+    using Key = decltype(key_in(items[0]));
+    constexpr std::size_t kDigitBits = 11, kDigits = (8 * sizeof(Key) + kDigitBits - 1) / kDigitBits;
+    constexpr std::size_t kValues = std::size_t{1} << kDigitBits;
+    const auto digit = [](const Item& item, std::size_t d) {
+        return static_cast<std::size_t>(key_in(item) >> (d * kDigitBits)) & (kValues - 1);
+    };
+
+    std::vector<std::array<std::size_t, kValues>> counts(kDigits);
+    for (auto& of_digit : counts) of_digit.fill(0);
+    for (const Item& item : items)
+        for (std::size_t d = 0; d < kDigits; ++d) ++counts[d][digit(item, d)];
+
+    scratch.resize(items.size());
+    for (std::size_t d = 0; d < kDigits; ++d) {
+        if (counts[d][digit(items[0], d)] == items.size()) continue;
+        std::size_t start = 0;
+        for (std::size_t& count : counts[d]) start += std::exchange(count, start);
+        for (const Item& item : items) scratch[counts[d][digit(item, d)]++] = item;
+        items.swap(scratch);
+    }
+}
 
 double cut_between(double a, double b) {
     const double middle = a / 2 + b / 2;
     return a <= middle && middle < b ? middle : a;
 }
 
-template <class T>
-double ordered(T value) {
-    return static_cast<double>(value) + 0.0;  // -0 + 0 is 0
-}
-
-std::vector<Distinct> distinct_unweighted(std::vector<double>& column) {
-    std::sort(column.begin(), column.end());
-    std::vector<Distinct> distinct;
-    for (std::size_t i = 0; i < column.size(); ++i) {
-        if (distinct.empty() || distinct.back().value != column[i]) distinct.push_back({column[i], 0});
-        distinct.back().cumulated = i + 1;
+// Calls body(key, weight) for every distinct key of sorted items.
+template <class Item, class Body>
+void for_each_distinct(const std::vector<Item>& items, Body&& body) {
+    for (std::size_t i = 0; i < items.size();) {
+        const auto key = key_in(items[i]);
+        std::uint64_t weight = 0;
+        for (; i < items.size() && key_in(items[i]) == key; ++i) weight += weight_in(items[i]);
+        body(key, weight);
     }
-    return distinct;
 }
 
-std::vector<Distinct> distinct_weighted(const std::vector<double>& column, std::span<const Weight> weights) {
-    std::vector<std::pair<double, Weight>> pairs(column.size());
-    for (std::size_t i = 0; i < column.size(); ++i) pairs[i] = {column[i], weights[i]};
-    std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<Distinct> distinct;
-    std::uint64_t cumulated = 0;
-    for (const auto& [value, weight] : pairs) {
-        cumulated += weight;
-        if (distinct.empty() || distinct.back().value != value) distinct.push_back({value, 0});
-        distinct.back().cumulated = cumulated;
-    }
-    return distinct;
-}
+template <class T, class Item>
+std::vector<double> edges_of(const std::vector<Item>& sorted, std::size_t max_bins) {
+    std::size_t n_distinct = 0;
+    std::uint64_t total = 0;
+    for_each_distinct(sorted, [&](auto, std::uint64_t weight) {
+        ++n_distinct;
+        total += weight;
+    });
 
-std::vector<double> edges_of(const std::vector<Distinct>& distinct, std::size_t max_bins) {
     std::vector<double> edges;
-    const bool every_value = distinct.size() <= max_bins;
-    const std::uint64_t total = distinct.empty() ? 1 : distinct.back().cumulated;
-    // The quantile of the middle of a value's ranks: a heavy value leaves its lighter neighbours to bins of their own.
-    const auto quantile = [&](std::size_t i) {
-        return ((i == 0 ? 0 : distinct[i - 1].cumulated) + distinct[i].cumulated) * max_bins / (2 * total);
-    };
-    for (std::size_t i = 0; i + 1 < distinct.size(); ++i)
-        if (every_value || quantile(i + 1) > quantile(i))
-            edges.push_back(cut_between(distinct[i].value, distinct[i + 1].value));
+    std::uint64_t cumulated = 0, last_quantile = 0;
+    double last_value = 0.0;
+    for_each_distinct(sorted, [&](auto key, std::uint64_t weight) {
+        // The quantile of the middle of a value's ranks: a heavy value leaves its lighter neighbours to bins of their
+        // own.
+        const std::uint64_t quantile = (2 * cumulated + weight) * max_bins / (2 * total);
+        const double value = value_of<T>(key);
+        if (cumulated > 0 && (n_distinct <= max_bins || quantile > last_quantile))
+            edges.push_back(cut_between(last_value, value));
+        cumulated += weight;
+        last_quantile = quantile;
+        last_value = value;
+    });
     return edges;
 }
+
+template <class T, class Item, class MakeItem>
+void find_group_edges(const Matrix<T>& values, std::size_t first, std::size_t last, std::size_t max_bins,
+                      MakeItem&& make_item, std::vector<std::vector<double>>& edges) {
+    std::vector<std::vector<Item>> columns(last - first, std::vector<Item>(values.n_rows));
+    for (std::size_t i = 0; i < values.n_rows; ++i)
+        for (std::size_t f = first; f < last; ++f) columns[f - first][i] = make_item(values(i, f), i);
+    std::vector<Item> scratch;
+    for (std::size_t f = first; f < last; ++f) {
+        radix_sort(columns[f - first], scratch);
+        edges[f] = edges_of<T>(columns[f - first], max_bins);
+    }
+}
+
+// Edges of one feature, padded so that a search takes the same few steps for every value.
+struct SearchTable {
+    std::array<double, kMaxBins> edges;
+    std::size_t first_step;
+
+    SearchTable(const double* from, std::size_t n_edges) : first_step(std::bit_ceil(n_edges + 1) / 2) {
+        edges.fill(std::numeric_limits<double>::infinity());
+        std::copy_n(from, n_edges, edges.begin());
+    }
+
+    // The number of edges below a value.
+    std::size_t code(double value) const {
+        std::size_t below = 0;
+        for (std::size_t step = first_step; step > 0; step /= 2) below += edges[below + step - 1] < value ? step : 0;
+        return below;
+    }
+};
 
 }  // namespace
 
 template <class T>
 std::vector<std::vector<double>> find_edges(const Matrix<T>& values, std::span<const Weight> weights,
                                             std::size_t max_bins, int n_threads) {
+    using Key = KeyOf<T>;
+    const std::size_t column_bytes = values.n_rows * (weights.empty() ? sizeof(Key) : sizeof(WeightedKey<Key>));
+    const std::size_t group_size = std::clamp<std::size_t>(kGatheredBytes / column_bytes, 1, kMostGathered);
+    const std::size_t n_groups = (values.n_columns + group_size - 1) / group_size;
     std::vector<std::vector<double>> edges(values.n_columns);
-    const std::size_t n_groups = (values.n_columns + kColumnGroup - 1) / kColumnGroup;
-    const std::size_t work = values.n_rows * values.n_columns * 8;
-    for_each_task(n_groups, work, n_threads, [&](std::size_t group) {
-        const std::size_t first = group * kColumnGroup;
-        const std::size_t last = std::min(values.n_columns, first + kColumnGroup);
-        std::vector<std::vector<double>> columns(last - first, std::vector<double>(values.n_rows));
-        for (std::size_t i = 0; i < values.n_rows; ++i)
-            for (std::size_t f = first; f < last; ++f) columns[f - first][i] = ordered(values(i, f));
-        for (std::size_t f = first; f < last; ++f) {
-            std::vector<double>& column = columns[f - first];
-            edges[f] =
-                edges_of(weights.empty() ? distinct_unweighted(column) : distinct_weighted(column, weights), max_bins);
-        }
+    for_each_task(n_groups, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t group) {
+        const std::size_t first = group * group_size;
+        const std::size_t last = std::min(values.n_columns, first + group_size);
+        if (weights.empty())
+            find_group_edges<T, Key>(
+                values, first, last, max_bins, [](T value, std::size_t) { return key_of(value); }, edges);
+        else
+            find_group_edges<T, WeightedKey<Key>>(
+                values, first, last, max_bins,
+                [&](T value, std::size_t i) { return WeightedKey<Key>{key_of(value), weights[i]}; }, edges);
     });
     return edges;
 }
@@ -91,18 +186,16 @@ std::vector<std::vector<double>> find_edges(const Matrix<T>& values, std::span<c
 template <class T>
 void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts, int n_threads,
             Code* codes) {
+    std::vector<SearchTable> tables;
+    for (std::size_t f = 0; f < values.n_columns; ++f)
+        tables.emplace_back(edges.data() + starts[f], static_cast<std::size_t>(starts[f + 1] - starts[f]));
     const std::size_t n_blocks = (values.n_rows + kEncodeRows - 1) / kEncodeRows;
-    const std::size_t work = values.n_rows * values.n_columns * 8;
-    for_each_task(n_blocks, work, n_threads, [&](std::size_t block) {
+    for_each_task(n_blocks, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t block) {
         const std::size_t begin = block * kEncodeRows;
         const std::size_t end = std::min(values.n_rows, begin + kEncodeRows);
-        for (std::size_t f = 0; f < values.n_columns; ++f) {
-            const double* from = edges.data() + starts[f];
-            const double* to = edges.data() + starts[f + 1];
-            Code* out = codes + f * values.n_rows;
+        for (std::size_t f = 0; f < values.n_columns; ++f)
             for (std::size_t i = begin; i < end; ++i)
-                out[i] = static_cast<Code>(std::lower_bound(from, to, static_cast<double>(values(i, f))) - from);
-        }
+                codes[f * values.n_rows + i] = static_cast<Code>(tables[f].code(static_cast<double>(values(i, f))));
     });
 }
 

@@ -4,20 +4,15 @@
 #include <span>
 #include <vector>
 
+#include "comboost/kernels.hpp"
 #include "comboost/types.hpp"
 
 namespace comboost {
 
-// What a pass over the rows measures.
-struct PassResult {
-    Sum loss;        // Λ, the sum of n·Σ_j u(i,j)
-    double largest;  // the largest Σ_j v(i,j), still scaled by 2^e
-};
-
 class CostTable {
   public:
     // `weights` is empty where every row weighs 1. Starts with E = 1 and no costs: call advance() first.
-    CostTable(std::span<const Label> labels, std::span<const Weight> weights, std::size_t n_classes);
+    CostTable(std::span<const Label> labels, std::span<const Weight> weights, const Channels& channels);
 
     // Adds a round's votes to the excess, then quantises the costs: u(i,j) = rint(factors[y_i][j]·E(i,j)).
     // `votes` is empty where there is nothing to add; `up` and `down` are e^α and e^-α.
@@ -36,19 +31,18 @@ class CostTable {
     void confusion(std::span<const Label> votes, std::span<Sum> counts) const;
 
     std::size_t n_rows() const { return labels_.size(); }
-    std::size_t n_classes() const { return n_classes_; }
+    std::size_t n_classes() const { return channels_.n_classes; }
+    const Channels& channels() const { return channels_; }
 
-    // The histogram channels of a row: u of the first K - 1 classes, then the row's loss.
-    const Unit* units(std::size_t row) const { return units_.data() + row * n_classes_; }
-    const Weight* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
+    // What histograms add up: per row, u of the first K - 1 classes, then the row's loss.
+    Records records() const { return {units_.data(), weights_.empty() ? nullptr : weights_.data(), channels_}; }
 
   private:
     Sum weight(std::size_t row) const { return weights_.empty() ? 1 : Sum{weights_[row]}; }
+    const Unit* record(std::size_t row) const { return units_.data() + row * channels_.size(); }
     Unit unit(std::size_t row, std::size_t label) const;
-    double quantise_row(std::size_t row, const double* factors);
-    void vote_row(std::size_t row, Label vote, double up, double down);
 
-    std::size_t n_classes_;
+    Channels channels_;
     std::vector<Label> labels_;
     std::vector<Weight> weights_;
     std::vector<double> excess_;

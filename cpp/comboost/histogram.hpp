@@ -10,8 +10,8 @@
 namespace comboost {
 
 // histograms[set][bin of layout][channel], overwritten.
-void count_histograms(const Codes& codes, const CostTable& costs, const BinLayout& layout, const Channels& channels,
-                      std::span<const RowSet> sets, int n_threads, Sum* histograms);
+void count_histograms(const Codes& codes, const CostTable& costs, const BinLayout& layout, std::span<const RowSet> sets,
+                      int n_threads, Sum* histograms);
 
 // The histograms of a node's two children: the counted one as it is, the other as the difference.
 void subtract_histogram(const Sum* parent, const Sum* counted, std::size_t size, Sum* counted_out, Sum* other_out);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 
 namespace comboost {
 
@@ -19,8 +20,17 @@ void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& 
         for (std::size_t task = 0; task < n_tasks; ++task) body(task);
         return;
     }
+    std::exception_ptr failure;  // an exception must not leave a parallel region
 #pragma omp parallel for schedule(dynamic) num_threads(n_threads)
-    for (std::size_t task = 0; task < n_tasks; ++task) body(task);
+    for (std::size_t task = 0; task < n_tasks; ++task) {
+        try {
+            body(task);
+        } catch (...) {
+#pragma omp critical(comboost_failure)
+            failure = std::current_exception();
+        }
+    }
+    if (failure) std::rethrow_exception(failure);
 }
 
 inline constexpr std::size_t kBlock = 4096;

@@ -1,7 +1,6 @@
 // The best split of one feature of one node.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "comboost/types.hpp"

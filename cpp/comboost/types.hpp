@@ -34,7 +34,7 @@ struct Split {
     std::int32_t feature;
     std::int32_t bin;
 };
-static_assert(sizeof(Split) == 12 && alignof(Split) == 4, "SPLIT_DTYPE of _dtypes.py mirrors this record");
+static_assert(sizeof(Split) == 12 && alignof(Split) == 4, "a split crosses the border as three int32");
 
 // Codes, feature by feature: code of row i and feature f at data[f * n_rows + i].
 struct Codes {
@@ -74,14 +74,17 @@ struct BinLayout {
 
 // What one bin of a histogram holds: the sums of the first K - 1 classes, the loss, and, where rows must be counted,
 // their number. The costs of a row add up to zero over the classes, so the sum of the last class follows from the
-// others.
+// others. A row's record has the same channels, and zeros up to a whole number of vectors.
 struct Channels {
+    static constexpr std::size_t kLanes = 4;  // sums in a vector of 256 bits
+
     std::size_t n_classes;
     bool counted;
 
-    std::size_t size() const { return n_classes + (counted ? 1 : 0); }
     std::size_t loss() const { return n_classes - 1; }
     std::size_t count() const { return n_classes; }
+    std::size_t size() const { return n_vectors() * kLanes; }
+    std::size_t n_vectors() const { return (n_classes + (counted ? 1 : 0) + kLanes - 1) / kLanes; }
 };
 
 }  // namespace comboost

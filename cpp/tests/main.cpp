@@ -75,27 +75,26 @@ std::vector<double> factors(const Problem& p, double scale) {
 
 using Histogram = std::vector<Sum>;
 
-Histogram count(const Problem& p, const CostTable& costs, const Channels& channels, const RowSet& set, int n_threads) {
+Histogram count(const Problem& p, const CostTable& costs, const RowSet& set, int n_threads) {
     const BinLayout layout{p.offsets};
-    Histogram histogram(layout.n_bins() * channels.size());
-    count_histograms(p.code_view(), costs, layout, channels, std::span(&set, 1), n_threads, histogram.data());
+    Histogram histogram(layout.n_bins() * costs.channels().size());
+    count_histograms(p.code_view(), costs, layout, std::span(&set, 1), n_threads, histogram.data());
     return histogram;
 }
 
 // Grows a tree with the partition beside it, as the Python loop does, checking every level.
 void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt19937& random) {
-    CostTable costs(p.labels, p.weights, p.n_classes);
+    const GrowthRules rules{random() % 2 ? Criterion::cost : Criterion::gini, static_cast<Sum>(1 + random() % 3), 0.0,
+                            1 + random() % p.n_features, random()};
+    Grower grower(p.offsets, p.edges, p.n_classes, rules);
+    CostTable costs(p.labels, p.weights, grower.channels());
     std::vector<Label> votes(p.n_rows);
     for (Label& vote : votes) vote = static_cast<Label>(random() % p.n_classes);
     costs.advance(votes, 1.5, 1 / 1.5, factors(p, 1e5), 2);
 
-    const GrowthRules rules{random() % 2 ? Criterion::cost : Criterion::gini, static_cast<Sum>(1 + random() % 3), 0.0,
-                            1 + random() % p.n_features, random()};
-    Grower grower(p.offsets, p.edges, p.n_classes, rules);
-    const Channels channels = grower.channels();
     Partition partition(p.n_rows);
-    Histogram histograms = count(p, costs, channels, partition.rows(0), 1);
-    CHECK(histograms == count(p, costs, channels, partition.rows(0), 2));
+    Histogram histograms = count(p, costs, partition.rows(0), 1);
+    CHECK(histograms == count(p, costs, partition.rows(0), 2));
     grower.plant(histograms, 3);
 
     for (int depth = 0; depth < 6; ++depth) {
@@ -114,7 +113,7 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
             CHECK(left.size + right.size == partition.rows(static_cast<std::size_t>(splits[k].node)).size);
             CHECK(std::is_sorted(left.rows, left.rows + left.size) &&
                   std::is_sorted(right.rows, right.rows + right.size));
-            const Histogram both[2] = {count(p, costs, channels, left, 1), count(p, costs, channels, right, 1)};
+            const Histogram both[2] = {count(p, costs, left, 1), count(p, costs, right, 1)};
             counted_right.push_back(static_cast<std::uint8_t>(right.size < left.size));
             counted.insert(counted.end(), both[counted_right.back()].begin(), both[counted_right.back()].end());
             for (const Histogram& side : both) expected.insert(expected.end(), side.begin(), side.end());
@@ -152,7 +151,7 @@ void the_largest_sums_fit(std::size_t n_classes) {
     const Weight half = Weight{1} << 31;
     const std::vector<Label> labels{0, 0};
     const std::vector<Weight> weights{half, half};
-    CostTable costs(labels, weights, n_classes);
+    CostTable costs(labels, weights, Channels{n_classes, false});
     std::vector<double> factors(n_classes * n_classes, 0.0);
     factors[1] = std::ldexp(1.0, 30);
     const PassResult pass = costs.advance({}, 1.0, 1.0, factors, 1);
@@ -161,9 +160,9 @@ void the_largest_sums_fit(std::size_t n_classes) {
     const std::vector<std::int64_t> offsets{0, 2};
     const std::vector<double> edges{0.5};
     Grower grower(offsets, edges, n_classes, {Criterion::gini, 1, 0.0, 1, 0});
-    Histogram root(2 * n_classes);
+    Histogram root(2 * grower.channels().size());
     const RowSet all{nullptr, 2};
-    count_histograms({codes.data(), 2, 1}, costs, {offsets}, grower.channels(), std::span(&all, 1), 1, root.data());
+    count_histograms({codes.data(), 2, 1}, costs, {offsets}, std::span(&all, 1), 1, root.data());
     grower.plant(root, 0);
     CHECK(grower.advantage() == Sum{1} << 62 && grower.loss() == Sum{1} << 62);
 }

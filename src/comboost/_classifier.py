@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import numbers
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
@@ -18,23 +19,23 @@ from comboost._binning import BinMapper
 from comboost._boosting import BoostRules, History, boost
 from comboost._costs import bound_factor, cost_array, unit_costs
 from comboost._dtypes import MAX_BINS, Floats
-from comboost._learners import EstimatorLearner, TreeLearner, TreeRules
+from comboost._learners import EstimatorLearner, TreeLearner, TreeRules, read_votes
 from comboost._parameters import NOTHING, Rule, check_parameters, choice, either, integer, real
 from comboost._rows import BinnedRows, MemoryRows
-from comboost._training_set import TrainingSet, read_table
+from comboost._training_set import TrainingSet, as_readable, read_table
 
 RULES: dict[str, Rule] = {
     "n_estimators": integer(1),
     "learning_rate": real(0, 1, without_low=True),
     "max_depth": either(integer(1), NOTHING),
     "criterion": choice("gini", "cost"),
-    "min_samples_leaf": integer(1),
+    "min_samples_leaf": integer(1, 2**31 - 1),
     "min_weight_fraction_leaf": real(0, 0.5),
     "max_features": either(integer(1), real(0, 1, without_low=True), choice("sqrt", "log2"), NOTHING),
     "max_bins": integer(2, MAX_BINS),
     "step": choice("edge", "exact"),
     "proba": choice("softmax", "votes"),
-    "n_jobs": either(integer(-(2**31)), NOTHING),
+    "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
 }
 TREE_PARAMETERS = (
     "max_depth",
@@ -126,7 +127,7 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
         costs = cost_array(self.cost_matrix, data.classes)
         base_masses = self._base_masses(data.masses.astype(np.float64))
         unit = unit_costs(costs, base_masses)
-        rules = BoostRules(self.n_estimators, self.learning_rate, self.step)
+        rules = BoostRules(self.n_estimators, float(self.learning_rate), self.step)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         fit_rounds = self._boost_trees if self.estimator is None else self._boost_estimator
         history = fit_rounds(data, unit, rules, seed, on_round)
@@ -162,7 +163,7 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
             n_threads,
             codes=bins.transform(data.X, n_threads),
             bin_offsets=bins.bin_offsets,
-            n_channels=learner.n_channels,
+            counted=learner.counts_rows,
         )
         history = boost(rows, learner, unit, int(data.masses.sum()), rules, on_round)
         self.__dict__.pop("estimators_", None)
@@ -321,22 +322,21 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any) -> NDArray[np.floating[Any]]:
         check_is_fitted(self)
         check_parameters(self, {"proba": RULES["proba"]})
-        values: NDArray[np.floating[Any]] = read_table(self, X=X, reset=False)
-        return values
+        return as_readable(read_table(self, X=X, reset=False))
 
     def _add_votes(self, X: NDArray[np.floating[Any]], scores: Floats, first: int, last: int) -> None:
         if hasattr(self, "_forest"):
             self._forest.add_votes(X, scores, first, last, self._n_threads())
             return
-        every_row = np.arange(len(X))
         for t in range(first, last):
-            scores[every_row, self.estimators_[t].predict(X)] += self.estimator_weights_[t]
+            votes = read_votes(self.estimators_[t], X, len(self.classes_))
+            scores[np.arange(len(X)), votes] += self.estimator_weights_[t]
 
 
 def shared_sections(documented: type) -> str:
     """Parameters and attributes of a booster's docstring: all boosters have the same."""
-    text = inspect.getdoc(documented) or ""
-    return text[text.index("Parameters\n") : text.index("See Also\n")]
+    text = inspect.getdoc(documented) or ""  # none under python -OO
+    return text[text.find("Parameters\n") : text.find("See Also\n")]
 
 
 class CoMBoClassifier(VoteBooster):
@@ -369,8 +369,9 @@ class CoMBoClassifier(VoteBooster):
         Weight of a round: ``"edge"`` is the paper's, ½·ln((1+δ)/(1−δ)); ``"exact"`` minimises the loss along the vote.
     cost_matrix : array-like, DataFrame or dict, default=None
         What taking class l for class j costs: truth in rows, prediction in columns, in the order of ``classes_``, zeros
-        on the diagonal. A DataFrame is labelled with the classes. A 1-D array or a dict gives one cost per true class.
-        None is 1 for every mistake. There is no ``class_weight``: say here what a mistake on a class costs.
+        on the diagonal. A DataFrame is labelled with the classes. A 1-D array, a Series or a dict gives one cost per
+        true class. None is 1 for every mistake. Positive costs must lie within a factor of a million. There is no
+        ``class_weight``: say here what a mistake on a class costs.
     estimator : classifier, default=None
         Weak learner to use instead of the built-in tree: any scikit-learn classifier whose ``fit`` takes
         ``sample_weight``. The parameters of the tree must then keep their defaults.
@@ -398,7 +399,8 @@ class CoMBoClassifier(VoteBooster):
     loss_curve_ : ndarray of shape (n_iter_,)
         Loss L after every round.
     bound_curve_ : ndarray of shape (n_iter_,)
-        What the edges promise: the loss after every round is at most this.
+        What the edges promise: the loss after every round is at most this, up to the rounding of the costs (about 1e-6
+        of the loss; up to 1e-3 where class sizes, weights or costs differ by a factor of a million).
     train_confusion_ : ndarray of shape (n_classes, n_classes)
         Share of class l that is taken for j on the training rows, zero diagonal.
     feature_importances_ : ndarray of shape (n_features,)
@@ -408,8 +410,9 @@ class CoMBoClassifier(VoteBooster):
         The weak learners, only with ``estimator``; they are fitted on class indices.
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all are there), ``"no_edge"`` (nothing better than guessing is left),
-        ``"perfect_learner"`` (a weak learner made no mistake), ``"loss_vanished"`` (the loss is below 1e-200) or
-        ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no longer possible).
+        ``"perfect_learner"`` (a weak learner made no mistake that costs anything), ``"loss_vanished"`` (the loss is
+        below 1e-200) or ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no
+        longer possible).
 
     See Also
     --------
@@ -486,8 +489,8 @@ def count_features(max_features: int | float | str | None, n_features: int) -> i
         return max(1, math.isqrt(n_features))
     if max_features == "log2":
         return max(1, int(math.log2(n_features)))
-    if isinstance(max_features, float | np.floating):
-        return max(1, int(max_features * n_features))
+    if not isinstance(max_features, numbers.Integral):
+        return max(1, int(float(max_features) * n_features))
     n_drawn = int(max_features)
     if n_drawn > n_features:
         raise ValueError(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from comboost._dtypes import MAX_EDGE, MAX_WEIGHT_SUM, MIN_EDGE, UNIT_BITS, WEIGHT, Floats, Sums, Weights
 
+WIDEST_COSTS = 10**6  # between the largest and the smallest positive cost
 CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
 
 
@@ -108,68 +109,72 @@ def cost_array(cost_matrix: Any, classes: NDArray[Any]) -> Floats:
     ndarray of shape (K, K)
         The costs.
     """
-    n_classes = len(classes)
+    labels = classes.tolist()
     if cost_matrix is None:
-        costs = _rows_of(np.ones(n_classes))
-    elif isinstance(cost_matrix, Mapping):
-        costs = _from_mapping(cost_matrix, classes)
-    elif _is_labelled_series(cost_matrix):
-        costs = _from_mapping(dict(cost_matrix.items()), classes)
-    elif hasattr(cost_matrix, "columns") and hasattr(cost_matrix, "index"):
-        costs = _from_frame(cost_matrix, classes)
-    else:
-        costs = _from_array(cost_matrix, classes)
-    return _checked(costs)
+        return _per_class(np.ones(len(labels)))
+    named = named_classes(cost_matrix)
+    if named:
+        _check_names(named, labels)
+    if _is_frame(cost_matrix):
+        return _checked(_from_frame(cost_matrix, labels))
+    if named:
+        return _checked(_per_class(_numbers([cost_matrix[label] for label in labels])))
+    return _checked(_from_array(_numbers(cost_matrix), len(labels)))
 
 
-def _rows_of(per_class: Floats) -> Floats:
-    costs = np.repeat(per_class[:, np.newaxis], len(per_class), axis=1)
-    np.fill_diagonal(costs, 0.0)
-    return costs
+def named_classes(cost_matrix: Any) -> list[Any]:
+    """The true classes that a dict, a Series or a DataFrame of costs names; an array names none."""
+    if isinstance(cost_matrix, Mapping):
+        return list(cost_matrix)
+    if _is_frame(cost_matrix):
+        return list(cost_matrix.index)
+    if hasattr(cost_matrix, "index") and hasattr(cost_matrix, "to_dict"):  # a Series; numbered from 0 it names nothing
+        names = list(cost_matrix.index)
+        return [] if names == list(range(len(names))) else names
+    return []
 
 
-def _is_labelled_series(cost_matrix: Any) -> bool:
-    """Whether this is a pandas Series with labels other than positions."""
-    is_series = hasattr(cost_matrix, "index") and hasattr(cost_matrix, "items") and np.ndim(cost_matrix) == 1
-    return is_series and list(cost_matrix.index) != list(range(len(cost_matrix)))
-
-
-def _from_mapping(cost_of: Mapping[Any, Any], classes: NDArray[Any]) -> Floats:
-    labels = classes.tolist()
-    if set(cost_of) != set(labels):
+def _is_frame(cost_matrix: Any) -> bool:
+    if not hasattr(cost_matrix, "columns"):
+        return False
+    if not hasattr(cost_matrix, "index"):
         raise ValueError(
-            f"cost_matrix names the classes {list(cost_of)}, but the classes are {labels}; give exactly one cost per "
-            "class."
+            f"cost_matrix is a {type(cost_matrix).__module__.split('.')[0]} frame, whose rows have no labels; give a "
+            "pandas DataFrame with the classes in index and columns, or an array in the order of the sorted classes."
         )
-    return _rows_of(np.array([_number(cost_of[label]) for label in labels]))
+    return True
 
 
-def _number(value: Any) -> float:
+def _check_names(named: list[Any], labels: list[Any]) -> None:
+    if len(named) != len(labels) or set(named) != set(labels):
+        raise ValueError(
+            f"cost_matrix names the classes {named}, but the classes are {labels}; name every class exactly once."
+        )
+
+
+def _from_frame(frame: Any, labels: list[Any]) -> Floats:
+    _check_names(list(frame.columns), labels)
+    return np.ascontiguousarray(_numbers(frame.loc[labels, labels].to_numpy()))
+
+
+def _per_class(costs: Floats) -> Floats:
+    matrix = np.repeat(costs[:, np.newaxis], len(costs), axis=1)
+    np.fill_diagonal(matrix, 0.0)
+    return matrix
+
+
+def _numbers(values: ArrayLike) -> Floats:
     try:
-        return float(value)
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers have no order")
+        return np.array(values, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
-        raise ValueError(f"cost_matrix holds {value!r}; every cost must be a number.") from error
+        raise ValueError(f"cost_matrix cannot be read as numbers: {error}. Give real numbers only.") from error
 
 
-def _from_frame(frame: Any, classes: NDArray[Any]) -> Floats:
-    labels = classes.tolist()
-    for axis, found in (("index", frame.index), ("columns", frame.columns)):
-        if sorted(map(str, found)) != sorted(map(str, labels)) or set(found) != set(labels):
-            raise ValueError(
-                f"cost_matrix as a DataFrame has the {axis} {list(found)}, but the classes are {labels}; label both "
-                "axes with the classes, truth in the index and prediction in the columns."
-            )
-    return _from_array(frame.loc[labels, labels].to_numpy(), classes)
-
-
-def _from_array(cost_matrix: ArrayLike, classes: NDArray[Any]) -> Floats:
-    n_classes = len(classes)
-    try:
-        costs = np.array(cost_matrix, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cost_matrix cannot be read as numbers: {error}. Give numbers only.") from error
+def _from_array(costs: Floats, n_classes: int) -> Floats:
     if costs.shape == (n_classes,):
-        return _rows_of(costs)
+        return _per_class(costs)
     if costs.shape != (n_classes, n_classes):
         raise ValueError(
             f"cost_matrix has the shape {costs.shape}, but there are {n_classes} classes; give an array of shape "
@@ -191,8 +196,12 @@ def _checked(costs: Floats) -> Floats:
         )
     if not costs.any():
         raise ValueError("cost_matrix is all zero, so no mistake matters; give at least one positive cost.")
-    if not 1e-30 <= costs.max() <= 1e30:
+    smallest, largest = costs[costs > 0].min(), costs.max()
+    if largest > WIDEST_COSTS * smallest:
         raise ValueError(
-            f"the largest cost of cost_matrix is {costs.max():g}; scale the costs so that it lies in [1e-30, 1e30]."
+            f"cost_matrix spans from {smallest:g} to {largest:g}, and the small costs would be rounded away; keep them "
+            f"within a factor of {WIDEST_COSTS:,}, or make the smallest 0."
         )
+    if not 1e-30 <= largest <= 1e30:
+        raise ValueError(f"the largest cost of cost_matrix is {largest:g}; scale it into [1e-30, 1e30].")
     return costs

@@ -74,20 +74,21 @@ class TreeLearner:
         )
         self._max_depth = rules.max_depth
         self._n_threads = n_threads
-        self._n_bins = int(bins.bin_offsets[-1])
+        self._histogram_bytes = 0
         self._trees: list[NodeBytes] = []
         self._alphas: list[float] = []
         self._importances = np.zeros(len(bins.edges))
 
     @property
-    def n_channels(self) -> int:
-        """Channels that a histogram bin must have."""
-        return self._grower.n_channels
+    def counts_rows(self) -> bool:
+        """Whether histograms must count rows."""
+        return self._grower.counted
 
     def learn(self, rows: TreeRows, costs: Costs, round_idx: int) -> Hypothesis:
         """Grow a tree on the costs, one level at a time."""
         assert costs.root is not None
         self._grower.plant(costs.root, round_idx)
+        self._histogram_bytes = costs.root.nbytes
         histograms: Sums | None = costs.root
         depth = 0
         while depth != self._max_depth:
@@ -118,10 +119,6 @@ class TreeLearner:
         children = np.empty((2 * len(splits), *counted.shape[1:]), dtype=counted.dtype)
         self._grower.derive(histograms, counted, counted_right, self._n_threads, children)
         return children
-
-    @property
-    def _histogram_bytes(self) -> int:
-        return self._n_bins * self.n_channels * 8
 
     def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
         """Keep the tree, and give its features their shares of the drop."""
@@ -173,10 +170,11 @@ class EstimatorLearner:
     def learn(self, rows: MemoryRows, costs: Costs, round_idx: int) -> Hypothesis:
         """Fit a clone on the rows weighted by their loss, scaled to mean 1."""
         losses = rows.row_losses()
+        seen = rows_that_count(losses, self._labels)
         self._fitted = clone(self._estimator)
         seed_everything(self._fitted, self._seed, round_idx)
-        self._fitted.fit(self._X, self._labels, sample_weight=losses / losses.mean())
-        votes = self._fitted.predict(self._X).astype(LABEL)
+        self._fitted.fit(self._X[seen], self._labels[seen], sample_weight=losses[seen] / losses[seen].mean())
+        votes = read_votes(self._fitted, self._X, self._scores.shape[1])
         right, wrong, _ = rows.measure(votes)
         return Hypothesis(votes, int(right.sum()) - int(wrong.sum()))
 
@@ -201,6 +199,28 @@ class EstimatorLearner:
         )
         total = importances.sum()
         return importances / total if total > 0 else importances
+
+
+def rows_that_count(losses: Floats, labels: Labels) -> slice | NDArray[np.bool_]:
+    """Rows with a loss: many a learner stumbles over weight zero. All rows where those have a single class."""
+    counts = losses > 0
+    if counts.all() or len(np.unique(labels[counts])) < 2:
+        return slice(None)
+    return counts
+
+
+def read_votes(estimator: ClassifierMixin, X: Any, n_classes: int) -> Labels:
+    """Predictions of a weak learner as class indices, checked: it may be anybody's code."""
+    votes = np.asarray(estimator.predict(X))
+    is_index = votes.dtype.kind in "iu" and votes.shape == (len(X),)
+    if not is_index or (len(votes) > 0 and not 0 <= votes.min() <= votes.max() < n_classes):
+        raise ValueError(
+            f"{estimator!r} was fitted on the class indices 0 to {n_classes - 1}, but predicts {votes.dtype} of shape "
+            f"{votes.shape}: {votes.ravel()[:3].tolist()}...; give an estimator whose predict returns the labels it "
+            "was fitted on, one per row."
+        )
+    labels: Labels = votes.astype(LABEL)
+    return labels
 
 
 def seed_everything(estimator: ClassifierMixin, seed: int, round_idx: int) -> None:

@@ -4,7 +4,9 @@ In: codes, labels, weights. Out: sums over rows, all of them integers.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -96,6 +98,36 @@ class TreeRows(Rows, Protocol):
         """C_S of the whole vote."""
 
 
+def quantise_below(
+    bound: float, n_classes: int, vote: Vote | None, quantise: Callable[[Vote | None, int], tuple[int, float]]
+) -> tuple[int, int, float]:
+    """Quantise with the exponent that a bound allows, and once more where the bound was too wide.
+
+    Parameters
+    ----------
+    bound : float
+        No row's loss per unit of weight is above this.
+    n_classes : int
+        K.
+    vote : Vote or None
+        The votes to add.
+    quantise : callable
+        Does a pass over all rows: (vote, exponent) to the summed loss and the largest row, in units of 2^-exponent.
+
+    Returns
+    -------
+    exponent, loss, largest
+        As in `Costs`.
+    """
+    exponent = exponent_below(bound, n_classes)
+    loss, largest = quantise(vote, exponent)
+    if largest < 2**COARSE_BITS:
+        # Nearly every row was right, so the costs are too coarse.
+        exponent = exponent_below(math.ldexp(largest, -exponent), n_classes)
+        loss, largest = quantise(None, exponent)
+    return exponent, loss, math.ldexp(largest, -exponent)
+
+
 class MemoryRows:
     """Rows in this process's memory, voted on row by row.
 
@@ -109,25 +141,27 @@ class MemoryRows:
         K.
     n_threads : int
         Threads of every kernel.
+    counted : bool
+        Whether histograms count rows, too.
     """
 
-    def __init__(self, labels: Labels, weights: Weights | None, n_classes: int, n_threads: int) -> None:
-        self._table = _core.CostTable(labels, weights, n_classes)
+    def __init__(
+        self, labels: Labels, weights: Weights | None, n_classes: int, n_threads: int, *, counted: bool = False
+    ) -> None:
+        self._table = _core.CostTable(labels, weights, n_classes, counted)
         self._n_rows = len(labels)
         self._n_classes = n_classes
         self._n_threads = n_threads
 
     def advance(self, vote: Vote | None, unit: Floats, bound: float, *, with_root: bool) -> Costs:
-        """Add the last round's votes and quantise the costs."""
+        """Add the last round's votes, quantise the costs, and start a new tree."""
+        exponent, loss, largest = quantise_below(bound, self._n_classes, vote, partial(self.quantise, unit))
+        return Costs(exponent, loss, largest, self.start_tree(count=with_root))
+
+    def quantise(self, unit: Floats, vote: Vote | None, exponent: int) -> tuple[int, float]:
+        """Add votes and quantise the costs to units of 2^-exponent: the loss, and the largest row, in these units."""
         votes, up, down = (None, 1.0, 1.0) if vote is None else (self._settle(vote.ballot), vote.up, vote.down)
-        exponent = exponent_below(bound, self._n_classes)
-        loss, largest = self._table.advance(votes, up, down, np.ldexp(unit, exponent), self._n_threads)
-        if largest < 2**COARSE_BITS:
-            # Nearly every row was right, so the bound was too wide and the costs are too coarse.
-            exponent = exponent_below(math.ldexp(largest, -exponent), self._n_classes)
-            loss, largest = self._table.advance(None, 1.0, 1.0, np.ldexp(unit, exponent), self._n_threads)
-        root = self._start_tree(count=with_root)
-        return Costs(exponent, loss, math.ldexp(largest, -exponent), root)
+        return self._table.advance(votes, up, down, np.ldexp(unit, exponent), self._n_threads)
 
     def measure(self, ballot: Ballot) -> Sums:
         """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
@@ -151,8 +185,8 @@ class MemoryRows:
         """The vote of every row."""
         return ballot
 
-    def _start_tree(self, *, count: bool) -> Sums | None:
-        """The histogram of all rows; none without bins."""
+    def start_tree(self, *, count: bool) -> Sums | None:
+        """The histogram of all rows, where it is asked for; none without bins."""
         return None
 
 
@@ -161,14 +195,12 @@ class BinnedRows(MemoryRows):
 
     Parameters
     ----------
-    labels, weights, n_classes, n_threads
+    labels, weights, n_classes, n_threads, counted
         As for `MemoryRows`.
     codes : ndarray of uint8, (n_features, n_samples)
         The binned values.
     bin_offsets : ndarray of int64
         Where the bins of every feature start in a histogram.
-    n_channels : int
-        Channels of a histogram bin: K, or K + 1 to count rows.
     """
 
     def __init__(
@@ -180,14 +212,14 @@ class BinnedRows(MemoryRows):
         *,
         codes: Codes,
         bin_offsets: NDArray[np.int64],
-        n_channels: int,
+        counted: bool,
     ) -> None:
-        super().__init__(labels, weights, n_classes, n_threads)
+        super().__init__(labels, weights, n_classes, n_threads, counted=counted)
         self._partition = _core.Partition(len(labels))
         self._codes = codes
         self._bin_offsets = bin_offsets
-        self._n_channels = n_channels
         self._votes = np.empty(len(labels), dtype=LABEL)
+        self._settled: Ballot | None = None  # whose votes these are
 
     def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.uint8], Sums]:
         """Apply splits and count the smaller child of each."""
@@ -205,7 +237,7 @@ class BinnedRows(MemoryRows):
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
-        histograms = np.empty((len(nodes), self._bin_offsets[-1], self._n_channels), dtype=SUM)
+        histograms = np.empty((len(nodes), self._bin_offsets[-1], self._table.n_channels), dtype=SUM)
         _core.count_histograms(
             self._codes, self._table, self._partition, self._bin_offsets, nodes, self._n_threads, histograms
         )
@@ -225,9 +257,13 @@ class BinnedRows(MemoryRows):
         return self.confusion_of(self._votes)
 
     def _settle(self, ballot: Ballot) -> Labels:
-        self._partition.settle(self._codes, ballot, self._n_threads, self._votes)
+        if self._settled is not ballot:
+            self._partition.settle(self._codes, ballot, self._n_threads, self._votes)
+            self._settled = ballot
         return self._votes
 
-    def _start_tree(self, *, count: bool) -> Sums | None:
+    def start_tree(self, *, count: bool) -> Sums | None:
+        """Put all rows into the root again, and count them where that is asked for."""
         self._partition.reset()
+        self._settled = None
         return self.count(np.zeros(1, dtype=np.int32)) if count else None

@@ -43,6 +43,7 @@ class TrainingSet:
     def read(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> "TrainingSet":
         """Check the input of ``estimator.fit`` and drop the rows without weight."""
         X, y = read_table(estimator, X=X, y=y)
+        X = as_readable(X)
         if len(X) > MAX_ROWS:
             raise ValueError(f"X has {len(X)} rows; at most {MAX_ROWS} are supported. Train on a sample of them.")
         classes, labels = read_classes(y)
@@ -53,8 +54,8 @@ class TrainingSet:
         if (masses == 0).any():
             empty = classes[masses == 0].tolist()
             raise ValueError(
-                f"sample_weight gives only zero weight to the class(es) {empty}; every class needs a row of positive "
-                "weight. Drop the rows of these classes, or raise their weights."
+                f"sample_weight gives no weight to the class(es) {empty}, zero or next to it beside the others; every "
+                "class needs a row that counts. Drop the rows of these classes, or raise their weights."
             )
         kept = weights > 0
         if kept.all():
@@ -66,7 +67,19 @@ def read_table(estimator: Any, **checks: Any) -> Any:
     """scikit-learn's ``validate_data`` for our tables: finite floats of either width, in any memory order."""
     # Its check for finite values adds them all up, and values near 1e308 may add up to inf - inf.
     with np.errstate(invalid="ignore"):
-        return validate_data(estimator, dtype=[np.float64, np.float32], **checks)
+        try:
+            return validate_data(estimator, dtype=[np.float64, np.float32], **checks)
+        except TypeError as error:
+            if "NA is ambiguous" not in str(error):
+                raise
+            raise ValueError("X or y holds pandas.NA; drop or fill what is missing.") from error
+
+
+def as_readable(X: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """X as the core can read it: a copy where its numbers lie across their natural borders in memory."""
+    if X.flags.aligned and all(stride % X.itemsize == 0 for stride in X.strides):
+        return X
+    return X.copy()
 
 
 def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
@@ -76,7 +89,7 @@ def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
         classes, labels = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise ValueError(
-            f"y mixes labels that cannot be sorted ({error}); give labels of one type, with none missing."
+            f"y cannot be used as labels: {error}. Give numbers, text or booleans, of one type and with none missing."
         ) from error
     if len(classes) < 2:
         raise ValueError(

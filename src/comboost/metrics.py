@@ -25,7 +25,7 @@ from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from comboost._costs import cost_array
+from comboost._costs import cost_array, named_classes
 from comboost._dtypes import Floats
 
 __all__ = [
@@ -90,7 +90,7 @@ def confusion_norm_loss(
 ) -> float:
     """Spectral norm of the error confusion matrix; what CoMBo minimises.
 
-    The norm ‖C‖ is at most √K for K classes, and the error rate is at most √K·‖C‖, whatever the shares of the
+    The norm ‖C‖ is at most √(K−1) for K classes, and the error rate is at most √K·‖C‖, whatever the shares of the
     classes are.
 
     Parameters
@@ -278,7 +278,7 @@ def expected_cost_loss(
     >>> expected_cost_loss(["ok", "ok", "sick", "ok"], ["ok", "sick", "ok", "ok"], cost_matrix=cost_matrix)
     2.75
     """
-    outcome = _read_outcome(y_true, y_pred, labels, sample_weight, more_classes=_named_classes(cost_matrix))
+    outcome = _read_outcome(y_true, y_pred, labels, sample_weight, more_classes=named_classes(cost_matrix))
     # A single class has no cost at all, which cost_array refuses.
     costs = np.zeros((1, 1)) if outcome.classes.size == 1 else cost_array(cost_matrix, outcome.classes)
     return float(np.average(costs[outcome.true_idx, outcome.pred_idx], weights=outcome.weight))
@@ -396,7 +396,7 @@ def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
         scorer = make_scorer(confusion_norm_loss, greater_is_better=False)
     elif name == "mauc":
         scorer = _ClassesScorer(name, _score_mauc)
-    elif name == "neg_expected_cost" and (cost_matrix is None or _named_classes(cost_matrix)):
+    elif name == "neg_expected_cost" and (cost_matrix is None or named_classes(cost_matrix)):
         scorer = make_scorer(expected_cost_loss, greater_is_better=False, cost_matrix=cost_matrix)
     elif name == "neg_expected_cost":
         scorer = _ClassesScorer(name, partial(_score_neg_expected_cost, cost_matrix=cost_matrix))
@@ -608,12 +608,3 @@ def _as_scores(y_score: ArrayLike, n_samples: int) -> Floats:
     if np.isnan(scores).any():
         raise ValueError("y_score has NaN; pass a number for every row and class.")
     return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-
-
-def _named_classes(cost_matrix: Any) -> list[Any]:
-    """Return the classes that a dict or a DataFrame of costs names; an array names none."""
-    if isinstance(cost_matrix, Mapping):
-        return list(cost_matrix)
-    if hasattr(cost_matrix, "columns") and hasattr(cost_matrix, "index"):
-        return list(cost_matrix.index)
-    return []

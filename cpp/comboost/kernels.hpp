@@ -1,0 +1,72 @@
+// The inner loops, compiled once for every x86-64 CPU and once for wider vectors; chosen when the program runs.
+// Both give the same bits: the sums are integers, and the floats are added in one fixed order without contraction.
+#pragma once
+
+#include "comboost/types.hpp"
+
+namespace comboost {
+
+// The records of some rows, one after the other, and their weights where not all are 1.
+struct Records {
+    const Unit* units;
+    const Weight* weights;
+    Channels channels;
+};
+
+// What a pass over the rows measures.
+struct PassResult {
+    Sum loss;        // Λ, the sum of n·Σ_j u(i,j)
+    double largest;  // the largest Σ_j v(i,j), still scaled by 2^e
+};
+
+// A pass over the rows: votes are added to the excess, costs quantised into the records.
+struct Pass {
+    const Label* labels;
+    const Label* votes;     // null where there are none to add
+    const Weight* weights;  // null where all are 1
+    const double* factors;  // K×K, zero diagonal
+    double up;              // e^α
+    double down;            // e^-α
+    Channels channels;
+    double* excess;  // K a row
+    Unit* units;     // a record a row
+};
+
+struct ScanInput {
+    const Sum* bins;
+    std::size_t n_bins;
+    Channels channels;
+    const Sum* node_costs;  // D of every class
+    Sum node_loss;
+    Sum node_count;
+    Sum min_count;
+    double min_loss;
+};
+
+// The first bin with the highest score above that of not splitting; kLeaf where there is none.
+template <class S>
+struct Scanned {
+    S score;
+    std::int32_t bin;
+};
+
+struct Kernels {
+    // Does a pass for the rows begin .. end - 1.
+    PassResult (*advance)(const Pass& pass, std::size_t begin, std::size_t end);
+
+    // Adds records to the histogram of one feature. The code of the k-th is codes[rows[k]], or codes[k] where `rows` is
+    // null.
+    void (*accumulate)(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
+                       Sum* histogram);
+
+    Scanned<double> (*scan_gini)(const ScanInput& input);
+    Scanned<Sum> (*scan_cost)(const ScanInput& input);
+};
+
+// The kernels in use: the widest that this CPU has, unless limited.
+const Kernels& kernels();
+
+// Whether wider vectors may be used; true until told otherwise. For tests: the result is the same.
+void allow_wide_vectors(bool allowed);
+
+}  // namespace comboost

@@ -1,0 +1,288 @@
+// The inner loops themselves, in plain C++ that compilers turn into vectors of any width.
+// Included by one file per instruction set; everything has internal linkage, so that no wide code leaks into the
+// others.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <vector>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include "comboost/kernels.hpp"
+
+namespace comboost::COMBOOST_KERNELS {
+namespace {
+
+constexpr std::size_t kLanes = Channels::kLanes;
+
+using IntLanes = Sum __attribute__((vector_size(kLanes * sizeof(Sum))));
+using UnitLanes = Unit __attribute__((vector_size(kLanes * sizeof(Unit))));
+using BitLanes = std::uint64_t __attribute__((vector_size(kLanes * sizeof(Sum))));
+using FloatLanes = double __attribute__((vector_size(kLanes * sizeof(double))));
+
+inline IntLanes load(const Sum* from) {
+    IntLanes lanes;
+    std::memcpy(&lanes, from, sizeof(lanes));
+    return lanes;
+}
+
+inline void store(const IntLanes& lanes, Sum* to) { std::memcpy(to, &lanes, sizeof(lanes)); }
+
+inline IntLanes everywhere(Sum value) { return IntLanes{} + value; }
+
+inline FloatLanes everywhere(double value) { return FloatLanes{} + value; }
+
+inline IntLanes load_units(const Unit* from) {
+    UnitLanes units;
+    std::memcpy(&units, from, sizeof(units));
+#ifdef __AVX2__
+    return (IntLanes)_mm256_cvtepi32_epi64((__m128i)units);  // one instruction, which the compiler does not find
+#else
+    return __builtin_convertvector(units, IntLanes);
+#endif
+}
+
+// K is the number of classes, 0 where the compiler does not know it.
+template <std::size_t K>
+PassResult advance_rows(const Pass& pass, std::size_t begin, std::size_t end) {
+    const std::size_t n_classes = K ? K : pass.channels.n_classes;
+    const std::size_t width = pass.channels.size();
+    PassResult result{0, 0.0};
+    for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t truth = pass.labels[i];
+        double* excess = pass.excess + i * n_classes;
+        if (pass.votes != nullptr) {
+            // One multiplication for every class, by 1 where the vote changes nothing: no branch to guess wrong.
+            const std::size_t vote = pass.votes[i];
+            const double others = vote == truth ? pass.down : 1.0;
+            const double voted = vote == truth ? pass.down : pass.up;
+            for (std::size_t j = 0; j < n_classes; ++j) excess[j] *= j == vote ? voted : others;
+            excess[truth] = 1.0;  // never read, but denormal numbers would be slow
+        }
+        const double* factors = pass.factors + truth * n_classes;
+        Unit* record = pass.units + i * width;
+        double row_sum = 0.0;
+        Unit loss = 0;
+        for (std::size_t j = 0; j < n_classes; ++j) {
+            // A pair without cost counts nothing, even once its excess has overflowed; the diagonal factor is 0, too.
+            const double v = factors[j] == 0.0 ? 0.0 : factors[j] * excess[j];
+            const auto u = static_cast<Unit>(std::lrint(v));
+            row_sum += v;
+            loss += u;
+            record[j] = u;
+        }
+        record[truth] = -loss;
+        record[pass.channels.loss()] = loss;
+        result.largest = std::max(result.largest, row_sum);
+        result.loss += (pass.weights == nullptr ? 1 : Sum{pass.weights[i]}) * loss;
+    }
+    return result;
+}
+
+PassResult advance(const Pass& pass, std::size_t begin, std::size_t end) {
+    switch (pass.channels.n_classes) {
+        case 2: return advance_rows<2>(pass, begin, end);
+        case 3: return advance_rows<3>(pass, begin, end);
+        case 4: return advance_rows<4>(pass, begin, end);
+        case 5: return advance_rows<5>(pass, begin, end);
+        case 6: return advance_rows<6>(pass, begin, end);
+        case 7: return advance_rows<7>(pass, begin, end);
+        case 8: return advance_rows<8>(pass, begin, end);
+        default: return advance_rows<0>(pass, begin, end);
+    }
+}
+
+// V is the number of a record's vectors, 0 where the compiler does not know it.
+template <std::size_t V, bool Weighted, bool Indexed>
+void accumulate_records(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
+                        Sum* histogram) {
+    const Channels channels = records.channels;
+    const std::size_t n_vectors = V ? V : channels.n_vectors();
+    const Unit* units = records.units;
+    for (std::size_t k = 0; k < n_rows; ++k, units += n_vectors * kLanes) {
+        Sum* bin = histogram + codes[Indexed ? rows[k] : k] * (n_vectors * kLanes);
+        const Sum weight = Weighted ? Sum{records.weights[k]} : 1;
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < n_vectors; ++v) {
+            const IntLanes added = load_units(units + v * kLanes);
+            store(load(bin + v * kLanes) + (Weighted ? added * weight : added), bin + v * kLanes);
+        }
+        if (Weighted && channels.counted) bin[channels.count()] += 1 - weight;  // rows are counted, whatever they weigh
+    }
+}
+
+template <std::size_t V>
+void accumulate_vectors(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
+                        Sum* histogram) {
+    if (records.weights == nullptr)
+        rows == nullptr ? accumulate_records<V, false, false>(codes, rows, n_rows, records, histogram)
+                        : accumulate_records<V, false, true>(codes, rows, n_rows, records, histogram);
+    else
+        rows == nullptr ? accumulate_records<V, true, false>(codes, rows, n_rows, records, histogram)
+                        : accumulate_records<V, true, true>(codes, rows, n_rows, records, histogram);
+}
+
+void accumulate(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records, Sum* histogram) {
+    switch (records.channels.n_vectors()) {
+        case 1: return accumulate_vectors<1>(codes, rows, n_rows, records, histogram);
+        case 2: return accumulate_vectors<2>(codes, rows, n_rows, records, histogram);
+        case 3: return accumulate_vectors<3>(codes, rows, n_rows, records, histogram);
+        case 4: return accumulate_vectors<4>(codes, rows, n_rows, records, histogram);
+        case 5: return accumulate_vectors<5>(codes, rows, n_rows, records, histogram);
+        case 6: return accumulate_vectors<6>(codes, rows, n_rows, records, histogram);
+        case 7: return accumulate_vectors<7>(codes, rows, n_rows, records, histogram);
+        case 8: return accumulate_vectors<8>(codes, rows, n_rows, records, histogram);
+        default: return accumulate_vectors<0>(codes, rows, n_rows, records, histogram);
+    }
+}
+
+// Integers to the nearest doubles, without an instruction for it: both halves are exact, and their sum rounds once.
+inline FloatLanes to_double(const IntLanes& values) {
+    const auto bits = (BitLanes)values;                               // the same bits, as all casts between vectors
+    const BitLanes high = (bits >> 32) ^ 0x4530000080000000U;         // 2^84 + 2^63 + high·2^32
+    const BitLanes low = (bits & 0xFFFFFFFFU) | 0x4330000000000000U;  // 2^52 + low
+    return ((FloatLanes)high - std::bit_cast<double>(std::uint64_t{0x4530000080100000U})) + (FloatLanes)low;
+}
+
+// rows[r][c] becomes rows[c][r].
+inline void transpose(IntLanes (&rows)[kLanes]) {
+    const IntLanes a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 2, 6);
+    const IntLanes b = __builtin_shufflevector(rows[0], rows[1], 1, 5, 3, 7);
+    const IntLanes c = __builtin_shufflevector(rows[2], rows[3], 0, 4, 2, 6);
+    const IntLanes d = __builtin_shufflevector(rows[2], rows[3], 1, 5, 3, 7);
+    rows[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    rows[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    rows[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    rows[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+// Σ D² of both sides over the classes, in class order; the score is their sum over the loss.
+struct GiniSides {
+    using Score = double;
+    FloatLanes left{}, right{};
+
+    void add(const IntLanes& left_cost, const IntLanes& right_cost) {
+        const FloatLanes l = to_double(left_cost), r = to_double(right_cost);
+        left += l * l;
+        right += r * r;
+    }
+
+    FloatLanes scores(const IntLanes& left_loss, const IntLanes& right_loss) const {
+        // A side without loss has no costs: 0/1 instead of 0/0.
+        const IntLanes ones = everywhere(Sum{1});
+        return left / to_double(left_loss == 0 ? ones : left_loss) +
+               right / to_double(right_loss == 0 ? ones : right_loss);
+    }
+};
+
+// The smallest D of both sides over the classes; the score is minus their sum.
+struct CostSides {
+    using Score = Sum;
+    IntLanes left = everywhere(Sum{1} << 62), right = everywhere(Sum{1} << 62);
+
+    void add(const IntLanes& left_cost, const IntLanes& right_cost) {
+        left = left_cost < left ? left_cost : left;
+        right = right_cost < right ? right_cost : right;
+    }
+
+    IntLanes scores(const IntLanes&, const IntLanes&) const { return -left - right; }
+};
+
+// A bin without loss holds no costs either; without rows to count it cannot change a side.
+inline bool is_empty(const Sum* bin, const Channels& channels) {
+    return bin[channels.loss()] == 0 && (!channels.counted || bin[channels.count()] == 0);
+}
+
+// Scores kLanes splits at a time, given the sums of their left sides, split by split.
+template <class Sides>
+class Scanner {
+  public:
+    explicit Scanner(const ScanInput& input) : in_(input) {
+        // All rows on the right: the score of the node itself.
+        const IntLanes nothing{};
+        Sides sides;
+        for (std::size_t l = 0; l < in_.channels.n_classes; ++l) sides.add(nothing, everywhere(in_.node_costs[l]));
+        best_ = {scores_of(sides, nothing)[0], kLeaf};
+    }
+
+    void score(const Sum* left_sums, std::size_t first_bin, std::size_t n_splits) {
+        const std::size_t n_classes = in_.channels.n_classes;
+        IntLanes loss{}, count{}, last{};
+        Sides sides;
+        for (std::size_t v = 0; v < in_.channels.n_vectors(); ++v) {
+            IntLanes channel[kLanes];
+            for (std::size_t lane = 0; lane < kLanes; ++lane)
+                channel[lane] = load(left_sums + lane * in_.channels.size() + v * kLanes);
+            transpose(channel);
+            for (std::size_t k = 0; k < kLanes; ++k) {
+                const std::size_t j = v * kLanes + k;
+                if (j + 1 < n_classes) {
+                    sides.add(channel[k], in_.node_costs[j] - channel[k]);
+                    last -= channel[k];
+                } else if (j == in_.channels.loss()) {
+                    loss = channel[k];
+                } else if (j == in_.channels.count()) {
+                    count = channel[k];
+                }
+            }
+        }
+        sides.add(last, in_.node_costs[n_classes - 1] - last);
+        const auto scores = scores_of(sides, loss);
+        const IntLanes allowed = allowed_splits(loss, count);
+        for (std::size_t lane = 0; lane < n_splits; ++lane)
+            if (allowed[lane] && scores[lane] > best_.score)
+                best_ = {scores[lane], static_cast<std::int32_t>(first_bin + lane)};
+    }
+
+    Scanned<typename Sides::Score> best() const { return best_; }
+
+  private:
+    auto scores_of(const Sides& sides, const IntLanes& left_loss) const {
+        return sides.scores(left_loss, in_.node_loss - left_loss);
+    }
+
+    IntLanes allowed_splits(const IntLanes& loss, const IntLanes& count) const {
+        const FloatLanes floor = everywhere(in_.min_loss);
+        IntLanes allowed = (to_double(loss) >= floor) & (to_double(in_.node_loss - loss) >= floor);
+        if (in_.channels.counted) allowed &= (count >= in_.min_count) & (in_.node_count - count >= in_.min_count);
+        return allowed;
+    }
+
+    const ScanInput& in_;
+    Scanned<typename Sides::Score> best_;
+};
+
+template <class Sides>
+Scanned<typename Sides::Score> scan(const ScanInput& in) {
+    const std::size_t size = in.channels.size();
+    Sum on_stack[(kLanes + 1) * 32];
+    std::vector<Sum> on_heap(size > 32 ? (kLanes + 1) * size : 0);
+    Sum* running = size > 32 ? on_heap.data() : on_stack;
+    Sum* left_sums = running + size;
+    std::fill_n(running, (kLanes + 1) * size, Sum{0});
+
+    Scanner<Sides> scanner(in);
+    for (std::size_t first = 0; first + 1 < in.n_bins; first += kLanes) {
+        const std::size_t n_splits = std::min(kLanes, in.n_bins - 1 - first);
+        bool changed = false;
+        for (std::size_t k = 0; k < n_splits; ++k) changed |= !is_empty(in.bins + (first + k) * size, in.channels);
+        if (!changed) continue;
+        for (std::size_t k = 0; k < n_splits; ++k)
+            for (std::size_t j = 0; j < size; j += kLanes) {
+                const IntLanes sum = load(running + j) + load(in.bins + (first + k) * size + j);
+                store(sum, running + j);
+                store(sum, left_sums + k * size + j);
+            }
+        scanner.score(left_sums, first, n_splits);
+    }
+    return scanner.best();
+}
+
+}  // namespace
+
+extern const Kernels table;
+const Kernels table{&advance, &accumulate, &scan<GiniSides>, &scan<CostSides>};
+
+}  // namespace comboost::COMBOOST_KERNELS

@@ -1,0 +1,2 @@
+#define COMBOOST_KERNELS avx2
+#include "comboost/kernels.inl"

@@ -1,0 +1,2 @@
+#define COMBOOST_KERNELS baseline
+#include "comboost/kernels.inl"

@@ -1,0 +1,215 @@
+"""The same bytes, however they were computed: threads, vectors, blocks of rows, processes."""
+
+import dataclasses
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from models import booster_for, fit, model_bytes
+from strategies import problems
+from threadpoolctl import threadpool_limits
+
+from comboost import CoMBoClassifier, _core
+from comboost._binning import BinMapper
+from comboost._boosting import BoostRules, boost
+from comboost._costs import cost_array, unit_costs
+from comboost._learners import TreeLearner, TreeRules
+from comboost._rows import BinnedRows, Costs, quantise_below
+from comboost._training_set import TrainingSet
+
+MODEL_SCRIPT = """
+import hashlib, sys
+import numpy as np
+from comboost import CoMBoClassifier
+
+random = np.random.default_rng(5)
+X = random.normal(size=(9000, 6))
+y = (X[:, :3] + random.normal(size=(9000, 3))).argmax(axis=1)
+
+def digest(n_jobs):
+    model = CoMBoClassifier(n_estimators=8, n_jobs=n_jobs).fit(X, y)
+    parts = (model._forest.nodes, model.estimator_weights_, model.loss_curve_, model.edges_)
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+"""
+
+
+@pytest.fixture(scope="module")
+def digest():
+    """The function that the scripts run, and its result here."""
+    namespace = {}
+    exec(MODEL_SCRIPT, namespace)
+    return namespace["digest"]
+
+
+def run_script(body):
+    script = MODEL_SCRIPT + textwrap.dedent(body)
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    ).stdout.split()
+
+
+class BlockRows:
+    """Rows cut into blocks, each of which knows only its own; sums are added up."""
+
+    def __init__(self, blocks, n_classes):
+        self.blocks = blocks
+        self.n_classes = n_classes
+
+    def advance(self, vote, unit, bound, *, with_root):
+        def quantise(vote, exponent):
+            losses, largest = zip(*(block.quantise(unit, vote, exponent) for block in self.blocks), strict=True)
+            return sum(losses), max(largest)
+
+        exponent, loss, largest = quantise_below(bound, self.n_classes, vote, quantise)
+        roots = [block.start_tree(count=with_root) for block in self.blocks]
+        return Costs(exponent, loss, largest, sum(roots) if with_root else None)
+
+    def split(self, splits):
+        first = self.blocks[0]._partition.n_nodes
+        self.divide(splits)
+        nodes = np.arange(first, first + 2 * len(splits), 2, dtype=np.int32)
+        return np.zeros(len(splits), dtype=np.uint8), self.count(nodes)
+
+    def divide(self, splits):
+        for block in self.blocks:
+            block.divide(splits)
+
+    def count(self, nodes):
+        return sum(block.count(nodes) for block in self.blocks)
+
+    def measure(self, ballot):
+        return sum(block.measure(ballot) for block in self.blocks)
+
+
+def fit_in_blocks(problem, cuts):
+    """What the classifier does, with the rows in blocks: nodes, weights, edges and losses."""
+    booster = booster_for(problem)
+    data = TrainingSet.read(booster, problem.X, problem.y, problem.sample_weight)
+    costs = cost_array(booster.cost_matrix, data.classes)
+    unit = unit_costs(costs, booster._base_masses(data.masses.astype(float)))
+    seed = int(np.random.RandomState(booster.random_state).randint(np.iinfo(np.int32).max))
+    bins = BinMapper.fit(data.X, data.weights, booster.max_bins)
+    n_drawn = booster.max_features or data.X.shape[1]
+    rules = TreeRules(
+        booster.max_depth, booster.criterion, booster.min_samples_leaf, booster.min_weight_fraction_leaf, n_drawn, seed
+    )
+    learner = TreeLearner(bins, len(unit), rules, n_threads=1)
+    blocks = [
+        BinnedRows(
+            data.labels[part],
+            None if data.weights is None else data.weights[part],
+            len(unit),
+            1,
+            codes=bins.transform(data.X[part]),
+            bin_offsets=bins.bin_offsets,
+            counted=learner.counts_rows,
+        )
+        for part in np.split(np.arange(len(data.labels)), cuts)
+    ]
+    rounds = BoostRules(booster.n_estimators, booster.learning_rate, booster.step)
+    history = boost(BlockRows(blocks, len(unit)), learner, unit, int(data.masses.sum()), rounds)
+    return learner.forest().nodes.tobytes(), history.alphas, history.edges, history.losses
+
+
+@given(problem=problems(), data=st.data())
+def test_rows_in_blocks_give_the_same_bits(problem, data):
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(problem.y)), max_size=4)))
+    model = fit(problem)
+    whole = (
+        model._forest.nodes.tobytes(),
+        *(curve.tolist() for curve in (model.estimator_weights_, model.edges_, model.loss_curve_)),
+    )
+    assert fit_in_blocks(problem, cuts) == whole
+
+
+@given(problem=problems())
+def test_narrow_and_wide_vectors_give_the_same_bits(problem):
+    wide = model_bytes(fit(problem))
+    _core.allow_wide_vectors(False)
+    try:
+        assert model_bytes(fit(problem)) == wide
+    finally:
+        _core.allow_wide_vectors(True)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 9, 17, 33, 40])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("min_samples_leaf", [1, 3])
+def test_vectors_and_threads_give_the_same_bits_for_any_number_of_classes(n_classes, weighted, min_samples_leaf):
+    random = np.random.default_rng(n_classes)
+    X = random.normal(size=(3000, 5))
+    y = np.concatenate([np.arange(n_classes), random.integers(n_classes, size=3000 - n_classes)])
+    weights = random.uniform(size=3000) if weighted else None
+    booster = CoMBoClassifier(n_estimators=4, min_samples_leaf=min_samples_leaf)
+    models = set()
+    for wide in (True, False):
+        _core.allow_wide_vectors(wide)
+        models |= {model_bytes(booster.set_params(n_jobs=n_jobs).fit(X, y, weights)) for n_jobs in (1, 2, 7)}
+    _core.allow_wide_vectors(True)
+    assert len(models) == 1
+
+
+@given(problem=problems(weighted=False))
+def test_largest_weights_leave_the_sums_exact(problem):
+    # Equal weights that add up to nearly 2^32 are the unweighted rows scaled up as far as they go.
+    heaviest = dataclasses.replace(problem, sample_weight=np.full(len(problem.y), 2.0**1000))
+    assert model_bytes(fit(heaviest)) == model_bytes(fit(problem))
+
+
+def test_fresh_process_gives_the_same_bits(digest):
+    assert run_script("print(digest(1), digest(2))") == [digest(1)] * 2
+
+
+def test_python_threads_at_once_give_the_same_bits(digest):
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(digest, [1, 2, 2, 7, 1, 2])) == {digest(1)}
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_jobs_of_joblib_give_the_same_bits(digest, backend):
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
+    booster = CoMBoClassifier(n_estimators=5, n_jobs=2)
+    models = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(booster.fit)(X, y) for _ in range(4))
+    assert {model_bytes(model) for model in models} == {model_bytes(booster.fit(X, y))}
+
+
+def test_forked_child_of_a_threaded_parent_runs_on_one_thread_to_the_same_bits(digest):
+    body = """
+    import os
+    from comboost import _core
+    before = digest(2)
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.write(writer, f"{digest(2)} {_core.available_threads(2)}".encode())
+        os._exit(0)
+    os.wait()
+    print(before, os.read(reader, 1000).decode())
+    """
+    assert run_script(body) == [digest(1), digest(1), "1"]
+
+
+def test_interrupted_fit_ends_and_leaves_the_estimator_and_its_threads_as_they_were():
+    body = """
+    import os, signal
+    model = CoMBoClassifier(n_estimators=3, n_jobs=2).fit(X, y)
+    n_threads = len(os.listdir("/proc/self/task"))
+    model.set_params(n_estimators=10**9)
+    try:
+        model._fit(X, y, on_round=lambda n: n == 5 and os.kill(os.getpid(), signal.SIGINT))
+    except KeyboardInterrupt:
+        print("interrupted", model.n_iter_, len(os.listdir("/proc/self/task")) <= n_threads)
+    """
+    assert run_script(body) == ["interrupted", "3", "True"]
+
+
+def test_limits_of_threads_hold():
+    with threadpool_limits(limits=1, user_api="openmp"):
+        assert _core.available_threads(4) == 1
+    assert _core.available_threads(1) == 1
