@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -141,24 +140,6 @@ void find_group_edges(const Matrix<T>& values, std::size_t first, std::size_t la
     }
 }
 
-// Edges of one feature, padded so that a search takes the same few steps for every value.
-struct SearchTable {
-    std::array<double, kMaxBins> edges;
-    std::size_t first_step;
-
-    SearchTable(const double* from, std::size_t n_edges) : first_step(std::bit_ceil(n_edges + 1) / 2) {
-        edges.fill(std::numeric_limits<double>::infinity());
-        std::copy_n(from, n_edges, edges.begin());
-    }
-
-    // The number of edges below a value.
-    std::size_t code(double value) const {
-        std::size_t below = 0;
-        for (std::size_t step = first_step; step > 0; step /= 2) below += edges[below + step - 1] < value ? step : 0;
-        return below;
-    }
-};
-
 }  // namespace
 
 template <class T>
@@ -188,14 +169,15 @@ void encode(const Matrix<T>& values, std::span<const double> edges, std::span<co
             Code* codes) {
     std::vector<SearchTable> tables;
     for (std::size_t f = 0; f < values.n_columns; ++f)
-        tables.emplace_back(edges.data() + starts[f], static_cast<std::size_t>(starts[f + 1] - starts[f]));
+        tables.emplace_back(
+            edges.subspan(static_cast<std::size_t>(starts[f]), static_cast<std::size_t>(starts[f + 1] - starts[f])));
     const std::size_t n_blocks = (values.n_rows + kEncodeRows - 1) / kEncodeRows;
     for_each_task(n_blocks, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t block) {
         const std::size_t begin = block * kEncodeRows;
         const std::size_t end = std::min(values.n_rows, begin + kEncodeRows);
         for (std::size_t f = 0; f < values.n_columns; ++f)
             for (std::size_t i = begin; i < end; ++i)
-                codes[f * values.n_rows + i] = static_cast<Code>(tables[f].code(static_cast<double>(values(i, f))));
+                codes[f * values.n_rows + i] = tables[f].code(static_cast<double>(values(i, f)));
     });
 }
 

@@ -1,12 +1,34 @@
 // Values to bins: cut points at exact quantiles of the integer weights, and the codes of values.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "comboost/types.hpp"
 
 namespace comboost {
+
+// Edges of one feature, padded so that a search takes the same few steps for every value.
+struct SearchTable {
+    std::array<double, kMaxBins> edges;
+    std::size_t first_step;
+
+    explicit SearchTable(std::span<const double> ascending) : first_step(std::bit_ceil(ascending.size() + 1) / 2) {
+        edges.fill(std::numeric_limits<double>::infinity());
+        std::copy(ascending.begin(), ascending.end(), edges.begin());
+    }
+
+    // The number of edges below a value.
+    Code code(double value) const {
+        std::size_t below = 0;
+        for (std::size_t step = first_step; step > 0; step /= 2) below += edges[below + step - 1] < value ? step : 0;
+        return static_cast<Code>(below);
+    }
+};
 
 // The edges of every feature, ascending. `weights` is empty where every row weighs 1.
 template <class T>

@@ -50,7 +50,38 @@ struct Scanned {
     std::int32_t bin;
 };
 
+// Trees whose paths are all made as long as the longest one, so that walking them needs no branches. Tree t has the
+// steps [t·(2^depth - 1), ...), the children of step s being 2s + 1 and 2s + 2, and the labels [t·2^depth, ...) of its
+// leaves.
+struct LevelTrees {
+    struct Step {
+        std::uint32_t column;
+        Code bin;  // codes above it go right
+    };
+    static constexpr std::size_t kMaxDepth = 6;
+    static constexpr Code kAlwaysLeft = 255;  // no code is above it
+
+    std::size_t depth;
+    std::span<const double> weights;
+    const Step* steps;
+    const Label* labels;
+};
+
+// Codes of a few rows, column after column. Columns are read up to a whole number of vectors.
+struct CodeBlock {
+    static constexpr std::size_t kRows = 512;
+    static_assert(kRows % 32 == 0);
+
+    const Code* codes;
+    std::size_t n_rows;
+
+    const Code* column(std::size_t c) const { return codes + c * kRows; }
+};
+
 struct Kernels {
+    // scores[row][label] += weight of every tree, in order of the trees.
+    void (*add_votes)(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores);
+
     // Does a pass for the rows begin .. end - 1.
     PassResult (*advance)(const Pass& pass, std::size_t begin, std::size_t end);
 

@@ -33,7 +33,7 @@ void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& 
     if (failure) std::rethrow_exception(failure);
 }
 
-inline constexpr std::size_t kBlock = 4096;
+inline constexpr std::size_t kBlock = 4096;  // rows
 
 inline std::size_t n_blocks(std::size_t n_rows) { return (n_rows + kBlock - 1) / kBlock; }
 

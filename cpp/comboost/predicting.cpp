@@ -1,38 +1,18 @@
 #include "comboost/predicting.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <type_traits>
+#include <cstring>
 #include <vector>
 
+#include "comboost/binning.hpp"
+#include "comboost/kernels.hpp"
 #include "comboost/parallel.hpp"
 
 namespace comboost {
 namespace {
 
-// Deeper trees are walked node by node: padding them would cost more than it saves.
-constexpr std::size_t kMaxLevels = 6;
-constexpr std::size_t kRowsAtOnce = 64;  // their values stay in the fastest cache while tree after tree reads them
-
-// The largest T that is not above the threshold: a value of type T is at most the one where it is at most the other.
-template <class T>
-T threshold_as(const Node& node) {
-    if constexpr (std::is_same_v<T, Code>) {
-        return static_cast<Code>(node.bin);
-    } else {
-        const T rounded = static_cast<T>(node.threshold);
-        return static_cast<double>(rounded) > node.threshold
-                   ? std::nextafter(rounded, -std::numeric_limits<T>::infinity())
-                   : rounded;
-    }
-}
-
-// A node that sends every value to the left.
-template <class T>
-constexpr T kAlwaysLeft =
-    std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+// Fewer rows are walked node by node: preparing the trees would take longer.
+constexpr std::size_t kFewRows = 64;
 
 std::size_t depth_below(const Node* root, const Node& node) {
     if (node.feature == kLeaf) return 0;
@@ -48,116 +28,110 @@ std::size_t depth_of(const Forest& forest, std::size_t first, std::size_t last) 
     return depth;
 }
 
-// Trees whose paths are all made as long as the longest one, so that walking them needs no branches.
-template <class T>
-class LevelTrees {
+// The trees first .. last - 1 as LevelTrees. Values are read once: column c holds the codes of the feature
+// columns()[c], which count the trees' own thresholds below a value, or are those of training.
+class LevelForest {
   public:
-    LevelTrees(const Matrix<T>& values, const Forest& forest, std::size_t first, std::size_t last, std::size_t depth)
-        : depth_(depth), first_(first), last_(last), weights_(forest.weights) {
+    enum class Bins { of_training, of_thresholds };
+
+    LevelForest(const Forest& forest, std::size_t first, std::size_t last, std::size_t depth, Bins bins)
+        : depth_(depth), weights_(forest.weights.subspan(first, last - first)) {
+        const auto nodes = forest.nodes.subspan(static_cast<std::size_t>(forest.offsets[first]),
+                                                static_cast<std::size_t>(forest.offsets[last] - forest.offsets[first]));
+        for (const Node& node : nodes)
+            if (node.feature != kLeaf) columns_.push_back(node.feature);
+        std::sort(columns_.begin(), columns_.end());
+        columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+        if (bins == Bins::of_thresholds) collect_thresholds(nodes);
+
         steps_.resize((last - first) * n_steps());
         labels_.resize((last - first) << depth);
         for (std::size_t t = first; t < last; ++t) {
             const Node* root = forest.nodes.data() + forest.offsets[t];
-            fill(values, root, *root, (t - first) * n_steps(), 0, (t - first) << depth);
+            fill(root, *root, t - first, 0);
         }
     }
 
-    // Adds the votes for the rows begin .. end - 1, tree by tree, to scores that start with those of row `begin`.
-    template <std::size_t Depth>
-    void add_votes(const Matrix<T>& values, std::size_t begin, std::size_t end, std::size_t n_classes,
-                   double* scores) const {
-        const Step* steps = steps_.data();
-        const Label* labels = labels_.data();
-        for (std::size_t t = first_; t < last_; ++t) {
-            const double weight = weights_[t];
-            const T* row = values.data + static_cast<std::ptrdiff_t>(begin) * values.row_stride;
-            double* row_scores = scores;
-            for (std::size_t i = begin; i < end; ++i) {
-                std::size_t step = 0;
-                for (std::size_t level = 0; level < Depth; ++level)
-                    step = 2 * step + 1 + !(row[steps[step].offset] <= steps[step].threshold);
-                row_scores[labels[step - ((std::size_t{1} << Depth) - 1)]] += weight;
-                row += values.row_stride;
-                row_scores += n_classes;
-            }
-            steps += n_steps();
-            labels += std::size_t{1} << Depth;
-        }
-    }
+    LevelTrees trees() const { return {depth_, weights_, steps_.data(), labels_.data()}; }
+    const std::vector<std::int32_t>& columns() const { return columns_; }
+    const std::vector<std::vector<double>>& thresholds() const { return thresholds_; }
 
   private:
-    struct Step {
-        T threshold;
-        std::int32_t offset;
-    };
-
     std::size_t n_steps() const { return (std::size_t{1} << depth_) - 1; }
+
+    std::size_t column_of(const Node& node) const {
+        return static_cast<std::size_t>(std::lower_bound(columns_.begin(), columns_.end(), node.feature) -
+                                        columns_.begin());
+    }
+
+    void collect_thresholds(std::span<const Node> nodes) {
+        thresholds_.resize(columns_.size());
+        for (const Node& node : nodes)
+            if (node.feature != kLeaf) thresholds_[column_of(node)].push_back(node.threshold);
+        for (auto& column : thresholds_) {
+            std::sort(column.begin(), column.end());
+            column.erase(std::unique(column.begin(), column.end()), column.end());
+        }
+    }
+
+    Code bin_of(const Node& node, std::size_t column) const {
+        if (thresholds_.empty()) return static_cast<Code>(node.bin);
+        const auto& ascending = thresholds_[column];
+        return static_cast<Code>(std::lower_bound(ascending.begin(), ascending.end(), node.threshold) -
+                                 ascending.begin());
+    }
 
     // Fills the steps below one place of a tree, and its labels; a leaf that stands too high goes left down to the last
     // level.
-    void fill(const Matrix<T>& values, const Node* root, const Node& node, std::size_t tree, std::size_t step,
-              std::size_t labels) {
+    void fill(const Node* root, const Node& node, std::size_t tree, std::size_t step) {
         if (step >= n_steps()) {
-            labels_[labels + step - n_steps()] = static_cast<Label>(node.label);
+            labels_[(tree << depth_) + step - n_steps()] = static_cast<Label>(node.label);
             return;
         }
         const bool is_leaf = node.feature == kLeaf;
-        steps_[tree + step] = {is_leaf ? kAlwaysLeft<T> : threshold_as<T>(node),
-                               is_leaf ? 0 : static_cast<std::int32_t>(node.feature * values.column_stride)};
-        fill(values, root, is_leaf ? node : root[node.left], tree, 2 * step + 1, labels);
-        fill(values, root, is_leaf ? node : root[node.left + 1], tree, 2 * step + 2, labels);
+        const std::size_t column = is_leaf ? 0 : column_of(node);
+        steps_[tree * n_steps() + step] = {static_cast<std::uint32_t>(column),
+                                           is_leaf ? LevelTrees::kAlwaysLeft : bin_of(node, column)};
+        fill(root, is_leaf ? node : root[node.left], tree, 2 * step + 1);
+        fill(root, is_leaf ? node : root[node.left + 1], tree, 2 * step + 2);
     }
 
-    std::size_t depth_, first_, last_;
+    std::size_t depth_;
     std::span<const double> weights_;
-    std::vector<Step> steps_;
+    std::vector<std::int32_t> columns_;
+    std::vector<std::vector<double>> thresholds_;
+    std::vector<LevelTrees::Step> steps_;
     std::vector<Label> labels_;
 };
 
-// Any tree, node by node.
-template <class T>
-void walk_trees(const Matrix<T>& values, const Forest& forest, std::size_t first, std::size_t last, std::size_t begin,
-                std::size_t end, std::size_t n_classes, double* scores) {
+// Does this path make trees of any depth vote on any rows: goes_left(row, node) decides.
+template <class GoesLeft>
+void walk_trees(const Forest& forest, std::size_t first, std::size_t last, std::size_t begin, std::size_t end,
+                std::size_t n_classes, double* scores, GoesLeft&& goes_left) {
     for (std::size_t i = begin; i < end; ++i, scores += n_classes)
         for (std::size_t t = first; t < last; ++t) {
             const Node* root = forest.nodes.data() + forest.offsets[t];
             const Node* node = root;
-            while (node->feature != kLeaf) {
-                const bool left = values(i, static_cast<std::size_t>(node->feature)) <= threshold_as<T>(*node);
-                node = root + node->left + (left ? 0 : 1);
-            }
+            while (node->feature != kLeaf) node = root + node->left + (goes_left(i, *node) ? 0 : 1);
             scores[node->label] += forest.weights[t];
         }
 }
 
-// Calls body(begin, end, add) for blocks of rows; add(scores) adds the votes of the trees first .. last - 1 for them.
-template <class T, class Body>
-void for_each_voted_block(const Matrix<T>& values, const Forest& forest, std::size_t first, std::size_t last,
-                          std::size_t n_classes, int n_threads, Body&& body) {
-    const std::size_t depth = depth_of(forest, first, last);
-    const std::size_t work = (last - first) * (depth + 1);
-    const bool offsets_fit =
-        static_cast<double>(values.n_columns) * static_cast<double>(std::abs(values.column_stride)) < 2e9;
-    if (depth > kMaxLevels || values.n_rows < kRowsAtOnce || !offsets_fit) {
-        for_each_block(values.n_rows, work, n_threads, [&](std::size_t begin, std::size_t end) {
-            body(begin, end,
-                 [&](double* scores) { walk_trees(values, forest, first, last, begin, end, n_classes, scores); });
+// Makes level trees vote on blocks of rows: fill(begin, n_rows, codes) writes the codes of a block, use(begin, n_rows,
+// vote) calls vote(scores).
+template <class Fill, class Use>
+void vote_in_blocks(const LevelForest& forest, std::size_t n_rows, std::size_t n_classes, int n_threads, Fill&& fill,
+                    Use&& use) {
+    const LevelTrees trees = forest.trees();
+    for_each_block(
+        n_rows, trees.weights.size() * (trees.depth + 1), n_threads, [&](std::size_t first, std::size_t last) {
+            std::vector<Code> codes(std::max<std::size_t>(1, forest.columns().size()) * CodeBlock::kRows);
+            for (std::size_t begin = first; begin < last; begin += CodeBlock::kRows) {
+                const CodeBlock block{codes.data(), std::min(CodeBlock::kRows, last - begin)};
+                fill(begin, block.n_rows, codes.data());
+                use(begin, block.n_rows, [&](double* scores) { kernels().add_votes(trees, block, n_classes, scores); });
+            }
         });
-        return;
-    }
-    const LevelTrees<T> trees(values, forest, first, last, depth);
-    using Adder = void (LevelTrees<T>::*)(const Matrix<T>&, std::size_t, std::size_t, std::size_t, double*) const;
-    constexpr std::array<Adder, kMaxLevels + 1> adders{
-        &LevelTrees<T>::template add_votes<0>, &LevelTrees<T>::template add_votes<1>,
-        &LevelTrees<T>::template add_votes<2>, &LevelTrees<T>::template add_votes<3>,
-        &LevelTrees<T>::template add_votes<4>, &LevelTrees<T>::template add_votes<5>,
-        &LevelTrees<T>::template add_votes<6>};
-    for_each_block(values.n_rows, work, n_threads, [&](std::size_t block_begin, std::size_t block_end) {
-        for (std::size_t begin = block_begin; begin < block_end; begin += kRowsAtOnce) {
-            const std::size_t end = std::min(block_end, begin + kRowsAtOnce);
-            body(begin, end, [&](double* scores) { (trees.*adders[depth])(values, begin, end, n_classes, scores); });
-        }
-    });
 }
 
 }  // namespace
@@ -165,24 +139,61 @@ void for_each_voted_block(const Matrix<T>& values, const Forest& forest, std::si
 template <class T>
 void add_votes(const Matrix<T>& values, const Forest& forest, std::size_t first, std::size_t last,
                std::size_t n_classes, int n_threads, double* scores) {
-    for_each_voted_block(values, forest, first, last, n_classes, n_threads,
-                         [&](std::size_t begin, std::size_t, auto&& add) { add(scores + begin * n_classes); });
+    const std::size_t depth = values.n_rows < kFewRows ? 0 : depth_of(forest, first, last);
+    if (values.n_rows < kFewRows || depth > LevelTrees::kMaxDepth) {
+        const auto goes_left = [&](std::size_t i, const Node& node) {
+            return static_cast<double>(values(i, static_cast<std::size_t>(node.feature))) <= node.threshold;
+        };
+        for_each_block(values.n_rows, (last - first) * 8, n_threads, [&](std::size_t begin, std::size_t end) {
+            walk_trees(forest, first, last, begin, end, n_classes, scores + begin * n_classes, goes_left);
+        });
+        return;
+    }
+    const LevelForest levels(forest, first, last, depth, LevelForest::Bins::of_thresholds);
+    std::vector<SearchTable> tables(levels.thresholds().begin(), levels.thresholds().end());
+    const auto encode_block = [&](std::size_t begin, std::size_t n_rows, Code* codes) {
+        for (std::size_t c = 0; c < tables.size(); ++c) {
+            const auto feature = static_cast<std::size_t>(levels.columns()[c]);
+            for (std::size_t i = 0; i < n_rows; ++i)
+                codes[c * CodeBlock::kRows + i] = tables[c].code(static_cast<double>(values(begin + i, feature)));
+        }
+    };
+    vote_in_blocks(levels, values.n_rows, n_classes, n_threads, encode_block,
+                   [&](std::size_t begin, std::size_t, auto&& vote) { vote(scores + begin * n_classes); });
 }
 
 template void add_votes(const Matrix<float>&, const Forest&, std::size_t, std::size_t, std::size_t, int, double*);
 template void add_votes(const Matrix<double>&, const Forest&, std::size_t, std::size_t, std::size_t, int, double*);
 
 void elect(const Codes& codes, const Forest& forest, std::size_t n_classes, int n_threads, std::span<Label> elected) {
-    const Matrix<Code> values{codes.data, codes.n_rows, codes.n_features, 1, static_cast<std::ptrdiff_t>(codes.n_rows)};
-    const auto elect_block = [&](std::size_t begin, std::size_t end, auto&& add) {
-        std::vector<double> scores((end - begin) * n_classes);
-        add(scores.data());
-        for (std::size_t i = begin; i < end; ++i) {
-            const double* row = scores.data() + (i - begin) * n_classes;
-            elected[i] = static_cast<Label>(std::max_element(row, row + n_classes) - row);
+    const std::size_t n_trees = forest.weights.size();
+    const auto elect_rows = [&](std::size_t begin, std::size_t n_rows, auto&& vote) {
+        std::vector<double> scores(n_rows * n_classes);
+        vote(scores.data());
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            const double* row = scores.data() + i * n_classes;
+            elected[begin + i] = static_cast<Label>(std::max_element(row, row + n_classes) - row);
         }
     };
-    for_each_voted_block(values, forest, 0, forest.weights.size(), n_classes, n_threads, elect_block);
+    const std::size_t depth = depth_of(forest, 0, n_trees);
+    if (depth > LevelTrees::kMaxDepth) {
+        const auto goes_left = [&](std::size_t i, const Node& node) {
+            return codes.column(static_cast<std::size_t>(node.feature))[i] <= node.bin;
+        };
+        for_each_block(codes.n_rows, n_trees * depth, n_threads, [&](std::size_t begin, std::size_t end) {
+            elect_rows(begin, end - begin, [&](double* scores) {
+                walk_trees(forest, 0, n_trees, begin, end, n_classes, scores, goes_left);
+            });
+        });
+        return;
+    }
+    const LevelForest levels(forest, 0, n_trees, depth, LevelForest::Bins::of_training);
+    const auto copy_block = [&](std::size_t begin, std::size_t n_rows, Code* block) {
+        for (std::size_t c = 0; c < levels.columns().size(); ++c)
+            std::memcpy(block + c * CodeBlock::kRows,
+                        codes.column(static_cast<std::size_t>(levels.columns()[c])) + begin, n_rows);
+    };
+    vote_in_blocks(levels, codes.n_rows, n_classes, n_threads, copy_block, elect_rows);
 }
 
 }  // namespace comboost

@@ -9,7 +9,7 @@ from typing import Any, Self
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
@@ -22,7 +22,7 @@ from comboost._dtypes import MAX_BINS, Floats
 from comboost._learners import EstimatorLearner, TreeLearner, TreeRules, read_votes
 from comboost._parameters import NOTHING, Rule, check_parameters, choice, either, integer, real
 from comboost._rows import BinnedRows, MemoryRows
-from comboost._training_set import TrainingSet, as_readable, read_table
+from comboost._training_set import TrainingSet, as_readable, is_plain, read_table
 
 RULES: dict[str, Rule] = {
     "n_estimators": integer(1),
@@ -322,6 +322,8 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
     def _read(self, X: Any) -> NDArray[np.floating[Any]]:
         check_is_fitted(self)
         check_parameters(self, {"proba": RULES["proba"]})
+        if is_plain(X, self):
+            return X
         return as_readable(read_table(self, X=X, reset=False))
 
     def _add_votes(self, X: NDArray[np.floating[Any]], scores: Floats, first: int, last: int) -> None:
@@ -476,7 +478,8 @@ def margins(scores: Floats) -> Floats:
 def probabilities(scores: Floats, proba: str) -> Floats:
     """Votes to probabilities."""
     if proba == "softmax":
-        return np.asarray(softmax(PROBABILITY_SCALE * scores, axis=1))
+        # As scipy.special.softmax, without what it does for any array: for one row that takes five times as long.
+        scores = np.exp(PROBABILITY_SCALE * (scores - scores.max(axis=1, keepdims=True)))
     shares: Floats = scores / scores.sum(axis=1, keepdims=True)
     return shares
 

@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_array, check_consistent_length, valid
 from comboost._costs import class_masses, integer_weights
 from comboost._dtypes import LABEL, MAX_CLASSES, MAX_ROWS, Floats, Labels, Sums, Weights
 
+FEW_ROWS = 32
+
 
 @dataclass(frozen=True)
 class TrainingSet:
@@ -73,6 +75,21 @@ def read_table(estimator: Any, **checks: Any) -> Any:
             if "NA is ambiguous" not in str(error):
                 raise
             raise ValueError("X or y holds pandas.NA; drop or fill what is missing.") from error
+
+
+def is_plain(X: Any, estimator: Any) -> bool:
+    """Whether X is a small array that needs no more checks: for a row or two they take longer than the prediction."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in (np.float64, np.float32)
+        and X.ndim == 2
+        and 0 < len(X) <= FEW_ROWS
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and bool(np.isfinite(X).all())
+    )
 
 
 def as_readable(X: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
