@@ -323,7 +323,8 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         check_parameters(self, {"proba": RULES["proba"]})
         if is_plain(X, self):
-            return X
+            plain: NDArray[np.floating[Any]] = X
+            return plain
         return as_readable(read_table(self, X=X, reset=False))
 
     def _add_votes(self, X: NDArray[np.floating[Any]], scores: Floats, first: int, last: int) -> None:

@@ -1,0 +1,1 @@
+"""Benchmarks of comboost: `speed` against other boosters."""

@@ -1,0 +1,47 @@
+"""The table: every case with its problem and its target. In: names. Out: cases."""
+
+from collections.abc import Sequence
+
+from benchmarks.speed.binning import BinningCase
+from benchmarks.speed.contest import Case
+from benchmarks.speed.fits import MemoryCase, SmallFitCase
+from benchmarks.speed.prediction import ManyRowsCase, SingleRowCase, Training
+from benchmarks.speed.problems import Problem
+from benchmarks.speed.rounds import GrowthCase, LimitCase, RoundsCase, ThreadsCase
+from benchmarks.speed.verdicts import Target
+
+LARGE = {
+    "200k-50-5": Problem(200_000, 50, 5),
+    "1m-30-3": Problem(1_000_000, 30, 3),
+    "100k-100-10": Problem(100_000, 100, 10),
+    "100k-28-26": Problem(100_000, 28, 26),
+}
+ROUND_TARGETS = {"200k-50-5": 1 / 3, "1m-30-3": 2 / 5, "100k-100-10": 1 / 4, "100k-28-26": 1 / 4}
+# Noise in the classes: AdaBoost stops early on rows that it can learn without a mistake.
+SMALL = Problem(215, 5, 3, noise=0.3)
+BASE = Problem(100_000, 50, 5)
+DOUBLED = Target("≤", 2.2)
+TRAINING = Training(LARGE["200k-50-5"], n_rows=20_000, n_rounds=200)
+
+CASES: tuple[Case, ...] = (
+    *(RoundsCase(f"rounds-{shape}", LARGE[shape], Target("≤", share)) for shape, share in ROUND_TARGETS.items()),
+    BinningCase("binning-float32", LARGE["200k-50-5"], "float32", Target("≤", 1 / 2)),
+    BinningCase("binning-float64", LARGE["200k-50-5"], "float64", Target("≤", 1 / 2)),
+    ManyRowsCase("prediction-rows", TRAINING, Target("≥", 3)),
+    SingleRowCase("prediction-latency", TRAINING, Target("≤", 1)),
+    SmallFitCase("small-fit", SMALL, 200, Target("<", 1), Target("≤", 1 / 10)),
+    MemoryCase("memory", LARGE["1m-30-3"], 5, Target("<", 1)),
+    *(ThreadsCase(f"threads-{shape}", problem, Target("≥", 1.7)) for shape, problem in LARGE.items()),
+    GrowthCase("growth-rows", (BASE, Problem(200_000, 50, 5)), DOUBLED),
+    GrowthCase("growth-features", (BASE, Problem(100_000, 100, 5)), DOUBLED),
+    GrowthCase("growth-classes", (BASE, Problem(100_000, 50, 10), Problem(100_000, 50, 20)), Target("≤", 2)),
+    *(LimitCase(f"limit-{shape}", problem, Target("≤", 2)) for shape, problem in LARGE.items()),
+)
+
+
+def pick(names: Sequence[str]) -> list[Case]:
+    """The cases of these names, or whose names begin with them; all cases where no name is given."""
+    unknown = [name for name in names if not any(case.name.startswith(name) for case in CASES)]
+    if unknown:
+        raise ValueError(f"no case is called {', '.join(unknown)}; --list says which there are.")
+    return [case for case in CASES if not names or case.name.startswith(tuple(names))]

@@ -1,0 +1,365 @@
+"""The boosters, behind one small interface. In: rows and classes. Out: binned data, models, raw scores.
+
+All of them grow trees of depth 3 (8 leaves) on 255 bins. Where a library has several ways to do the same, they are its
+variants; the measuring tries them and keeps the fastest. Packages are imported when they are used, so that one that is
+not installed stops nobody else.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+MAX_BINS = 255
+MAX_DEPTH = 3
+N_LEAVES = 2**MAX_DEPTH
+LEARNING_RATE = 0.1  # of the peers; ours has its own step
+
+OnRound = Callable[[], None]
+Settings = Mapping[str, Any]
+
+
+class Library:
+    """A booster.
+
+    Parameters
+    ----------
+    settings : dict
+        The variant, in the library's own words.
+    """
+
+    name: str
+    module: str
+    has_callbacks = True
+    training_variants: tuple[Settings, ...] = ({},)
+    binning_variants: tuple[Settings, ...] = ({},)
+    prediction_variants: tuple[Settings, ...] = ({},)
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = dict(settings or {})
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """Why the library cannot be used here, if it cannot."""
+        try:
+            importlib.import_module(cls.module)
+        except ImportError as error:
+            return f"cannot be imported: {error}"
+        return None
+
+    @classmethod
+    def version(cls) -> str:
+        """The version that is installed."""
+        return str(getattr(importlib.import_module(cls.module), "__version__", "unknown"))
+
+    def bin(self, X: NDArray[Any], n_threads: int) -> Any:
+        """The library's own binned form of X."""
+        raise NotImplementedError
+
+    def prepare(self, X: NDArray[Any], y: NDArray[Any], n_threads: int) -> Any:
+        """The data as `train` takes it: binned already, where the library can keep that from fit to fit."""
+        return X, y
+
+    def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
+        """A model of so many rounds; `on_round` is called after each."""
+        raise NotImplementedError
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any], n_rounds: int, n_threads: int) -> Any:
+        """A model from plain arrays: what a user waits for."""
+        return self.train(self.prepare(X, y, n_threads), n_rounds, n_threads)
+
+    def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Scores of every class, without a link, (n_samples, n_classes)."""
+        raise NotImplementedError
+
+    def row_scores(self, model: Any, row: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Scores of a single row, (1, n_features)."""
+        return self.raw_scores(model, row, n_threads)
+
+    def n_rounds(self, model: Any) -> int:
+        """The rounds that a model has."""
+        raise NotImplementedError
+
+
+class Comboost(Library):
+    """Ours."""
+
+    name = "comboost"
+    module = "comboost"
+
+    def bin(self, X: NDArray[Any], n_threads: int) -> Any:
+        """Codes, (n_features, n_samples)."""
+        from comboost._binning import BinMapper
+
+        return BinMapper.fit(X, None, MAX_BINS, n_threads).transform(X, n_threads)
+
+    def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
+        """Fit with the private hook that fit() leaves out."""
+        from comboost import CoMBoClassifier
+
+        model = CoMBoClassifier(n_estimators=n_rounds, max_depth=MAX_DEPTH, max_bins=MAX_BINS, n_jobs=n_threads)
+        return model._fit(*data, on_round=None if on_round is None else lambda n_done: on_round())
+
+    def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """The votes."""
+        model.n_jobs = n_threads
+        return model.decision_function(X)
+
+    def n_rounds(self, model: Any) -> int:
+        """Rounds kept."""
+        return model.n_iter_
+
+
+class LightGBM(Library):
+    """LightGBM, a tree per class and round."""
+
+    name = "LightGBM"
+    module = "lightgbm"
+    training_variants = ({"force_col_wise": True}, {"force_row_wise": True})
+    quantised = False
+
+    def params(self, n_threads: int) -> dict[str, Any]:
+        """What the data and the trees share; there is nothing to bundle in dense features."""
+        return {"max_bin": MAX_BINS, "enable_bundle": False, "num_threads": n_threads, "verbosity": -1}
+
+    def bin(self, X: NDArray[Any], n_threads: int) -> Any:
+        """Return a Dataset."""
+        import lightgbm
+
+        return lightgbm.Dataset(X, params=self.params(n_threads)).construct()
+
+    def prepare(self, X: NDArray[Any], y: NDArray[Any], n_threads: int) -> Any:
+        """Return a Dataset, and the number of classes, which it does not know."""
+        import lightgbm
+
+        return lightgbm.Dataset(X, y, params=self.params(n_threads)).construct(), int(y.max()) + 1
+
+    def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
+        """Return a Booster; keeping the one that was trained saves writing it to a string and reading it again."""
+        import lightgbm
+
+        dataset, n_classes = data
+        params = self.params(n_threads) | {
+            "objective": "multiclass",
+            "num_class": n_classes,
+            "max_depth": MAX_DEPTH,
+            "num_leaves": N_LEAVES,
+            "learning_rate": LEARNING_RATE,
+            "use_quantized_grad": self.quantised,
+            **self.settings,
+        }
+        callbacks = [] if on_round is None else [lambda environment: on_round()]
+        return lightgbm.train(params, dataset, n_rounds, callbacks=callbacks, keep_training_booster=True)
+
+    def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Booster.predict."""
+        return model.predict(X, raw_score=True, num_threads=n_threads)
+
+    def n_rounds(self, model: Any) -> int:
+        """Rounds in which a tree grew."""
+        return model.current_iteration()
+
+
+class QuantisedLightGBM(LightGBM):
+    """LightGBM with gradients of a few bits."""
+
+    name = "LightGBM quantised"
+    quantised = True
+
+
+class XGBoost(Library):
+    """XGBoost with histograms."""
+
+    name = "XGBoost"
+    module = "xgboost"
+    training_variants = ({"multi_strategy": "one_output_per_tree"}, {"multi_strategy": "multi_output_tree"})
+    prediction_variants = training_variants
+
+    def bin(self, X: NDArray[Any], n_threads: int) -> Any:
+        """Return a QuantileDMatrix."""
+        import xgboost
+
+        return xgboost.QuantileDMatrix(X, max_bin=MAX_BINS, nthread=n_threads)
+
+    def prepare(self, X: NDArray[Any], y: NDArray[Any], n_threads: int) -> Any:
+        """Return a QuantileDMatrix, and the number of classes, which it does not know."""
+        import xgboost
+
+        return xgboost.QuantileDMatrix(X, y, max_bin=MAX_BINS, nthread=n_threads), int(y.max()) + 1
+
+    def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
+        """Return a Booster."""
+        import xgboost
+
+        class Stopwatch(xgboost.callback.TrainingCallback):
+            def after_iteration(self, *_: Any) -> bool:
+                on_round()
+                return False  # go on
+
+        matrix, n_classes = data
+        params = {
+            "objective": "multi:softprob",
+            "num_class": n_classes,
+            "tree_method": "hist",
+            "max_bin": MAX_BINS,
+            "max_depth": MAX_DEPTH,
+            "learning_rate": LEARNING_RATE,
+            "nthread": n_threads,
+            "verbosity": 0,
+            **self.settings,
+        }
+        return xgboost.train(params, matrix, n_rounds, callbacks=None if on_round is None else [Stopwatch()])
+
+    def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Booster.inplace_predict."""
+        model.set_param({"nthread": n_threads})
+        return model.inplace_predict(X, predict_type="margin")
+
+    def row_scores(self, model: Any, row: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Leave the threads as they are: setting them takes longer than the row."""
+        return model.inplace_predict(row, predict_type="margin", validate_features=False)
+
+    def n_rounds(self, model: Any) -> int:
+        """Rounds."""
+        return model.num_boosted_rounds()
+
+
+class CatBoost(Library):
+    """CatBoost: symmetric trees with a value per class in every leaf."""
+
+    name = "CatBoost"
+    module = "catboost"
+    training_variants = ({"leaf_estimation_method": "Newton"}, {"leaf_estimation_method": "Gradient"})
+    binning_variants = ({"feature_border_type": "GreedyLogSum"}, {"feature_border_type": "Median"})
+
+    def bin(self, X: NDArray[Any], n_threads: int) -> Any:
+        """Return a quantised Pool. `quantize` takes all processors: it cannot be told how many."""
+        import catboost
+
+        pool = catboost.Pool(X, thread_count=n_threads)
+        pool.quantize(border_count=MAX_BINS - 1, **self.settings)
+        return pool
+
+    def prepare(self, X: NDArray[Any], y: NDArray[Any], n_threads: int) -> Any:
+        """Return a quantised Pool."""
+        import catboost
+
+        pool = catboost.Pool(X, y, thread_count=n_threads)
+        pool.quantize(border_count=MAX_BINS - 1)
+        return pool
+
+    def model(self, n_rounds: int, n_threads: int) -> Any:
+        """Return a classifier that draws, measures and writes nothing that a tree does not need."""
+        import catboost
+
+        return catboost.CatBoostClassifier(
+            loss_function="MultiClass",
+            iterations=n_rounds,
+            depth=MAX_DEPTH,
+            learning_rate=LEARNING_RATE,
+            border_count=MAX_BINS - 1,
+            boosting_type="Plain",
+            bootstrap_type="No",
+            random_strength=0,
+            leaf_estimation_iterations=1,
+            metric_period=n_rounds,
+            thread_count=n_threads,
+            allow_writing_files=False,
+            logging_level="Silent",
+            **self.settings,
+        )
+
+    def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
+        """Fit on a Pool."""
+
+        class Stopwatch:
+            def after_iteration(self, _: Any) -> bool:
+                on_round()
+                return True  # go on
+
+        return self.model(n_rounds, n_threads).fit(data, callbacks=None if on_round is None else [Stopwatch()])
+
+    def fit(self, X: NDArray[Any], y: NDArray[Any], n_rounds: int, n_threads: int) -> Any:
+        """Fit on the arrays, without a Pool of our own."""
+        return self.model(n_rounds, n_threads).fit(X, y)
+
+    def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Raw values of the formula."""
+        return model.predict(X, prediction_type="RawFormulaVal", thread_count=n_threads)
+
+    def row_scores(self, model: Any, row: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Give the row flat, which is quicker."""
+        return model.predict(row[0], prediction_type="RawFormulaVal", thread_count=n_threads)
+
+    def n_rounds(self, model: Any) -> int:
+        """Trees, one a round."""
+        return model.tree_count_
+
+
+class HistGradientBoosting(Library):
+    """scikit-learn's HistGradientBoosting. Its threads are those of OpenMP, which the measuring limits."""
+
+    name = "HistGradientBoosting"
+    module = "sklearn"
+    has_callbacks = False
+
+    def bin(self, X: NDArray[Any], n_threads: int) -> Any:
+        """Not there."""
+        raise NotImplementedError("its binning has no public interface")
+
+    def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
+        """Fit, with the binning in it."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        model = HistGradientBoostingClassifier(
+            max_iter=n_rounds,
+            learning_rate=LEARNING_RATE,
+            max_leaf_nodes=N_LEAVES,
+            max_depth=MAX_DEPTH,
+            max_bins=MAX_BINS,
+            early_stopping=False,
+        )
+        return model.fit(*data)
+
+    def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """decision_function."""
+        return model.decision_function(X)
+
+    def n_rounds(self, model: Any) -> int:
+        """Rounds."""
+        return model.n_iter_
+
+
+class AdaBoost(Library):
+    """scikit-learn's AdaBoost on exact trees: minutes on large problems, so it is asked only about small ones."""
+
+    name = "AdaBoost"
+    module = "sklearn"
+    has_callbacks = False
+
+    def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
+        """Fit; on one thread, it has no more."""
+        from sklearn.ensemble import AdaBoostClassifier
+        from sklearn.tree import DecisionTreeClassifier
+
+        tree = DecisionTreeClassifier(max_depth=MAX_DEPTH)
+        return AdaBoostClassifier(tree, n_estimators=n_rounds, random_state=0).fit(*data)
+
+    def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """decision_function."""
+        return model.decision_function(X)
+
+    def n_rounds(self, model: Any) -> int:
+        """Rounds, fewer where it stopped early."""
+        return len(model.estimators_)
+
+
+OURS = Comboost
+PEERS: tuple[type[Library], ...] = (LightGBM, QuantisedLightGBM, XGBoost, CatBoost, HistGradientBoosting)
+ALL: tuple[type[Library], ...] = (OURS, *PEERS, AdaBoost)
+
+
+def by_name(name: str) -> type[Library]:
+    """The library of this name."""
+    return next(library for library in ALL if library.name == name)
