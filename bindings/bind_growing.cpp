@@ -44,13 +44,16 @@ auto branch(Grower& grower) {
 }
 
 void derive(const Grower& grower, const Histograms& old_histograms, const Histograms& counted,
-            const Vector<std::uint8_t>& counted_right, int n_threads, const OutHistograms& histograms) {
+            const Vector<std::int32_t>& counted_nodes, int n_threads, const OutHistograms& histograms) {
     const std::size_t n_splits = grower.branches().size();
     require_histograms(grower, counted, n_splits);
-    require(counted_right.size() == n_splits && histograms.size() == 2 * n_splits * histogram_size(grower),
+    require(counted_nodes.size() == n_splits && histograms.size() == 2 * n_splits * histogram_size(grower),
             "one counted child and two histograms are needed per split");
+    for (std::size_t k = 0; k < n_splits; ++k)
+        require((static_cast<std::size_t>(counted_nodes.data()[k]) - grower.frontier_begin()) / 2 == k,
+                "every counted node must be a child of its split");
     require(old_histograms.size() % histogram_size(grower) == 0, "the old histograms do not fit the bins and channels");
-    grower.derive(old_histograms.data(), counted.data(), span_of(counted_right), n_threads, histograms.data());
+    grower.derive(old_histograms.data(), counted.data(), span_of(counted_nodes), n_threads, histograms.data());
 }
 
 auto nodes(const Grower& grower) {
@@ -58,9 +61,9 @@ auto nodes(const Grower& grower) {
         grower.nodes(), {grower.nodes().size(), sizeof(comboost::Node)});
 }
 
-void add_savings(const Grower& grower, const OutVector<double>& savings) {
-    require(savings.size() == grower.layout().n_features(), "savings must have one entry per feature");
-    grower.add_savings(span_of(savings));
+void share_out(const Grower& grower, double amount, const OutVector<double>& shares) {
+    require(shares.size() == grower.layout().n_features(), "shares must have one entry per feature");
+    grower.share_out(amount, span_of(shares));
 }
 
 }  // namespace
@@ -75,11 +78,11 @@ void bind_growing(nb::module_& m) {
         .def("search", &search, "first"_a, "histograms"_a.noconvert(), "n_threads"_a, release,
              "Finds the best splits of the frontier's nodes from `first` on.")
         .def("branch", &branch, "Divides the frontier by the splits found, (node, feature, bin) each.")
-        .def("derive", &derive, "old_histograms"_a.noconvert(), "counted"_a.noconvert(), "counted_right"_a.noconvert(),
+        .def("derive", &derive, "old_histograms"_a.noconvert(), "counted"_a.noconvert(), "counted_nodes"_a.noconvert(),
              "n_threads"_a, "histograms"_a.noconvert(), release, "Writes the new frontier's histograms.")
         .def("nodes", &nodes, "The nodes of the tree, as bytes of NODE_DTYPE.")
-        .def("add_savings", &add_savings, "savings"_a.noconvert(),
-             "Adds the cost that the splits on each feature saved.")
+        .def("share_out", &share_out, "amount"_a, "shares"_a.noconvert(),
+             "Shares an amount out among the features, by the cost that the splits on each of them saved.")
         .def_prop_ro("frontier_begin", &Grower::frontier_begin)
         .def_prop_ro("frontier_size", &Grower::frontier_size)
         .def_prop_ro(

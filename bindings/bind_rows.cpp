@@ -73,14 +73,22 @@ comboost::RowSet rows_of(const Partition& partition, std::int32_t node) {
     return partition.rows(static_cast<std::size_t>(node));
 }
 
-void split(Partition& partition, const CodeColumns& codes, const Splits& splits, int n_threads) {
+void split(Partition& partition, const CodeColumns& codes, const Splits& splits, int n_threads,
+           const OutVector<std::int32_t>& smaller) {
     for (const comboost::Split& split : splits_of(splits)) {
         require(split.node >= 0 && static_cast<std::size_t>(split.node) < partition.n_nodes(), "a split names no node");
         require(split.feature >= 0 && static_cast<std::size_t>(split.feature) < codes.shape(0),
                 "a split names no feature");
     }
     require_rows(partition, codes.shape(1));
+    require(smaller.size() == splits.shape(0), "smaller must have one entry per split");
+    const std::size_t first = partition.n_nodes();
     partition.split(codes_of(codes), splits_of(splits), n_threads);
+    for (std::size_t k = 0; k < smaller.size(); ++k) {
+        const std::size_t left = first + 2 * k;
+        const bool right_is_smaller = partition.rows(left + 1).size < partition.rows(left).size;
+        smaller.data()[k] = static_cast<std::int32_t>(left + (right_is_smaller ? 1 : 0));
+    }
 }
 
 void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& tree, int n_threads,
@@ -106,11 +114,6 @@ void count_histograms(const CodeColumns& codes, const CostTable& table, const Pa
     comboost::count_histograms(codes_of(codes), table, layout, sets, n_threads, histograms.data());
 }
 
-void node_sizes(const Partition& partition, std::int32_t first, const OutVector<std::int64_t>& sizes) {
-    for (std::size_t k = 0; k < sizes.size(); ++k)
-        sizes.data()[k] = static_cast<std::int64_t>(rows_of(partition, first + static_cast<std::int32_t>(k)).size);
-}
-
 }  // namespace
 
 void bind_rows(nb::module_& m) {
@@ -131,10 +134,9 @@ void bind_rows(nb::module_& m) {
     nb::class_<Partition>(m, "Partition", "The rows of every node of the tree that is being grown.")
         .def(nb::init<std::size_t>(), "n_rows"_a)
         .def("reset", &Partition::reset, release, "Back to the root with every row.")
-        .def("split", &split, "codes"_a.noconvert(), "splits"_a.noconvert(), "n_threads"_a, release,
-             "Divides nodes; the children become the next nodes, left before right.")
-        .def("sizes", &node_sizes, "first"_a, "sizes"_a.noconvert(),
-             "Writes the row counts of the nodes from `first` on.")
+        .def("split", &split, "codes"_a.noconvert(), "splits"_a.noconvert(), "n_threads"_a, "smaller"_a.noconvert(),
+             release,
+             "Divides nodes; the children become the next nodes, left before right. Writes the smaller of each two.")
         .def("settle", &settle, "codes"_a.noconvert(), "tree"_a.noconvert(), "n_threads"_a, "votes"_a.noconvert(),
              release, "Writes the vote of the finished tree for every row.")
         .def_prop_ro("n_nodes", &Partition::n_nodes);

@@ -71,14 +71,11 @@ class BlockRows:
         return Costs(exponent, loss, largest, sum(roots) if with_root else None)
 
     def split(self, splits):
-        first = self.blocks[0]._partition.n_nodes
-        self.divide(splits)
-        nodes = np.arange(first, first + 2 * len(splits), 2, dtype=np.int32)
-        return np.zeros(len(splits), dtype=np.uint8), self.count(nodes)
+        nodes = self.divide(splits)
+        return nodes, self.count(nodes)
 
     def divide(self, splits):
-        for block in self.blocks:
-            block.divide(splits)
+        return [block.divide(splits) for block in self.blocks][0]
 
     def count(self, nodes):
         return sum(block.count(nodes) for block in self.blocks)

@@ -96,13 +96,15 @@ const std::vector<Split>& Grower::branch() {
     return branched_;
 }
 
-void Grower::derive(const Sum* old_histograms, const Sum* counted, std::span<const std::uint8_t> counted_right,
+void Grower::derive(const Sum* old_histograms, const Sum* counted, std::span<const std::int32_t> counted_nodes,
                     int n_threads, Sum* histograms) const {
     const std::size_t size = layout().n_bins() * channels_.size();
     for_each_task(branched_.size(), branched_.size() * size, n_threads, [&](std::size_t k) {
         const Sum* parent = old_histograms + (static_cast<std::size_t>(branched_[k].node) - old_frontier_begin_) * size;
-        subtract_histogram(parent, counted + k * size, size, histograms + (2 * k + counted_right[k]) * size,
-                           histograms + (2 * k + 1 - counted_right[k]) * size);
+        // The two children of a split stand next to each other, the left one in an even place of the frontier.
+        const std::size_t place = static_cast<std::size_t>(counted_nodes[k]) - frontier_begin_;
+        subtract_histogram(parent, counted + k * size, size, histograms + place * size,
+                           histograms + (place ^ 1) * size);
     });
 }
 
@@ -113,13 +115,17 @@ Sum Grower::advantage() const {
     return advantage;
 }
 
-void Grower::add_savings(std::span<double> savings) const {
-    for (std::size_t node = 0; node < nodes_.size(); ++node) {
-        if (nodes_[node].feature == kLeaf) continue;
-        const std::size_t left = static_cast<std::size_t>(nodes_[node].left);
-        const Sum saved = sums_[node].best_cost() - sums_[left].best_cost() - sums_[left + 1].best_cost();
-        savings[static_cast<std::size_t>(nodes_[node].feature)] += static_cast<double>(saved);
-    }
+void Grower::share_out(double amount, std::span<double> shares) const {
+    const auto saved = [&](std::size_t node) {
+        const auto left = static_cast<std::size_t>(nodes_[node].left);
+        return sums_[node].best_cost() - sums_[left].best_cost() - sums_[left + 1].best_cost();
+    };
+    const Sum total = sums_.front().best_cost() + advantage();  // what all splits saved together
+    if (total == 0) return;
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        if (nodes_[node].feature != kLeaf)
+            shares[static_cast<std::size_t>(nodes_[node].feature)] +=
+                amount * (static_cast<double>(saved(node)) / static_cast<double>(total));
 }
 
 }  // namespace comboost

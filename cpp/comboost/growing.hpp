@@ -35,7 +35,7 @@ class Grower {
 
     // The histograms of the new frontier after branch(), from those of the old one and of the one child that was
     // counted of every split.
-    void derive(const Sum* old_histograms, const Sum* counted, std::span<const std::uint8_t> counted_right,
+    void derive(const Sum* old_histograms, const Sum* counted, std::span<const std::int32_t> counted_nodes,
                 int n_threads, Sum* histograms) const;
 
     const std::vector<Node>& nodes() const { return nodes_; }
@@ -47,8 +47,8 @@ class Grower {
     Sum advantage() const;
     Sum loss() const { return sums_.front().loss; }
 
-    // The cost that the splits on each feature saved.
-    void add_savings(std::span<double> savings) const;
+    // Shares `amount` out among the features, by the cost that the splits on each of them saved.
+    void share_out(double amount, std::span<double> shares) const;
 
     BinLayout layout() const { return {bin_offsets_}; }
     Channels channels() const { return channels_; }

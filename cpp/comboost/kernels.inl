@@ -195,11 +195,22 @@ inline bool is_empty(const Sum* bin, const Channels& channels) {
     return bin[channels.loss()] == 0 && (!channels.counted || bin[channels.count()] == 0);
 }
 
-// Scores kLanes splits at a time, given the sums of their left sides, split by split.
+inline bool any(const IntLanes& lanes) {
+#ifdef __AVX2__
+    return !_mm256_testz_si256((__m256i)lanes, (__m256i)lanes);
+#else
+    return (lanes[0] | lanes[1] | lanes[2] | lanes[3]) != 0;
+#endif
+}
+
+// Collects splits and scores kLanes of them at a time.
 template <class Sides>
 class Scanner {
   public:
-    explicit Scanner(const ScanInput& input) : in_(input) {
+    // `scratch` has room for (kLanes + 1) records of sums.
+    Scanner(const ScanInput& input, Sum* scratch)
+        : in_(input), size_(input.channels.size()), running_(scratch), left_sums_(scratch + size_) {
+        std::fill_n(scratch, (kLanes + 1) * size_, Sum{0});
         // All rows on the right: the score of the node itself.
         const IntLanes nothing{};
         Sides sides;
@@ -207,14 +218,32 @@ class Scanner {
         best_ = {scores_of(sides, nothing)[0], kLeaf};
     }
 
-    void score(const Sum* left_sums, std::size_t first_bin, std::size_t n_splits) {
+    // Adds a bin to the left side and collects the split after it.
+    void add(const Sum* bin, std::size_t index) {
+        Sum* left = left_sums_ + n_collected_ * size_;
+        for (std::size_t j = 0; j < size_; j += kLanes) {
+            const IntLanes sum = load(running_ + j) + load(bin + j);
+            store(sum, running_ + j);
+            store(sum, left + j);
+        }
+        collected_[n_collected_++] = static_cast<std::int32_t>(index);
+        if (n_collected_ == kLanes) score();
+    }
+
+    Scanned<typename Sides::Score> best() {
+        if (n_collected_ > 0) score();
+        return best_;
+    }
+
+  private:
+    void score() {
         const std::size_t n_classes = in_.channels.n_classes;
         IntLanes loss{}, count{}, last{};
         Sides sides;
         for (std::size_t v = 0; v < in_.channels.n_vectors(); ++v) {
             IntLanes channel[kLanes];
             for (std::size_t lane = 0; lane < kLanes; ++lane)
-                channel[lane] = load(left_sums + lane * in_.channels.size() + v * kLanes);
+                channel[lane] = load(left_sums_ + lane * size_ + v * kLanes);
             transpose(channel);
             for (std::size_t k = 0; k < kLanes; ++k) {
                 const std::size_t j = v * kLanes + k;
@@ -230,15 +259,16 @@ class Scanner {
         }
         sides.add(last, in_.node_costs[n_classes - 1] - last);
         const auto scores = scores_of(sides, loss);
-        const IntLanes allowed = allowed_splits(loss, count);
-        for (std::size_t lane = 0; lane < n_splits; ++lane)
-            if (allowed[lane] && scores[lane] > best_.score)
-                best_ = {scores[lane], static_cast<std::int32_t>(first_bin + lane)};
+        if (any((scores > best_.score) & allowed_splits(loss, count))) choose(scores, allowed_splits(loss, count));
+        n_collected_ = 0;
     }
 
-    Scanned<typename Sides::Score> best() const { return best_; }
+    template <class Scores>
+    void choose(const Scores& scores, const IntLanes& allowed) {
+        for (std::size_t lane = 0; lane < n_collected_; ++lane)
+            if (allowed[lane] && scores[lane] > best_.score) best_ = {scores[lane], collected_[lane]};
+    }
 
-  private:
     auto scores_of(const Sides& sides, const IntLanes& left_loss) const {
         return sides.scores(left_loss, in_.node_loss - left_loss);
     }
@@ -251,31 +281,24 @@ class Scanner {
     }
 
     const ScanInput& in_;
+    std::size_t size_;
+    Sum* running_;
+    Sum* left_sums_;
+    std::size_t n_collected_ = 0;
+    std::int32_t collected_[kLanes];
     Scanned<typename Sides::Score> best_;
 };
 
 template <class Sides>
 Scanned<typename Sides::Score> scan(const ScanInput& in) {
+    constexpr std::size_t kOnStack = 32;
     const std::size_t size = in.channels.size();
-    Sum on_stack[(kLanes + 1) * 32];
-    std::vector<Sum> on_heap(size > 32 ? (kLanes + 1) * size : 0);
-    Sum* running = size > 32 ? on_heap.data() : on_stack;
-    Sum* left_sums = running + size;
-    std::fill_n(running, (kLanes + 1) * size, Sum{0});
-
-    Scanner<Sides> scanner(in);
-    for (std::size_t first = 0; first + 1 < in.n_bins; first += kLanes) {
-        const std::size_t n_splits = std::min(kLanes, in.n_bins - 1 - first);
-        bool changed = false;
-        for (std::size_t k = 0; k < n_splits; ++k) changed |= !is_empty(in.bins + (first + k) * size, in.channels);
-        if (!changed) continue;
-        for (std::size_t k = 0; k < n_splits; ++k)
-            for (std::size_t j = 0; j < size; j += kLanes) {
-                const IntLanes sum = load(running + j) + load(in.bins + (first + k) * size + j);
-                store(sum, running + j);
-                store(sum, left_sums + k * size + j);
-            }
-        scanner.score(left_sums, first, n_splits);
+    Sum on_stack[(kLanes + 1) * kOnStack];
+    std::vector<Sum> on_heap(size > kOnStack ? (kLanes + 1) * size : 0);
+    Scanner<Sides> scanner(in, size > kOnStack ? on_heap.data() : on_stack);
+    for (std::size_t b = 0; b + 1 < in.n_bins; ++b) {
+        const Sum* bin = in.bins + b * size;
+        if (!is_empty(bin, in.channels)) scanner.add(bin, b);
     }
     return scanner.best();
 }

@@ -105,7 +105,7 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
         partition.split(p.code_view(), splits, 2);
 
         Histogram counted, expected;
-        std::vector<std::uint8_t> counted_right;
+        std::vector<std::int32_t> counted_nodes;
         for (std::size_t k = 0; k < splits.size(); ++k) {
             const RowSet left = partition.rows(first_child + 2 * k), right = partition.rows(first_child + 2 * k + 1);
             CHECK(left.size >= static_cast<std::size_t>(rules.min_samples_leaf) &&
@@ -114,12 +114,13 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
             CHECK(std::is_sorted(left.rows, left.rows + left.size) &&
                   std::is_sorted(right.rows, right.rows + right.size));
             const Histogram both[2] = {count(p, costs, left, 1), count(p, costs, right, 1)};
-            counted_right.push_back(static_cast<std::uint8_t>(right.size < left.size));
-            counted.insert(counted.end(), both[counted_right.back()].begin(), both[counted_right.back()].end());
+            const std::size_t smaller = right.size < left.size ? 1 : 0;
+            counted_nodes.push_back(static_cast<std::int32_t>(first_child + 2 * k + smaller));
+            counted.insert(counted.end(), both[smaller].begin(), both[smaller].end());
             for (const Histogram& side : both) expected.insert(expected.end(), side.begin(), side.end());
         }
         Histogram derived(expected.size());
-        grower.derive(histograms.data(), counted.data(), counted_right, 2, derived.data());
+        grower.derive(histograms.data(), counted.data(), counted_nodes, 2, derived.data());
         CHECK(derived == expected);
         histograms = derived;
     }

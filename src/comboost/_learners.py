@@ -1,7 +1,7 @@
 """Weak learners. In: the costs of a round. Out: a hypothesis, its votes, and how much better than guessing it is."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from comboost._tree import Forest
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 
 
-@dataclass(frozen=True)
-class Hypothesis:
+class Hypothesis(NamedTuple):
     """h_t: its ballot and A = −Σ_i D(i,h(i)) in the units of the round."""
 
     ballot: Ballot
@@ -115,20 +114,16 @@ class TreeLearner:
         if histograms is None or 2 * len(splits) * self._histogram_bytes > HISTOGRAM_BUDGET:
             rows.divide(splits)
             return None
-        counted_right, counted = rows.split(splits)
+        nodes, counted = rows.split(splits)
         children = np.empty((2 * len(splits), *counted.shape[1:]), dtype=counted.dtype)
-        self._grower.derive(histograms, counted, counted_right, self._n_threads, children)
+        self._grower.derive(histograms, counted, nodes, self._n_threads, children)
         return children
 
     def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
         """Keep the tree, and give its features their shares of the drop."""
         self._trees.append(hypothesis.ballot)
         self._alphas.append(alpha)
-        savings = np.zeros_like(self._importances)
-        self._grower.add_savings(savings)
-        total = savings.sum()
-        if total > 0 and drop > 0:
-            self._importances += savings * (drop / total)
+        self._grower.share_out(max(drop, 0.0), self._importances)
 
     def forest(self) -> Forest:
         """All trees kept."""

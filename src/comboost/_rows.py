@@ -5,9 +5,8 @@ In: codes, labels, weights. Out: sums over rows, all of them integers.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +16,13 @@ from comboost._costs import error_shares, exponent_below
 from comboost._dtypes import COARSE_BITS, LABEL, SUM, Codes, Floats, Labels, Sums, Weights
 from comboost._tree import Forest
 
+ROOT = np.zeros(1, dtype=np.int32)
+
 #: What a round votes: the nodes of its tree, or, for other weak learners, the class of every row.
 Ballot = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Vote:
+class Vote(NamedTuple):
     """A finished round: its ballot and e^α, e^-α."""
 
     ballot: Ballot
@@ -30,8 +30,7 @@ class Vote:
     down: float
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(NamedTuple):
     """What a pass over the rows found: the costs D of the next round, as far as the loop sees them.
 
     Attributes
@@ -85,11 +84,11 @@ class TreeRows(Rows, Protocol):
     Nodes are numbered as the tree's: the children of a level's k-th split are the level's new nodes 2k and 2k + 1.
     """
 
-    def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.uint8], Sums]:
-        """Apply splits and count one child of each: which one (1 is the right), and its histogram."""
+    def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.int32], Sums]:
+        """Apply splits and count one child of each: which node that is, and its histogram."""
 
-    def divide(self, splits: NDArray[np.int32]) -> None:
-        """Apply splits and count nothing."""
+    def divide(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Apply splits and count nothing: the node of each that should be counted."""
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
@@ -218,26 +217,24 @@ class BinnedRows(MemoryRows):
         self._partition = _core.Partition(len(labels))
         self._codes = codes
         self._bin_offsets = bin_offsets
+        self._histogram_shape = (int(bin_offsets[-1]), self._table.n_channels)
         self._votes = np.empty(len(labels), dtype=LABEL)
         self._settled: Ballot | None = None  # whose votes these are
 
-    def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.uint8], Sums]:
+    def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.int32], Sums]:
         """Apply splits and count the smaller child of each."""
-        first = self._partition.n_nodes
-        self.divide(splits)
-        sizes = np.empty(2 * len(splits), dtype=np.int64)
-        self._partition.sizes(first, sizes)
-        counted_right = sizes[1::2] < sizes[::2]
-        nodes = np.arange(first, first + len(sizes), 2, dtype=np.int32) + counted_right.astype(np.int32)
-        return counted_right.astype(np.uint8), self.count(nodes)
+        smaller = self.divide(splits)
+        return smaller, self.count(smaller)
 
-    def divide(self, splits: NDArray[np.int32]) -> None:
-        """Apply splits and count nothing."""
-        self._partition.split(self._codes, splits, self._n_threads)
+    def divide(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Apply splits and count nothing: the smaller child of each."""
+        smaller = np.empty(len(splits), dtype=np.int32)
+        self._partition.split(self._codes, splits, self._n_threads, smaller)
+        return smaller
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
-        histograms = np.empty((len(nodes), self._bin_offsets[-1], self._table.n_channels), dtype=SUM)
+        histograms = np.empty((len(nodes), *self._histogram_shape), dtype=SUM)
         _core.count_histograms(
             self._codes, self._table, self._partition, self._bin_offsets, nodes, self._n_threads, histograms
         )
@@ -266,4 +263,4 @@ class BinnedRows(MemoryRows):
         """Put all rows into the root again, and count them where that is asked for."""
         self._partition.reset()
         self._settled = None
-        return self.count(np.zeros(1, dtype=np.int32)) if count else None
+        return self.count(ROOT) if count else None
