@@ -75,7 +75,8 @@ class BlockRows:
         return nodes, self.count(nodes)
 
     def divide(self, splits):
-        return [block.divide(splits) for block in self.blocks][0]
+        smaller = [block.divide(splits) for block in self.blocks]
+        return smaller[0]
 
     def count(self, nodes):
         return sum(block.count(nodes) for block in self.blocks)
