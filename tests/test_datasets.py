@@ -124,7 +124,11 @@ def test_one_flipped_bit_anywhere_is_found(bundle):
             _loading._read_rows(record)
 
 
-@pytest.mark.parametrize("content", [b"", b"not a gzip file", gzip.compress(b"mcg,target\n0.5,CYT\n")])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not a gzip file", gzip.compress(b"mcg,target\n0.5,CYT\n", mtime=0)],
+    ids=["empty", "no gzip", "other rows"],
+)
 def test_another_file_in_place_of_the_bundled_one_is_refused(bundle, content):
     bundle(content)
     with pytest.raises(OSError, match="is damaged"):
