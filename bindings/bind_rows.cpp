@@ -101,7 +101,7 @@ void settle(const Partition& partition, const CodeColumns& codes, const NodeByte
 
 void count_histograms(const CodeColumns& codes, const CostTable& table, const Partition& partition,
                       const Vector<std::int64_t>& bin_offsets, const Vector<std::int32_t>& nodes, int n_threads,
-                      const OutHistograms& histograms) {
+                      comboost::RecordPacker& packer, const OutHistograms& histograms) {
     require(codes.shape(1) == table.n_rows() && bin_offsets.size() == codes.shape(0) + 1,
             "codes do not fit the rows or the bins");
     const comboost::BinLayout layout{span_of(bin_offsets)};
@@ -111,7 +111,9 @@ void count_histograms(const CodeColumns& codes, const CostTable& table, const Pa
     require_rows(partition, table.n_rows());
     std::vector<comboost::RowSet> sets;
     for (const std::int32_t node : span_of(nodes)) sets.push_back(rows_of(partition, node));
-    comboost::count_histograms(codes_of(codes), table, layout, sets, n_threads, histograms.data());
+    require(sets.size() == 1 || std::ranges::find(span_of(nodes), 0) == span_of(nodes).end(),
+            "the root is counted alone");
+    comboost::count_histograms(codes_of(codes), table, layout, sets, n_threads, packer, histograms.data());
 }
 
 }  // namespace
@@ -141,9 +143,13 @@ void bind_rows(nb::module_& m) {
              release, "Writes the vote of the finished tree for every row.")
         .def_prop_ro("n_nodes", &Partition::n_nodes);
 
+    nb::class_<comboost::RecordPacker>(m, "RecordPacker",
+                                       "Memory for copies of records, kept from one count to the next.")
+        .def(nb::init<>());
+
     m.def("count_histograms", &count_histograms, "codes"_a.noconvert(), "costs"_a, "partition"_a,
-          "bin_offsets"_a.noconvert(), "nodes"_a.noconvert(), "n_threads"_a, "histograms"_a.noconvert(), release,
-          "Writes the histograms of these nodes.");
+          "bin_offsets"_a.noconvert(), "nodes"_a.noconvert(), "n_threads"_a, "packer"_a, "histograms"_a.noconvert(),
+          release, "Writes the histograms of these nodes.");
 }
 
 }  // namespace comboost_python

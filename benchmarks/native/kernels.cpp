@@ -54,7 +54,8 @@ class Bench {
 
     void count_root() {
         const RowSet all{nullptr, sizes_.n_rows};
-        count_histograms(code_view(), costs_.front(), {offsets_}, std::span(&all, 1), 1, histogram_.data());
+        RecordPacker packer;
+        count_histograms(code_view(), costs_.front(), {offsets_}, std::span(&all, 1), 1, packer, histogram_.data());
     }
 
     void search_root() {

@@ -97,7 +97,6 @@ def describe_commit() -> dict[str, Any]:
     return {
         "commit": output_of("git", "-C", str(REPOSITORY), "rev-parse", "HEAD"),
         "changed_files": (output_of("git", "-C", str(REPOSITORY), "status", "--short") or "").splitlines(),
-        "comboost_from": str(package),
         "comboost_digest": digest_of(package),
         "comboost_differs_from_repository_in": differing_modules(package, REPOSITORY / "src" / "comboost"),
     }

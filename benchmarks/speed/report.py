@@ -79,7 +79,7 @@ def describe(setting: dict[str, Any]) -> str:
             f"{machine['cpu']}, {cores}, {machine['memory_gib']} GiB, {machine['system']}",
             f"load average at the start: {', '.join(map(str, machine['load_average']))}",
             f"commit {source['commit']}{changed}",
-            f"comboost {source['comboost_digest']} from {source['comboost_from']}{differing}",
+            f"comboost {source['comboost_digest']}{differing}",
             versions,
         ]
     )

@@ -12,8 +12,9 @@ CostTable::CostTable(std::span<const Label> labels, std::span<const Weight> weig
       weights_(weights.begin(), weights.end()),
       excess_(labels.size() * channels.n_classes, 1.0),
       units_(labels.size() * channels.size()) {
+    std::fill_n(units_.data(), units_.size(), Unit{0});
     if (!channels.counted) return;
-    for (std::size_t i = 0; i < labels.size(); ++i) units_[i * channels.size() + channels.count()] = 1;
+    for (std::size_t i = 0; i < labels.size(); ++i) units_.data()[i * channels.size() + channels.count()] = 1;
 }
 
 PassResult CostTable::advance(std::span<const Label> votes, double up, double down, std::span<const double> factors,

@@ -46,7 +46,7 @@ class CostTable {
     std::vector<Label> labels_;
     std::vector<Weight> weights_;
     std::vector<double> excess_;
-    std::vector<Unit> units_;
+    AlignedArray<Unit> units_;
 };
 
 }  // namespace comboost

@@ -52,7 +52,7 @@ PassResult advance_rows(const Pass& pass, std::size_t begin, std::size_t end) {
     PassResult result{0, 0.0};
     for (std::size_t i = begin; i < end; ++i) {
         const std::size_t truth = pass.labels[i];
-        double* excess = pass.excess + i * n_classes;
+        double* __restrict excess = pass.excess + i * n_classes;
         if (pass.votes != nullptr) {
             // One multiplication for every class, by 1 where the vote changes nothing: no branch to guess wrong.
             const std::size_t vote = pass.votes[i];
@@ -62,7 +62,7 @@ PassResult advance_rows(const Pass& pass, std::size_t begin, std::size_t end) {
             excess[truth] = 1.0;  // never read, but denormal numbers would be slow
         }
         const double* factors = pass.factors + truth * n_classes;
-        Unit* record = pass.units + i * width;
+        Unit* __restrict record = pass.units + i * width;
         double row_sum = 0.0;
         Unit loss = 0;
         for (std::size_t j = 0; j < n_classes; ++j) {

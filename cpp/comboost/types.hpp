@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
 
 namespace comboost {
@@ -35,6 +37,27 @@ struct Split {
     std::int32_t bin;
 };
 static_assert(sizeof(Split) == 12 && alignof(Split) == 4, "a split crosses the border as three int32");
+
+// Memory that starts on a cache line, so that no vector lies across two of them; not initialised.
+template <class T>
+class AlignedArray {
+  public:
+    static constexpr std::size_t kAlignment = 64;
+
+    AlignedArray() = default;
+    explicit AlignedArray(std::size_t size)
+        : data_(static_cast<T*>(::operator new(size * sizeof(T), std::align_val_t{kAlignment}))), size_(size) {}
+
+    T* data() const { return data_.get(); }
+    std::size_t size() const { return size_; }
+
+  private:
+    struct Free {
+        void operator()(T* data) const { ::operator delete(data, std::align_val_t{kAlignment}); }
+    };
+    std::unique_ptr<T, Free> data_;
+    std::size_t size_ = 0;
+};
 
 // Codes, feature by feature: code of row i and feature f at data[f * n_rows + i].
 struct Codes {

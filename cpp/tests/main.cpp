@@ -78,7 +78,8 @@ using Histogram = std::vector<Sum>;
 Histogram count(const Problem& p, const CostTable& costs, const RowSet& set, int n_threads) {
     const BinLayout layout{p.offsets};
     Histogram histogram(layout.n_bins() * costs.channels().size());
-    count_histograms(p.code_view(), costs, layout, std::span(&set, 1), n_threads, histogram.data());
+    RecordPacker packer;
+    count_histograms(p.code_view(), costs, layout, std::span(&set, 1), n_threads, packer, histogram.data());
     return histogram;
 }
 
@@ -163,7 +164,8 @@ void the_largest_sums_fit(std::size_t n_classes) {
     Grower grower(offsets, edges, n_classes, {Criterion::gini, 1, 0.0, 1, 0});
     Histogram root(2 * grower.channels().size());
     const RowSet all{nullptr, 2};
-    count_histograms({codes.data(), 2, 1}, costs, {offsets}, std::span(&all, 1), 1, root.data());
+    RecordPacker packer;
+    count_histograms({codes.data(), 2, 1}, costs, {offsets}, std::span(&all, 1), 1, packer, root.data());
     grower.plant(root, 0);
     CHECK(grower.advantage() == Sum{1} << 62 && grower.loss() == Sum{1} << 62);
 }

@@ -16,10 +16,19 @@ from comboost._costs import error_shares, exponent_below
 from comboost._dtypes import COARSE_BITS, LABEL, SUM, Codes, Floats, Labels, Sums, Weights
 from comboost._tree import Forest
 
+CACHE_LINE = 64  # bytes
 ROOT = np.zeros(1, dtype=np.int32)
 
 #: What a round votes: the nodes of its tree, or, for other weak learners, the class of every row.
 Ballot = NDArray[Any]
+
+
+def aligned_sums(shape: tuple[int, ...]) -> Sums:
+    """An uninitialised array that starts on a cache line, so that no vector of sums lies across two of them."""
+    size = math.prod(shape)
+    room = np.empty(size + CACHE_LINE // 8, dtype=SUM)
+    start = -room.ctypes.data % CACHE_LINE // 8
+    return room[start : start + size].reshape(shape)
 
 
 class Vote(NamedTuple):
@@ -215,6 +224,7 @@ class BinnedRows(MemoryRows):
     ) -> None:
         super().__init__(labels, weights, n_classes, n_threads, counted=counted)
         self._partition = _core.Partition(len(labels))
+        self._packer = _core.RecordPacker()
         self._codes = codes
         self._bin_offsets = bin_offsets
         self._histogram_shape = (int(bin_offsets[-1]), self._table.n_channels)
@@ -234,9 +244,16 @@ class BinnedRows(MemoryRows):
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
-        histograms = np.empty((len(nodes), *self._histogram_shape), dtype=SUM)
+        histograms = aligned_sums((len(nodes), *self._histogram_shape))
         _core.count_histograms(
-            self._codes, self._table, self._partition, self._bin_offsets, nodes, self._n_threads, histograms
+            self._codes,
+            self._table,
+            self._partition,
+            self._bin_offsets,
+            nodes,
+            self._n_threads,
+            self._packer,
+            histograms,
         )
         return histograms
 

@@ -1,0 +1,136 @@
+"""Scorers made of the measures. In: a name. Out: an object that cross-validation and searches take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.metrics import get_scorer as sklearn_get_scorer
+from sklearn.metrics import make_scorer
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from comboost._costs import named_classes
+from comboost.metrics._measures import (
+    CostMatrix,
+    confusion_norm_loss,
+    expected_cost_loss,
+    geometric_mean_score,
+    mauc_score,
+    min_recall_score,
+)
+from comboost.metrics._outcomes import as_labels, encode, read_classes
+
+Scorer = Callable[..., float]
+
+
+def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
+    """Return a scorer for `cross_validate`, `GridSearchCV` and the like.
+
+    Parameters
+    ----------
+    name : str or callable
+        "g_mean", "mauc", "neg_confusion_norm", "min_recall", "neg_expected_cost", or what
+        `sklearn.metrics.get_scorer` takes.
+    cost_matrix : array-like of shape (n_classes, n_classes) or (n_classes,), DataFrame or dict, default=None
+        Costs for "neg_expected_cost", truth in rows; by default 1 for every mistake. An unnamed array follows the
+        sorted classes of the training and the test rows together; if a class can be missing from both, as in nested
+        cross-validation, name the classes with a DataFrame or a dict.
+
+    Returns
+    -------
+    callable
+        Called as ``scorer(estimator, X, y, sample_weight=None)``; greater is better. A class absent from the test
+        rows is treated as by the metric. A class absent from the training rows counts as never recognised, and for
+        "mauc" as a class of probability 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from comboost.metrics import get_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cross_val_score(GaussianNB(), X, y, cv=3, scoring=get_scorer("min_recall"))
+    array([0.82352941, 0.875     , 0.88235294])
+    """
+    if cost_matrix is not None and name != "neg_expected_cost":
+        raise ValueError(f'cost_matrix is for "neg_expected_cost" only and {name!r} would ignore it; leave it out.')
+    scorer: Scorer
+    if name == "g_mean":
+        scorer = make_scorer(geometric_mean_score)
+    elif name == "min_recall":
+        scorer = make_scorer(min_recall_score)
+    elif name == "neg_confusion_norm":
+        scorer = make_scorer(confusion_norm_loss, greater_is_better=False)
+    elif name == "mauc":
+        scorer = _ClassesScorer(name, _score_mauc)
+    elif name == "neg_expected_cost" and (cost_matrix is None or named_classes(cost_matrix)):
+        scorer = make_scorer(expected_cost_loss, greater_is_better=False, cost_matrix=cost_matrix)
+    elif name == "neg_expected_cost":
+        scorer = _ClassesScorer(name, partial(_score_neg_expected_cost, cost_matrix=cost_matrix))
+    else:
+        scorer = _get_sklearn_scorer(name)
+    return scorer
+
+
+def _get_sklearn_scorer(name: str | Scorer) -> Any:
+    try:
+        return sklearn_get_scorer(name)
+    except ValueError as error:
+        raise ValueError(
+            f'{name!r} is no scorer. Use "g_mean", "mauc", "neg_confusion_norm", "min_recall", "neg_expected_cost", or '
+            "a name of scikit-learn's (sklearn.metrics.get_scorer_names() lists them)."
+        ) from error
+
+
+class _ClassesScorer:
+    """A scorer that looks at the classes the estimator was trained on, which a scorer of `make_scorer` cannot."""
+
+    def __init__(self, name: str, score: Scorer) -> None:
+        self._name = name
+        self._score = score
+        self.set_score_request(sample_weight=None)
+
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        return self._score(estimator, X, y, sample_weight)
+
+    def __repr__(self) -> str:
+        return f"get_scorer({self._name!r})"
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        self._metadata_request = MetadataRequest(owner=self)
+        self._metadata_request.score.add_request(param="sample_weight", alias=sample_weight)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        return self._metadata_request
+
+    def _accept_sample_weight(self) -> bool:
+        # scikit-learn 1.9 asks this of every scorer in a dict when weights come without metadata routing.
+        return True
+
+
+def _score_mauc(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+    if not hasattr(estimator, "predict_proba"):
+        raise AttributeError(
+            f'The scorer "mauc" needs predict_proba, which {type(estimator).__name__} lacks; wrap it in '
+            "CalibratedClassifierCV or choose another scorer."
+        )
+    known = as_labels(estimator.classes_, "estimator.classes_")
+    probabilities = np.asarray(estimator.predict_proba(X))
+    classes = read_classes(None, **{"y": as_labels(y, "y"), "estimator.classes_": known})
+    scores = np.zeros((probabilities.shape[0], classes.size))
+    scores[:, encode(known, classes, "estimator.classes_")] = probabilities
+    return mauc_score(y, scores, labels=classes, sample_weight=sample_weight)
+
+
+def _score_neg_expected_cost(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, cost_matrix: CostMatrix
+) -> float:
+    known = as_labels(estimator.classes_, "estimator.classes_")
+    classes = read_classes(None, **{"y": as_labels(y, "y"), "estimator.classes_": known})
+    y_pred = estimator.predict(X)
+    return -expected_cost_loss(y, y_pred, cost_matrix=cost_matrix, labels=classes, sample_weight=sample_weight)
