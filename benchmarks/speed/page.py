@@ -31,7 +31,7 @@ def render_page(speed: dict[str, Any], instructions: dict[str, Any] | None) -> s
     parts = [HEAD, render_setting(speed), render_verdicts(speed["cases"]), "## Figures\n"]
     parts += [render_case(entry) for entry in speed["cases"]]
     if instructions is not None:
-        parts.append(render_instructions(instructions))
+        parts.append(render_instructions(instructions["instructions"]))
     return "\n".join(parts)
 
 
