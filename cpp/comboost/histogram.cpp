@@ -22,60 +22,97 @@ Records from_row(const Records& records, std::size_t row) {
             records.channels};
 }
 
-// Counts the features first .. last - 1 of one row set, whose records stand one after the other.
-void count_features(const Codes& codes, const Records& records, const BinLayout& layout, const RowSet& set,
-                    std::size_t first, std::size_t last, Sum* histogram) {
+// A part of a row set, and the histogram of that set.
+struct Piece {
+    RowSet set;
+    Sum* histogram;
+};
+
+// The sets in pieces of at most `most_rows` rows, in batches of no more than that.
+std::vector<std::vector<Piece>> batches_of(std::span<const RowSet> sets, std::size_t most_rows, std::size_t size,
+                                           Sum* histograms) {
+    std::vector<std::vector<Piece>> batches;
+    std::size_t room = 0;
+    for (std::size_t s = 0; s < sets.size(); ++s)
+        for (std::size_t begin = 0; begin < sets[s].size;) {
+            if (room == 0) {
+                batches.emplace_back();
+                room = most_rows;
+            }
+            const std::size_t n_rows = std::min(room, sets[s].size - begin);
+            batches.back().push_back({{sets[s].rows + begin, n_rows}, histograms + s * size});
+            begin += n_rows;
+            room -= n_rows;
+        }
+    return batches;
+}
+
+// Adds the features first .. last - 1 of some rows, whose records stand one after the other, to their histogram.
+void count_features(const Codes& codes, const Records& records, const BinLayout& layout, const Piece& piece,
+                    std::size_t first, std::size_t last) {
     const std::size_t width = records.channels.size();
-    std::fill(histogram + layout.begin(first) * width, histogram + layout.begin(last) * width, Sum{0});
     const std::size_t block_rows = std::max<std::size_t>(1, kCachedBytes / (width * sizeof(Unit)));
-    for (std::size_t begin = 0; begin < set.size; begin += block_rows) {
-        const std::size_t n_rows = std::min(block_rows, set.size - begin);
-        const bool all_rows = set.rows == nullptr;
+    const bool all_rows = piece.set.rows == nullptr;
+    for (std::size_t begin = 0; begin < piece.set.size; begin += block_rows) {
+        const std::size_t n_rows = std::min(block_rows, piece.set.size - begin);
         for (std::size_t f = first; f < last; ++f)
-            kernels().accumulate(codes.column(f) + (all_rows ? begin : 0), all_rows ? nullptr : set.rows + begin,
-                                 n_rows, from_row(records, begin), histogram + layout.begin(f) * width);
+            kernels().accumulate(codes.column(f) + (all_rows ? begin : 0), all_rows ? nullptr : piece.set.rows + begin,
+                                 n_rows, from_row(records, begin), piece.histogram + layout.begin(f) * width);
+    }
+}
+
+// Adds pieces, whose records stand one after the other, to their histograms: a task has some features of all of them.
+void count_pieces(const Codes& codes, const Records& records, const BinLayout& layout, std::span<const Piece> pieces,
+                  int n_threads) {
+    std::size_t n_rows = 0;
+    for (const Piece& piece : pieces) n_rows += piece.set.size;
+    const std::size_t n_groups = n_feature_groups(codes.n_features, n_threads);
+    for_each_task(n_groups, n_rows * codes.n_features * records.channels.size(), n_threads, [&](std::size_t group) {
+        std::size_t first_row = 0;
+        for (const Piece& piece : pieces) {
+            count_features(codes, from_row(records, first_row), layout, piece, codes.n_features * group / n_groups,
+                           codes.n_features * (group + 1) / n_groups);
+            first_row += piece.set.size;
+        }
+    });
+}
+
+// Copies the records of scattered rows to stand one after the other.
+void pack(std::span<const Piece> pieces, const Records& from, int n_threads, Unit* units, Weight* weights) {
+    const std::size_t width = from.channels.size();
+    for (const Piece& piece : pieces) {
+        for_each_block(piece.set.size, width, n_threads, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t k = begin; k < end; ++k) {
+                std::copy_n(from.units + piece.set.rows[k] * width, width, units + k * width);
+                if (weights != nullptr) weights[k] = from.weights[piece.set.rows[k]];
+            }
+        });
+        units += piece.set.size * width;
+        if (weights != nullptr) weights += piece.set.size;
     }
 }
 
 }  // namespace
 
-Records RecordPacker::pack(std::span<const RowSet> sets, const Records& from, int n_threads) {
-    const std::size_t width = from.channels.size();
-    std::size_t n_rows = 0;
-    for (const RowSet& set : sets) n_rows += set.size;
-    if (units_.size() < n_rows * width) units_ = AlignedArray<Unit>(n_rows * width);
-    if (from.weights != nullptr && weights_.size() < n_rows) weights_ = AlignedArray<Weight>(n_rows);
-
-    Unit* units = units_.data();
-    Weight* weights = from.weights == nullptr ? nullptr : weights_.data();
-    for (const RowSet& set : sets) {
-        for_each_block(set.size, width, n_threads, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t k = begin; k < end; ++k) {
-                std::copy_n(from.units + set.rows[k] * width, width, units + k * width);
-                if (weights != nullptr) weights[k] = from.weights[set.rows[k]];
-            }
-        });
-        units += set.size * width;
-        if (weights != nullptr) weights += set.size;
-    }
-    return {units_.data(), from.weights == nullptr ? nullptr : weights_.data(), from.channels};
-}
-
 void count_histograms(const Codes& codes, const CostTable& costs, const BinLayout& layout, std::span<const RowSet> sets,
                       int n_threads, RecordPacker& packer, Sum* histograms) {
-    const std::size_t width = costs.channels().size();
-    const bool all_rows = sets.size() == 1 && sets[0].rows == nullptr;
-    const Records records = all_rows ? costs.records() : packer.pack(sets, costs.records(), n_threads);
-    std::vector<std::size_t> first_row{0};
-    for (const RowSet& set : sets) first_row.push_back(first_row.back() + set.size);
-
-    const std::size_t n_groups = n_feature_groups(codes.n_features, n_threads);
-    const std::size_t work = (sets.size() * layout.n_bins() + first_row.back() * codes.n_features) * width;
-    for_each_task(sets.size() * n_groups, work, n_threads, [&](std::size_t task) {
-        const std::size_t set = task / n_groups, group = task % n_groups;
-        count_features(codes, from_row(records, first_row[set]), layout, sets[set], codes.n_features * group / n_groups,
-                       codes.n_features * (group + 1) / n_groups, histograms + set * layout.n_bins() * width);
-    });
+    const Records records = costs.records();
+    const std::size_t width = records.channels.size();
+    const std::size_t size = layout.n_bins() * width;
+    for_each_task(sets.size(), sets.size() * size, n_threads,
+                  [&](std::size_t s) { std::fill_n(histograms + s * size, size, Sum{0}); });
+    if (sets.size() == 1 && sets[0].rows == nullptr) {
+        const Piece everything{sets[0], histograms};
+        count_pieces(codes, records, layout, std::span(&everything, 1), n_threads);
+        return;
+    }
+    const std::size_t most_rows = std::max<std::size_t>(1, RecordPacker::kBytes / (width * sizeof(Unit)));
+    packer.reserve(std::min(most_rows, costs.n_rows()), records);
+    const Records packed{packer.units(), packer.weights(), records.channels};
+    for (const std::vector<Piece>& batch : batches_of(sets, most_rows, size, histograms)) {
+        pack(batch, records, n_threads, packer.units(), packer.weights());
+        count_pieces(codes, packed, layout, batch, n_threads);
+    }
 }
 
 void subtract_histogram(const Sum* parent, const Sum* counted, std::size_t size, Sum* counted_out, Sum* other_out) {

@@ -9,10 +9,19 @@
 
 namespace comboost {
 
-// Copies of records that lie scattered, set after set. Keeps its memory for the next time.
+// Memory for copies of records that lie scattered; kept for the next time.
 class RecordPacker {
   public:
-    Records pack(std::span<const RowSet> sets, const Records& from, int n_threads);
+    static constexpr std::size_t kBytes = 1 << 21;  // more would only take memory: a batch should stay in the cache
+
+    void reserve(std::size_t n_rows, const Records& records) {
+        if (units_.size() < n_rows * records.channels.size())
+            units_ = AlignedArray<Unit>(n_rows * records.channels.size());
+        if (records.weights != nullptr && weights_.size() < n_rows) weights_ = AlignedArray<Weight>(n_rows);
+    }
+
+    Unit* units() const { return units_.data(); }
+    Weight* weights() const { return weights_.data(); }
 
   private:
     AlignedArray<Unit> units_;

@@ -87,8 +87,9 @@ def boost(
         last = reason is not None or t + 1 == rules.n_estimators
         after = rows.advance(vote, unit, vote.up * costs.largest, with_root=not last)  # D_{t+1}
 
-        learner.keep(hypothesis, alpha, math.log(costs.real_loss / max(after.real_loss, MIN_LOSS)))
-        history.add(edge, alpha, after.real_loss)
+        loss = after.real_loss  # L_t
+        learner.keep(hypothesis, alpha, math.log(costs.real_loss / max(loss, MIN_LOSS)))
+        history.add(edge, alpha, loss)
         if on_round is not None:
             on_round(t + 1)
         reason = reason or exhaustion_of(after, least_loss)

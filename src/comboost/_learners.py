@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, clone
 from comboost import _core
 from comboost._binning import BinMapper
 from comboost._dtypes import LABEL, Floats, Labels, NodeBytes, Sums
-from comboost._rows import Ballot, Costs, MemoryRows, TreeRows, aligned_sums
+from comboost._rows import Ballot, Costs, MemoryRows, TreeRows, empty_histograms
 from comboost._tree import Forest
 
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
@@ -115,7 +115,7 @@ class TreeLearner:
             rows.divide(splits)
             return None
         nodes, counted = rows.split(splits)
-        children = aligned_sums((2 * len(splits), *counted.shape[1:]))
+        children = empty_histograms(2 * len(splits), *counted.shape[1:])
         self._grower.derive(histograms, counted, nodes, self._n_threads, children)
         return children
 

@@ -16,19 +16,22 @@ from comboost._costs import error_shares, exponent_below
 from comboost._dtypes import COARSE_BITS, LABEL, SUM, Codes, Floats, Labels, Sums, Weights
 from comboost._tree import Forest
 
-CACHE_LINE = 64  # bytes
+CACHE_LINE = 8  # sums of 8 bytes
+WORTH_ALIGNING = 2**16  # sums; for fewer, asking where they start takes longer than it saves
 ROOT = np.zeros(1, dtype=np.int32)
 
 #: What a round votes: the nodes of its tree, or, for other weak learners, the class of every row.
 Ballot = NDArray[Any]
 
 
-def aligned_sums(shape: tuple[int, ...]) -> Sums:
-    """An uninitialised array that starts on a cache line, so that no vector of sums lies across two of them."""
-    size = math.prod(shape)
-    room = np.empty(size + CACHE_LINE // 8, dtype=SUM)
-    start = -room.ctypes.data % CACHE_LINE // 8
-    return room[start : start + size].reshape(shape)
+def empty_histograms(n_nodes: int, n_bins: int, n_channels: int) -> Sums:
+    """Uninitialised histograms; large ones start on a cache line, so that no vector of sums lies across two of them."""
+    size = n_nodes * n_bins * n_channels
+    if size < WORTH_ALIGNING:
+        return np.empty((n_nodes, n_bins, n_channels), dtype=SUM)
+    room = np.empty(size + CACHE_LINE, dtype=SUM)
+    start = -(room.ctypes.data // room.itemsize) % CACHE_LINE
+    return room[start : start + size].reshape(n_nodes, n_bins, n_channels)
 
 
 class Vote(NamedTuple):
@@ -227,7 +230,8 @@ class BinnedRows(MemoryRows):
         self._packer = _core.RecordPacker()
         self._codes = codes
         self._bin_offsets = bin_offsets
-        self._histogram_shape = (int(bin_offsets[-1]), self._table.n_channels)
+        self._n_bins = int(bin_offsets[-1])
+        self._n_channels = self._table.n_channels
         self._votes = np.empty(len(labels), dtype=LABEL)
         self._settled: Ballot | None = None  # whose votes these are
 
@@ -244,7 +248,7 @@ class BinnedRows(MemoryRows):
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
-        histograms = aligned_sums((len(nodes), *self._histogram_shape))
+        histograms = empty_histograms(len(nodes), self._n_bins, self._n_channels)
         _core.count_histograms(
             self._codes,
             self._table,
