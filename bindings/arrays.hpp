@@ -27,8 +27,11 @@ template <class T>
 using OutVector = Array<T, nb::ndim<1>, nb::c_contig>;
 template <class T>
 using Values = Array<const T, nb::ndim<2>>;  // any strides: neither C nor Fortran order is copied
-using Splits = Array<const std::int32_t, nb::shape<-1, 3>, nb::c_contig>;
+constexpr std::size_t kSplitWidth = sizeof(comboost::Split) / sizeof(std::int32_t);
+using Splits = Array<const std::int32_t, nb::shape<-1, kSplitWidth>, nb::c_contig>;
 using NodeBytes = Array<const std::uint8_t, nb::shape<-1, sizeof(comboost::Node)>, nb::c_contig>;
+using SetBytes = Array<const std::uint8_t, nb::shape<-1, sizeof(comboost::CodeSet)>, nb::c_contig>;
+using Kinds = Vector<std::uint8_t>;                                          // of the features, as comboost::Kind
 using CodeColumns = Array<const comboost::Code, nb::ndim<2>, nb::c_contig>;  // (n_features, n_rows)
 using Histograms = Array<const comboost::Sum, nb::ndim<3>, nb::c_contig>;    // (n_nodes, n_bins, n_channels)
 using OutHistograms = Array<comboost::Sum, nb::ndim<3>, nb::c_contig>;
@@ -61,6 +64,16 @@ inline std::span<const comboost::Split> splits_of(const Splits& splits) {
 
 inline std::span<const comboost::Node> nodes_of(const NodeBytes& nodes) {
     return {reinterpret_cast<const comboost::Node*>(nodes.data()), nodes.shape(0)};
+}
+
+inline std::span<const comboost::CodeSet> sets_of(const SetBytes& sets) {
+    return {reinterpret_cast<const comboost::CodeSet*>(sets.data()), sets.shape(0)};
+}
+
+inline std::span<const comboost::Kind> kinds_of(const Kinds& kinds) {
+    for (const std::uint8_t kind : span_of(kinds))
+        require(kind <= static_cast<std::uint8_t>(comboost::Kind::categories), "there is no such kind of feature");
+    return {reinterpret_cast<const comboost::Kind*>(kinds.data()), kinds.size()};
 }
 
 // A new NumPy array of this shape with a copy of `records`, seen as elements of T.

@@ -8,15 +8,22 @@ using comboost::Criterion;
 using comboost::Grower;
 using comboost::Sum;
 
-void construct(Grower* self, const Vector<std::int64_t>& bin_offsets, const Vector<double>& edges,
-               std::size_t n_classes, bool by_cost, Sum min_samples_leaf, double min_weight_fraction_leaf,
-               std::size_t max_features, std::uint64_t seed) {
+void construct(Grower* self, const Vector<std::int64_t>& bin_offsets, const Kinds& kinds, const Vector<double>& edges,
+               const Vector<std::int64_t>& edge_starts, std::size_t n_classes, bool by_cost, Sum min_samples_leaf,
+               double min_weight_fraction_leaf, std::size_t max_features, std::uint64_t seed) {
     require(bin_offsets.size() >= 2, "there must be a feature");
     const std::size_t n_features = bin_offsets.size() - 1;
-    require(edges.size() + n_features == static_cast<std::size_t>(bin_offsets.data()[n_features]),
-            "every feature must have one edge fewer than bins");
+    require(kinds.size() == n_features && edge_starts.size() == n_features + 1 &&
+                edges.size() == static_cast<std::size_t>(edge_starts.data()[n_features]),
+            "kinds and edges do not fit the features");
+    for (std::size_t f = 0; f < n_features; ++f) {
+        const auto n_edges = edge_starts.data()[f + 1] - edge_starts.data()[f];
+        const auto n_bins = bin_offsets.data()[f + 1] - bin_offsets.data()[f];
+        require(n_bins == n_edges + 1 + (comboost::keeps_code_for_missing(kinds_of(kinds)[f]) ? 1 : 0) && n_bins <= 256,
+                "every feature must have one edge fewer than bins of values");
+    }
     new (self) Grower(
-        span_of(bin_offsets), span_of(edges), n_classes,
+        span_of(bin_offsets), kinds_of(kinds), span_of(edges), span_of(edge_starts), n_classes,
         {by_cost ? Criterion::cost : Criterion::gini, min_samples_leaf, min_weight_fraction_leaf, max_features, seed});
 }
 
@@ -40,7 +47,8 @@ void search(Grower& grower, std::size_t first, const Histograms& histograms, int
 
 auto branch(Grower& grower) {
     const auto& splits = grower.branch();
-    return copy_records<std::int32_t, comboost::Split, nb::shape<-1, 3>>(splits, {splits.size(), 3});
+    return copy_records<std::int32_t, comboost::Split, nb::shape<-1, kSplitWidth>>(splits,
+                                                                                   {splits.size(), kSplitWidth});
 }
 
 void derive(const Grower& grower, const Histograms& old_histograms, const Histograms& counted,
@@ -61,6 +69,11 @@ auto nodes(const Grower& grower) {
         grower.nodes(), {grower.nodes().size(), sizeof(comboost::Node)});
 }
 
+auto sets(const Grower& grower) {
+    return copy_records<std::uint8_t, comboost::CodeSet, nb::shape<-1, sizeof(comboost::CodeSet)>>(
+        grower.sets(), {grower.sets().size(), sizeof(comboost::CodeSet)});
+}
+
 void share_out(const Grower& grower, double amount, const OutVector<double>& shares) {
     require(shares.size() == grower.layout().n_features(), "shares must have one entry per feature");
     grower.share_out(amount, span_of(shares));
@@ -72,15 +85,18 @@ void bind_growing(nb::module_& m) {
     const auto release = nb::call_guard<nb::gil_scoped_release>();
 
     nb::class_<Grower>(m, "Grower", "Grows one tree at a time, level by level, from the histograms of its frontier.")
-        .def("__init__", &construct, "bin_offsets"_a.noconvert(), "edges"_a.noconvert(), "n_classes"_a, nb::kw_only(),
-             "by_cost"_a, "min_samples_leaf"_a, "min_weight_fraction_leaf"_a, "max_features"_a, "seed"_a)
+        .def("__init__", &construct, "bin_offsets"_a.noconvert(), "kinds"_a.noconvert(), "edges"_a.noconvert(),
+             "edge_starts"_a.noconvert(), "n_classes"_a, nb::kw_only(), "by_cost"_a, "min_samples_leaf"_a,
+             "min_weight_fraction_leaf"_a, "max_features"_a, "seed"_a)
         .def("plant", &plant, "root"_a.noconvert(), "round"_a, "Starts a tree.")
         .def("search", &search, "first"_a, "histograms"_a.noconvert(), "n_threads"_a, release,
              "Finds the best splits of the frontier's nodes from `first` on.")
-        .def("branch", &branch, "Divides the frontier by the splits found, (node, feature, bin) each.")
+        .def("branch", &branch,
+             "Divides the frontier by the splits found: node, feature, bin and the set of codes that go left.")
         .def("derive", &derive, "old_histograms"_a.noconvert(), "counted"_a.noconvert(), "counted_nodes"_a.noconvert(),
              "n_threads"_a, "histograms"_a.noconvert(), release, "Writes the new frontier's histograms.")
         .def("nodes", &nodes, "The nodes of the tree, as bytes of NODE_DTYPE.")
+        .def("sets", &sets, "The sets of codes of the tree's nodes, 256 bits each.")
         .def("share_out", &share_out, "amount"_a, "shares"_a.noconvert(),
              "Shares an amount out among the features, by the cost that the splits on each of them saved.")
         .def_prop_ro("frontier_begin", &Grower::frontier_begin)

@@ -6,34 +6,34 @@ namespace {
 
 using OutScores = Array<double, nb::ndim<2>, nb::c_contig>;
 
-comboost::Forest forest_of(const NodeBytes& nodes, const Vector<std::int64_t>& offsets, const Vector<double>& weights,
-                           std::size_t first, std::size_t last) {
+comboost::Forest forest_of(const NodeBytes& nodes, const SetBytes& sets, const Vector<std::int64_t>& offsets,
+                           const Vector<double>& weights, std::size_t first, std::size_t last) {
     require(offsets.size() == weights.size() + 1, "every tree needs a weight");
     require(first <= last && last <= weights.size(), "the rounds asked for lie outside the model");
-    return {nodes_of(nodes), span_of(offsets), span_of(weights)};
+    return {nodes_of(nodes), sets_of(sets), span_of(offsets), span_of(weights)};
 }
 
 template <class T>
-void add_votes(const Values<T>& values, const NodeBytes& nodes, const Vector<std::int64_t>& offsets,
-               const Vector<double>& weights, std::size_t first, std::size_t last, int n_threads,
-               const OutScores& scores) {
+void add_votes(const Values<T>& values, bool missing, const NodeBytes& nodes, const SetBytes& sets,
+               const Vector<std::int64_t>& offsets, const Vector<double>& weights, std::size_t first, std::size_t last,
+               int n_threads, const OutScores& scores) {
     require(scores.shape(0) == values.shape(0), "scores and values differ in their number of rows");
-    comboost::add_votes(matrix_of(values), forest_of(nodes, offsets, weights, first, last), first, last,
+    comboost::add_votes(matrix_of(values), missing, forest_of(nodes, sets, offsets, weights, first, last), first, last,
                         scores.shape(1), n_threads, scores.data());
 }
 
-void elect(const CodeColumns& codes, const NodeBytes& nodes, const Vector<std::int64_t>& offsets,
+void elect(const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& sets, const Vector<std::int64_t>& offsets,
            const Vector<double>& weights, std::size_t n_classes, int n_threads,
            const OutVector<comboost::Label>& elected) {
     require(elected.size() == codes.shape(1), "elected must have one entry per row");
-    comboost::elect(codes_of(codes), forest_of(nodes, offsets, weights, 0, weights.size()), n_classes, n_threads,
+    comboost::elect(codes_of(codes), forest_of(nodes, sets, offsets, weights, 0, weights.size()), n_classes, n_threads,
                     span_of(elected));
 }
 
 template <class T>
 void bind_add_votes(nb::module_& m) {
-    m.def("add_votes", &add_votes<T>, "values"_a.noconvert(), "nodes"_a.noconvert(), "offsets"_a.noconvert(),
-          "weights"_a.noconvert(), "first"_a, "last"_a, "n_threads"_a, "scores"_a.noconvert(),
+    m.def("add_votes", &add_votes<T>, "values"_a.noconvert(), "missing"_a, "nodes"_a.noconvert(), "sets"_a.noconvert(),
+          "offsets"_a.noconvert(), "weights"_a.noconvert(), "first"_a, "last"_a, "n_threads"_a, "scores"_a.noconvert(),
           nb::call_guard<nb::gil_scoped_release>(),
           "Adds the weighted votes of the trees first .. last - 1 to the scores.");
 }
@@ -43,7 +43,7 @@ void bind_add_votes(nb::module_& m) {
 void bind_predicting(nb::module_& m) {
     bind_add_votes<double>(m);
     bind_add_votes<float>(m);
-    m.def("elect", &elect, "codes"_a.noconvert(), "nodes"_a.noconvert(), "offsets"_a.noconvert(),
+    m.def("elect", &elect, "codes"_a.noconvert(), "nodes"_a.noconvert(), "sets"_a.noconvert(), "offsets"_a.noconvert(),
           "weights"_a.noconvert(), "n_classes"_a, "n_threads"_a, "elected"_a.noconvert(),
           nb::call_guard<nb::gil_scoped_release>(),
           "Writes the class with the most votes of all trees for binned rows.");

@@ -91,12 +91,12 @@ void split(Partition& partition, const CodeColumns& codes, const Splits& splits,
     }
 }
 
-void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& tree, int n_threads,
-            const OutLabels& votes) {
+void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& sets,
+            int n_threads, const OutLabels& votes) {
     require_rows(partition, codes.shape(1));
     require_rows(partition, votes.size());
-    require(tree.shape(0) >= partition.n_nodes(), "the tree has fewer nodes than the partition");
-    partition.settle(codes_of(codes), nodes_of(tree), n_threads, span_of(votes));
+    require(nodes.shape(0) >= partition.n_nodes(), "the tree has fewer nodes than the partition");
+    partition.settle(codes_of(codes), {nodes_of(nodes), sets_of(sets)}, n_threads, span_of(votes));
 }
 
 void count_histograms(const CodeColumns& codes, const CostTable& table, const Partition& partition,
@@ -139,8 +139,8 @@ void bind_rows(nb::module_& m) {
         .def("split", &split, "codes"_a.noconvert(), "splits"_a.noconvert(), "n_threads"_a, "smaller"_a.noconvert(),
              release,
              "Divides nodes; the children become the next nodes, left before right. Writes the smaller of each two.")
-        .def("settle", &settle, "codes"_a.noconvert(), "tree"_a.noconvert(), "n_threads"_a, "votes"_a.noconvert(),
-             release, "Writes the vote of the finished tree for every row.")
+        .def("settle", &settle, "codes"_a.noconvert(), "nodes"_a.noconvert(), "sets"_a.noconvert(), "n_threads"_a,
+             "votes"_a.noconvert(), release, "Writes the vote of the finished tree for every row.")
         .def_prop_ro("n_nodes", &Partition::n_nodes);
 
     nb::class_<comboost::RecordPacker>(m, "RecordPacker",

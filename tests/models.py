@@ -14,6 +14,8 @@ def booster_for(problem, **changed):
     parameters = {name: value for name, value in problem.settings.items() if name not in ("algorithm", "seed")}
     algorithm = ALGORITHMS[problem.settings.get("algorithm", "combo")]
     parameters |= {"cost_matrix": problem.cost_matrix, "random_state": problem.settings.get("seed", 0)}
+    if problem.categorical:
+        parameters["categorical_features"] = list(problem.categorical)
     return algorithm(**(parameters | changed))
 
 
@@ -31,6 +33,7 @@ def fit_twin(problem):
         **{**problem.settings, "seed": seed},
         cost_matrix=problem.cost_matrix,
         sample_weight=problem.sample_weight,
+        categorical=problem.categorical,
     )
 
 
@@ -39,6 +42,7 @@ def model_bytes(model):
     forest = model._forest
     arrays = (
         forest.nodes,
+        forest.sets,
         forest.offsets,
         forest.weights,
         model.estimator_weights_,

@@ -14,13 +14,14 @@ from hypothesis.extra import numpy as hnp
 
 @dataclass
 class Problem:
-    """A problem to fit; ``settings`` are keyword arguments of the twin's ``fit``."""
+    """A problem to fit; ``settings`` are keyword arguments of the twin's ``fit``, ``categorical`` columns of X."""
 
     X: np.ndarray
     y: np.ndarray
     sample_weight: np.ndarray | None = None
     cost_matrix: np.ndarray | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    categorical: tuple[int, ...] = ()
 
     @property
     def n_classes(self):
@@ -72,12 +73,41 @@ def feature_columns(n_rows, *, float32=False):
     return st.one_of(kinds)
 
 
+@cache
+def category_columns(n_rows):
+    """Draw one column of categories: few of them, a dozen, or a new one in almost every row.
+
+    A node searches every set of up to 8 categories, and sorts more than that. Only the later kinds lead to the sorting.
+    """
+    kinds = [columns_of(st.integers(0, 3).map(float), n_rows), columns_of(st.integers(0, 13).map(float), n_rows)]
+    kinds += [rising_columns(n_rows).map(lambda column, n=n: column % n) for n in (7, 10, 14)]
+    kinds.append(rising_columns(n_rows))
+    return st.one_of(kinds)
+
+
+@cache
+def missing_masks(n_rows):
+    """Draw which rows of a column are missing: none, a few, many or, less often, all of them."""
+    none = st.just(np.zeros(n_rows, dtype=bool))
+    few = st.sets(st.integers(0, n_rows - 1), min_size=1, max_size=max(1, n_rows // 5))
+    few = few.map(lambda rows: np.isin(np.arange(n_rows), list(rows)))
+    many = hnp.arrays(bool, n_rows, elements=st.booleans(), fill=st.nothing())
+    everything = st.just(np.ones(n_rows, dtype=bool))
+    return st.sampled_from([none, few, many] * 2 + [everything]).flatmap(lambda masks: masks)
+
+
 @st.composite
-def feature_matrices(draw, n_rows, n_features, *, float32=None):
-    """Draw X, in float64 or, where asked for or left to chance, in float32."""
+def feature_matrices(draw, n_rows, n_features, *, float32=None, missing=False, categorical=()):
+    """Draw X, in float64 or, where asked for or left to chance, in float32.
+
+    With ``missing``, most columns hold NaN. The columns ``categorical`` hold categories.
+    """
     if float32 is None:
         float32 = draw(st.booleans())
-    columns = [draw(feature_columns(n_rows, float32=float32)) for _ in range(n_features)]
+    columns = []
+    for f in range(n_features):
+        column = draw(category_columns(n_rows) if f in categorical else feature_columns(n_rows, float32=float32))
+        columns.append(np.where(draw(missing_masks(n_rows)), np.nan, column) if missing else column)
     return np.column_stack(columns).astype(np.float32 if float32 else np.float64)
 
 
@@ -161,7 +191,19 @@ def fit_settings(n_features, *, max_rounds=12):
 
 
 @st.composite
-def problems(draw, *, max_rows=30, max_features=4, max_classes=5, weighted=True, wide=True, costed=True, max_rounds=12):
+def problems(
+    draw,
+    *,
+    max_rows=30,
+    max_features=4,
+    max_classes=5,
+    weighted=True,
+    wide=True,
+    costed=True,
+    missing=False,
+    categories=False,
+    max_rounds=12,
+):
     """Draw a whole problem.
 
     Parameters
@@ -170,15 +212,21 @@ def problems(draw, *, max_rows=30, max_features=4, max_classes=5, weighted=True,
         Whether sample weights, or a cost matrix, may be given.
     wide : bool
         Whether the weights may span many decades.
+    missing, categories : bool
+        Whether columns may hold NaN, or categories; categories may be missing too where both are set.
     """
     n_classes = draw(st.integers(2, max_classes))
     n_rows = draw(st.integers(n_classes, max_rows))
     n_features = draw(st.integers(1, max_features))
     y = draw(labels(n_rows, n_classes))
-    X = draw(feature_matrices(n_rows, n_features))
+    categorical = tuple(f for f in range(n_features) if draw(st.booleans())) if categories else ()
+    X = draw(feature_matrices(n_rows, n_features, missing=missing, categorical=categorical))
     sample_weight = draw(st.none() | sample_weights(y, wide=wide)) if weighted else None
+    if missing and sample_weight is not None and draw(st.booleans()):
+        X[sample_weight == 0] = np.nan  # in some columns the only missing values, which training does not see
     cost_matrix = draw(st.none() | cost_matrices(n_classes)) if costed else None
-    return Problem(X, y, sample_weight, cost_matrix, draw(fit_settings(n_features, max_rounds=max_rounds)))
+    settings = draw(fit_settings(n_features, max_rounds=max_rounds))
+    return Problem(X, y, sample_weight, cost_matrix, settings, categorical)
 
 
 @st.composite

@@ -15,11 +15,13 @@ from comboost import AdaBoostMMClassifier, CoMBoClassifier
 PACKAGE = Path(inspect.getfile(CoMBoClassifier)).parent
 LAYERS = [
     {"_dtypes", "_core", "_parameters"},
-    {"_binning", "_costs"},
-    {"_tree", "_training_set", "metrics"},
-    {"_rows"},
+    {"_categories", "_costs", "_memory", "_callbacks", "_progress", "_export"},
+    {"_table", "_training_set", "_tree", "metrics"},
+    {"_binning", "_rows", "_validation"},
     {"_learners"},
     {"_boosting"},
+    {"_fits", "_origin", "_watching"},
+    {"_training"},
     {"_classifier"},
     {"comboost", "datasets"},
     {"cli"},

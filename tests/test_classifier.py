@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from comboost import CoMBoClassifier
-from comboost._classifier import count_features
+from comboost._learners import count_features
 from comboost.datasets import load_yeast
 
 NAMES = np.array(["rare", "common", "middling"])
@@ -54,14 +54,16 @@ BAD_CALLS = {
     "no rows": (lambda X, y: (X[:0], y[:0]), "0 sample"),
     "no features": (lambda X, y: (X[:, :0], y), "0 feature"),
     "1-D X": (lambda X, y: (X[:, 0], y), "2D array"),
-    "NaN in X": (lambda X, y: (with_entry(X, np.nan), y), "X contains NaN"),
     "inf in X": (lambda X, y: (with_entry(X, np.inf), y), "infinity"),
     "NaN in y": (lambda X, y: (X, with_entry(y, np.nan)), "y contains NaN"),
     "inf in y": (lambda X, y: (X, with_entry(y, np.inf)), "y contains infinity"),
     "continuous y": (lambda X, y: (X, y + 0.5 * X[:, 0]), "continuous"),
     "mixed y": (lambda X, y: (X, np.array(["a", None] * 80, dtype=object)), "of one type"),
     "fewer labels": (lambda X, y: (X, y[:-1]), "inconsistent"),
-    "text in X": (lambda X, y: (np.full(X.shape, "x"), y), "could not convert|not convertible|numeric"),
+    "text in X": (
+        lambda X, y: (np.full(X.shape, "x"), y),
+        "could not convert|not convertible|numeric|holds text, such as 'x'",
+    ),
     "NA in y": (lambda X, y: (X, pd.Series(["a", None] * 80, dtype="string")), "missing|NA"),
     "fewer weights": (lambda X, y: (X, y, np.ones(3)), "inconsistent"),
     "2-D weights": (lambda X, y: (X, y, np.ones((len(X), 2))), "one weight per row"),

@@ -18,9 +18,11 @@ from threadpoolctl import threadpool_limits
 from comboost import CoMBoClassifier, _core
 from comboost._binning import BinMapper
 from comboost._boosting import BoostRules, boost
+from comboost._categories import Categories
 from comboost._costs import cost_array, unit_costs
 from comboost._learners import TreeLearner, TreeRules
 from comboost._rows import BinnedRows, Costs, quantise_below
+from comboost._table import find_categorical, read_table
 from comboost._training_set import TrainingSet
 
 MODEL_SCRIPT = """
@@ -88,23 +90,23 @@ class BlockRows:
 def fit_in_blocks(problem, cuts):
     """What the classifier does, with the rows in blocks: nodes, weights, edges and losses."""
     booster = booster_for(problem)
-    data = TrainingSet.read(booster, problem.X, problem.y, problem.sample_weight)
+    raw = read_table(booster, problem.X, reset=True)
+    data = TrainingSet.read(problem.y, problem.sample_weight, raw.shape[0])
+    raw = raw if data.rows is None else raw.take(data.rows)
+    categories = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
+    table = raw.encode(categories)
     costs = cost_array(booster.cost_matrix, data.classes)
     unit = unit_costs(costs, booster._base_masses(data.masses.astype(float)))
     seed = int(np.random.RandomState(booster.random_state).randint(np.iinfo(np.int32).max))
-    bins = BinMapper.fit(data.X, data.weights, booster.max_bins)
-    n_drawn = booster.max_features or data.X.shape[1]
-    rules = TreeRules(
-        booster.max_depth, booster.criterion, booster.min_samples_leaf, booster.min_weight_fraction_leaf, n_drawn, seed
-    )
-    learner = TreeLearner(bins, len(unit), rules, n_threads=1)
+    bins = BinMapper.fit(table, categories.values, data.weights, booster.max_bins)
+    learner = TreeLearner(bins, len(unit), TreeRules.of(booster, table.shape[1], seed), n_threads=1)
     blocks = [
         BinnedRows(
             data.labels[part],
             None if data.weights is None else data.weights[part],
             len(unit),
             1,
-            codes=bins.transform(data.X[part]),
+            codes=bins.transform(table.take(part)),
             bin_offsets=bins.bin_offsets,
             counted=learner.counts_rows,
         )
@@ -112,10 +114,10 @@ def fit_in_blocks(problem, cuts):
     ]
     rounds = BoostRules(booster.n_estimators, booster.learning_rate, booster.step)
     history = boost(BlockRows(blocks, len(unit)), learner, unit, int(data.masses.sum()), rounds)
-    return learner.forest().nodes.tobytes(), history.alphas, history.edges, history.losses
+    return learner.forest(history.alphas).nodes.tobytes(), history.alphas, history.edges, history.losses
 
 
-@given(problem=problems(), data=st.data())
+@given(problem=problems() | problems(missing=True, categories=True), data=st.data())
 def test_rows_in_blocks_give_the_same_bits(problem, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(problem.y)), max_size=4)))
     model = fit(problem)
@@ -126,7 +128,7 @@ def test_rows_in_blocks_give_the_same_bits(problem, data):
     assert fit_in_blocks(problem, cuts) == whole
 
 
-@given(problem=problems())
+@given(problem=problems() | problems(missing=True, categories=True))
 def test_narrow_and_wide_vectors_give_the_same_bits(problem):
     wide = model_bytes(fit(problem))
     _core.allow_wide_vectors(False)
@@ -196,11 +198,13 @@ def test_forked_child_of_a_threaded_parent_runs_on_one_thread_to_the_same_bits(d
 def test_interrupted_fit_ends_and_leaves_the_estimator_and_its_threads_as_they_were():
     body = """
     import os, signal
+    from comboost.cli.demo import RoundCounter
     model = CoMBoClassifier(n_estimators=3, n_jobs=2).fit(X, y)
     n_threads = len(os.listdir("/proc/self/task"))
     model.set_params(n_estimators=10**9)
     try:
-        model._fit(X, y, on_round=lambda n: n == 5 and os.kill(os.getpid(), signal.SIGINT))
+        model.set_callbacks(RoundCounter(lambda n: n == 5 and os.kill(os.getpid(), signal.SIGINT)))
+        model.fit(X, y)
     except KeyboardInterrupt:
         print("interrupted", model.n_iter_, len(os.listdir("/proc/self/task")) <= n_threads)
     """

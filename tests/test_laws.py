@@ -22,7 +22,7 @@ def votes_of(model, X):
     votes = []
     for t in range(model.n_iter_):
         after = before.copy()
-        model._add_votes(np.asarray(X), after, t, t + 1)
+        model._forest.add_votes(np.asarray(X), True, after, t, t + 1, 1)
         votes.append((after - before).argmax(axis=1))
     return votes
 

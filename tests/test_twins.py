@@ -9,23 +9,36 @@ from models import fit, fit_twin
 from reference import float_twin
 from strategies import problems
 
-from comboost._dtypes import MAX_EDGE, MIN_EDGE
+from comboost._dtypes import CATEGORICAL, LEAF, MAX_EDGE, MIN_EDGE, MISSING_LEFT
 
 FLOAT_ERROR = 1e-9  # of a few dozen float operations in a row
 
 
+def describe(node, forest):
+    """A node of a model in the words of the twin, which gives leaves and sets of categories no bin."""
+    is_leaf, by_set = node["feature"] == LEAF, bool(node["flags"] & CATEGORICAL)
+    left_codes = None
+    if by_set:
+        bits = np.unpackbits(forest.sets[node["set"]], bitorder="little")
+        left_codes = frozenset(np.flatnonzero(bits).tolist())
+    bin_of = -1 if is_leaf or by_set else node["bin"]
+    missing_left = bool(node["flags"] & MISSING_LEFT)
+    return node["feature"], bin_of, node["threshold"], node["left"], node["label"], missing_left, left_codes
+
+
 def trees_of(model):
     trees = (model._forest.nodes[begin:end] for begin, end in pairwise(model._forest.offsets))
-    return [[(n["feature"], n["bin"], n["threshold"], n["left"], n["label"]) for n in tree] for tree in trees]
+    return [[describe(node, model._forest) for node in tree] for tree in trees]
 
 
 @settings(max_examples=300)
-@given(problem=problems())
+@given(problem=problems() | problems(missing=True, categories=True))
 def test_model_equals_the_quantised_twin_to_the_bit(problem):
     model, twin = fit(problem), fit_twin(problem)
 
     assert trees_of(model) == [
-        [(n.feature, n.bin, n.threshold, n.left, n.label) for n in kept.nodes] for kept in twin.rounds
+        [(n.feature, n.bin, n.threshold, n.left, n.label, n.missing_left, n.left_codes) for n in kept.nodes]
+        for kept in twin.rounds
     ]
     assert model.edges_.tolist() == [kept.edge for kept in twin.rounds]
     assert model.estimator_weights_.tolist() == [kept.alpha for kept in twin.rounds]
@@ -36,7 +49,7 @@ def test_model_equals_the_quantised_twin_to_the_bit(problem):
 
 
 @settings(max_examples=200)
-@given(problem=problems())
+@given(problem=problems() | problems(missing=True, categories=True))
 def test_edges_and_losses_are_the_papers_within_the_rounding(problem):
     model, twin = fit(problem), fit_twin(problem)
     replayed = float_twin.replay(

@@ -34,7 +34,7 @@ class Bench {
         keep_edges();
         encode_values();
         const GrowthRules rules{Criterion::gini, 1, 0.0, sizes.n_features, 0};
-        grower_.emplace_back(offsets_, edges_, sizes.n_classes, rules);
+        grower_.emplace_back(offsets_, kinds_, edges_, starts_, sizes.n_classes, rules);
         costs_.emplace_back(labels_, std::span<const Weight>{}, grower().channels());
         advance();
         histogram_.resize(grower().layout().n_bins() * grower().channels().size());
@@ -44,11 +44,11 @@ class Bench {
         scores_.resize(sizes.n_rows * sizes.n_classes);
     }
 
-    std::vector<std::vector<double>> find_edges_of_values() const {
+    std::vector<FeatureEdges> find_edges_of_values() const {
         return find_edges(matrix(), std::span<const Weight>{}, kMaxBins, 1);
     }
 
-    void encode_values() { encode(matrix(), std::span<const double>(edges_), starts_, 1, codes_.data()); }
+    void encode_values() { encode(matrix(), std::span<const double>(edges_), starts_, kinds_, 1, codes_.data()); }
 
     void advance() { costs_.front().advance(votes_, 1.25, 0.8, factors_, 1); }
 
@@ -65,13 +65,13 @@ class Bench {
 
     void split_root() {
         Partition partition(sizes_.n_rows);
-        const Split half{0, 0, static_cast<std::int32_t>(kMaxBins / 2)};
+        const Split half{0, 0, static_cast<std::int32_t>(kMaxBins / 2), {}};
         partition.split(code_view(), std::span(&half, 1), 1);
     }
 
     void predict() {
-        const Forest forest{nodes_, tree_offsets_, tree_weights_};
-        add_votes(matrix(), forest, 0, sizes_.n_trees, sizes_.n_classes, 1, scores_.data());
+        const Forest forest{nodes_, {}, tree_offsets_, tree_weights_};
+        add_votes(matrix(), false, forest, 0, sizes_.n_trees, sizes_.n_classes, 1, scores_.data());
     }
 
   private:
@@ -97,7 +97,8 @@ class Bench {
 
     void keep_edges() {
         offsets_ = starts_ = {0};
-        for (const auto& column : find_edges_of_values()) {
+        kinds_.assign(sizes_.n_features, Kind::complete);
+        for (const auto& [column, missing, infinite] : find_edges_of_values()) {
             edges_.insert(edges_.end(), column.begin(), column.end());
             starts_.push_back(static_cast<std::int64_t>(edges_.size()));
             offsets_.push_back(offsets_.back() + static_cast<std::int64_t>(column.size()) + 1);
@@ -111,12 +112,12 @@ class Bench {
         for (std::size_t t = 0; t < sizes_.n_trees; ++t) {
             for (std::int32_t k = 0; k < 2 * n_inner + 1; ++k) {
                 const std::size_t feature = below(sizes_.n_features);
-                const auto label = static_cast<std::int32_t>(below(sizes_.n_classes));
-                const auto bin = static_cast<std::int32_t>(below(kMaxBins - 1));
+                const auto label = static_cast<Label>(below(sizes_.n_classes));
+                const auto bin = static_cast<Code>(below(kMaxBins - 1));
                 const double threshold = edges_[static_cast<std::size_t>(starts_[feature] + bin)];
-                nodes_.push_back(k < n_inner
-                                     ? Node{threshold, static_cast<std::int32_t>(feature), 2 * k + 1, label, bin}
-                                     : Node{0.0, kLeaf, kLeaf, label, kLeaf});
+                nodes_.push_back(
+                    k < n_inner ? Node{threshold, static_cast<std::int32_t>(feature), 2 * k + 1, kNoSet, label, bin, 0}
+                                : Node{0.0, kLeaf, kLeaf, kNoSet, label, 0, 0});
             }
             tree_offsets_.push_back(static_cast<std::int64_t>(nodes_.size()));
             tree_weights_.push_back(0.5);
@@ -129,6 +130,7 @@ class Bench {
     std::vector<Label> labels_, votes_;
     std::vector<double> factors_, edges_;
     std::vector<std::int64_t> offsets_, starts_;
+    std::vector<Kind> kinds_;
     std::vector<Code> codes_;
     std::vector<Grower> grower_;    // one, once there are bins
     std::vector<CostTable> costs_;  // one, once there is a grower

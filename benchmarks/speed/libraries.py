@@ -91,15 +91,21 @@ class Comboost(Library):
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
         """Codes, (n_features, n_samples)."""
         from comboost._binning import BinMapper
+        from comboost._categories import Categories
+        from comboost._table import ArraySource, RawTable
 
-        return BinMapper.fit(X, None, MAX_BINS, n_threads).transform(X, n_threads)
+        table = RawTable(ArraySource(X)).encode(Categories())
+        return BinMapper.fit(table, (), None, MAX_BINS, n_threads).transform(table, n_threads)
 
     def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
-        """Fit with the private hook that fit() leaves out."""
+        """Fit, with a callback of scikit-learn's kind."""
         from comboost import CoMBoClassifier
+        from comboost.cli.demo import RoundCounter
 
         model = CoMBoClassifier(n_estimators=n_rounds, max_depth=MAX_DEPTH, max_bins=MAX_BINS, n_jobs=n_threads)
-        return model._fit(*data, on_round=None if on_round is None else lambda n_done: on_round())
+        if on_round is not None:
+            model.set_callbacks(RoundCounter(lambda n_done: on_round()))
+        return model.fit(*data)
 
     def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
         """The votes."""

@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -92,23 +94,23 @@ double cut_between(double a, double b) {
 
 // Calls body(key, weight) for every distinct key of sorted items.
 template <class Item, class Body>
-void for_each_distinct(const std::vector<Item>& items, Body&& body) {
-    for (std::size_t i = 0; i < items.size();) {
-        const auto key = key_in(items[i]);
+void for_each_distinct(std::span<const Item> items, Body&& body) {
+    const Item* const end = items.data() + items.size();
+    for (const Item* item = items.data(); item != end;) {
+        const auto key = key_in(*item);
         std::uint64_t weight = 0;
-        for (; i < items.size() && key_in(items[i]) == key; ++i) weight += weight_in(items[i]);
+        for (; item != end && key_in(*item) == key; ++item) weight += weight_in(*item);
         body(key, weight);
     }
 }
 
+// The edges between sorted items, none of which is NaN.
 template <class T, class Item>
-std::vector<double> edges_of(const std::vector<Item>& sorted, std::size_t max_bins) {
-    std::size_t n_distinct = 0;
+std::vector<double> edges_between(std::span<const Item> sorted, std::size_t max_bins) {
+    std::size_t n_distinct = 1;
     std::uint64_t total = 0;
-    for_each_distinct(sorted, [&](auto, std::uint64_t weight) {
-        ++n_distinct;
-        total += weight;
-    });
+    for (std::size_t i = 1; i < sorted.size(); ++i) n_distinct += key_in(sorted[i - 1]) != key_in(sorted[i]) ? 1 : 0;
+    for (const Item& item : sorted) total += weight_in(item);
 
     std::vector<double> edges;
     std::uint64_t cumulated = 0, last_quantile = 0;
@@ -127,9 +129,24 @@ std::vector<double> edges_of(const std::vector<Item>& sorted, std::size_t max_bi
     return edges;
 }
 
+// NaN stands at the ends of sorted items: below minus infinity where its sign is set, above infinity elsewhere.
+template <class T, class Item>
+FeatureEdges edges_of(const std::vector<Item>& sorted, std::size_t max_bins) {
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    const auto lowest = key_of(-infinity), highest = key_of(infinity);
+    const auto below = [](const Item& item, auto key) { return key_in(item) < key; };
+    const auto above = [](auto key, const Item& item) { return key < key_in(item); };
+    const auto first = std::lower_bound(sorted.begin(), sorted.end(), lowest, below);
+    const auto last = std::upper_bound(first, sorted.end(), highest, above);
+    const std::span<const Item> numbers(first, last);
+    const bool infinite =
+        !numbers.empty() && (key_in(numbers.front()) == lowest || key_in(numbers.back()) == highest);
+    return {edges_between<T>(numbers, max_bins), numbers.size() < sorted.size(), infinite};
+}
+
 template <class T, class Item, class MakeItem>
 void find_group_edges(const Matrix<T>& values, std::size_t first, std::size_t last, std::size_t max_bins,
-                      MakeItem&& make_item, std::vector<std::vector<double>>& edges) {
+                      MakeItem&& make_item, std::vector<FeatureEdges>& edges) {
     std::vector<std::vector<Item>> columns(last - first, std::vector<Item>(values.n_rows));
     for (std::size_t i = 0; i < values.n_rows; ++i)
         for (std::size_t f = first; f < last; ++f) columns[f - first][i] = make_item(values(i, f), i);
@@ -143,13 +160,13 @@ void find_group_edges(const Matrix<T>& values, std::size_t first, std::size_t la
 }  // namespace
 
 template <class T>
-std::vector<std::vector<double>> find_edges(const Matrix<T>& values, std::span<const Weight> weights,
-                                            std::size_t max_bins, int n_threads) {
+std::vector<FeatureEdges> find_edges(const Matrix<T>& values, std::span<const Weight> weights, std::size_t max_bins,
+                                     int n_threads) {
     using Key = KeyOf<T>;
     const std::size_t column_bytes = values.n_rows * (weights.empty() ? sizeof(Key) : sizeof(WeightedKey<Key>));
     const std::size_t group_size = std::clamp<std::size_t>(kGatheredBytes / column_bytes, 1, kMostGathered);
     const std::size_t n_groups = (values.n_columns + group_size - 1) / group_size;
-    std::vector<std::vector<double>> edges(values.n_columns);
+    std::vector<FeatureEdges> edges(values.n_columns);
     for_each_task(n_groups, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t group) {
         const std::size_t first = group * group_size;
         const std::size_t last = std::min(values.n_columns, first + group_size);
@@ -165,8 +182,8 @@ std::vector<std::vector<double>> find_edges(const Matrix<T>& values, std::span<c
 }
 
 template <class T>
-void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts, int n_threads,
-            Code* codes) {
+void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts,
+            std::span<const Kind> kinds, int n_threads, Code* codes) {
     std::vector<SearchTable> tables;
     for (std::size_t f = 0; f < values.n_columns; ++f)
         tables.emplace_back(
@@ -175,15 +192,24 @@ void encode(const Matrix<T>& values, std::span<const double> edges, std::span<co
     for_each_task(n_blocks, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t block) {
         const std::size_t begin = block * kEncodeRows;
         const std::size_t end = std::min(values.n_rows, begin + kEncodeRows);
-        for (std::size_t f = 0; f < values.n_columns; ++f)
-            for (std::size_t i = begin; i < end; ++i)
-                codes[f * values.n_rows + i] = tables[f].code(static_cast<double>(values(i, f)));
+        for (std::size_t f = 0; f < values.n_columns; ++f) {
+            Code* column = codes + f * values.n_rows;
+            if (keeps_code_for_missing(kinds[f]))
+                for (std::size_t i = begin; i < end; ++i) {
+                    const auto value = static_cast<double>(values(i, f));
+                    column[i] = std::isnan(value) ? Code{0} : static_cast<Code>(1 + tables[f].code(value));
+                }
+            else
+                for (std::size_t i = begin; i < end; ++i) column[i] = tables[f].code(static_cast<double>(values(i, f)));
+        }
     });
 }
 
-template std::vector<std::vector<double>> find_edges(const Matrix<float>&, std::span<const Weight>, std::size_t, int);
-template std::vector<std::vector<double>> find_edges(const Matrix<double>&, std::span<const Weight>, std::size_t, int);
-template void encode(const Matrix<float>&, std::span<const double>, std::span<const std::int64_t>, int, Code*);
-template void encode(const Matrix<double>&, std::span<const double>, std::span<const std::int64_t>, int, Code*);
+template std::vector<FeatureEdges> find_edges(const Matrix<float>&, std::span<const Weight>, std::size_t, int);
+template std::vector<FeatureEdges> find_edges(const Matrix<double>&, std::span<const Weight>, std::size_t, int);
+template void encode(const Matrix<float>&, std::span<const double>, std::span<const std::int64_t>,
+                     std::span<const Kind>, int, Code*);
+template void encode(const Matrix<double>&, std::span<const double>, std::span<const std::int64_t>,
+                     std::span<const Kind>, int, Code*);
 
 }  // namespace comboost

@@ -30,15 +30,22 @@ struct SearchTable {
     }
 };
 
-// The edges of every feature, ascending. `weights` is empty where every row weighs 1.
-template <class T>
-std::vector<std::vector<double>> find_edges(const Matrix<T>& values, std::span<const Weight> weights,
-                                            std::size_t max_bins, int n_threads);
+// What the values of a feature are: edges between them, ascending, and whether some are missing (NaN) or infinite.
+struct FeatureEdges {
+    std::vector<double> edges;
+    bool missing;
+    bool infinite;
+};
 
-// codes[f * n_rows + i] = number of edges of feature f below values(i, f). `edges` of feature f are at [starts[f],
-// starts[f + 1]).
+// The edges of every feature. `weights` is empty where every row weighs 1.
 template <class T>
-void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts, int n_threads,
-            Code* codes);
+std::vector<FeatureEdges> find_edges(const Matrix<T>& values, std::span<const Weight> weights, std::size_t max_bins,
+                                     int n_threads);
+
+// codes[f * n_rows + i] = number of edges of feature f below values(i, f), one more where code 0 is kept for missing
+// values. `edges` of feature f are at [starts[f], starts[f + 1]).
+template <class T>
+void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts,
+            std::span<const Kind> kinds, int n_threads, Code* codes);
 
 }  // namespace comboost

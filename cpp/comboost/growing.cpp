@@ -1,5 +1,6 @@
 #include "comboost/growing.hpp"
 
+#include <limits>
 #include <utility>
 
 #include "comboost/histogram.hpp"
@@ -8,31 +9,35 @@
 
 namespace comboost {
 
-Grower::Grower(std::span<const std::int64_t> bin_offsets, std::span<const double> edges, std::size_t n_classes,
-               GrowthRules rules)
+Grower::Grower(std::span<const std::int64_t> bin_offsets, std::span<const Kind> kinds, std::span<const double> edges,
+               std::span<const std::int64_t> edge_starts, std::size_t n_classes, GrowthRules rules)
     : bin_offsets_(bin_offsets.begin(), bin_offsets.end()),
+      kinds_(kinds.begin(), kinds.end()),
       edges_(edges.begin(), edges.end()),
+      edge_starts_(edge_starts.begin(), edge_starts.end()),
       // Only a floor above 1 needs the rows counted: a side without rows never scores above the node itself.
       channels_{n_classes, rules.min_samples_leaf > 1},
       rules_(rules) {}
 
 double Grower::threshold(std::size_t feature, std::int32_t bin) const {
-    return edges_[layout().begin(feature) - feature + static_cast<std::size_t>(bin)];
+    if (kinds_[feature] == Kind::categories) return 0.0;
+    if (kinds_[feature] == Kind::missing && --bin < 0) return -std::numeric_limits<double>::infinity();
+    return edges_[static_cast<std::size_t>(edge_starts_[feature]) + static_cast<std::size_t>(bin)];
 }
 
 void Grower::add_node(NodeSums sums) {
-    nodes_.push_back({0.0, kLeaf, kLeaf, static_cast<std::int32_t>(sums.best_class()), kLeaf});
+    nodes_.push_back({0.0, kLeaf, kLeaf, kNoSet, static_cast<Label>(sums.best_class()), 0, 0});
     sums_.push_back(std::move(sums));
 }
 
 void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round) {
     round_ = round;
     nodes_.clear();
+    sets_.clear();
     sums_.clear();
     add_node(sum_bins(root_histogram.data(), layout().size(0), channels_));
     frontier_begin_ = 0;
-    found_.assign(1, Split{0, kLeaf, kLeaf});
-    left_sums_.assign(1, NodeSums{});
+    found_.assign(1, Found{});
 }
 
 void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads) {
@@ -43,7 +48,7 @@ void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_node
     struct Candidate {
         std::size_t place;
         std::size_t feature;
-        BestBin best;
+        Cut best;
     };
     std::vector<Candidate> candidates;
     for (std::size_t place = first; place < first + n_nodes; ++place) {
@@ -57,7 +62,7 @@ void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_node
         Candidate& candidate = candidates[c];
         const Sum* bins =
             histograms + (candidate.place - first) * size + layout().begin(candidate.feature) * channels_.size();
-        candidate.best = find_best_bin(bins, layout().size(candidate.feature), channels_,
+        candidate.best = find_best_cut(bins, layout().size(candidate.feature), kinds_[candidate.feature], channels_,
                                        sums_[frontier_begin_ + candidate.place], rules);
     });
 
@@ -69,9 +74,13 @@ void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_node
                 winner = &candidates[c];
         if (winner == nullptr) continue;
         const Sum* bins = histograms + (place - first) * size + layout().begin(winner->feature) * channels_.size();
-        found_[place].feature = static_cast<std::int32_t>(winner->feature);
-        found_[place].bin = winner->best.bin;
-        left_sums_[place] = sum_bins(bins, static_cast<std::size_t>(winner->best.bin) + 1, channels_);
+        const std::size_t n_bins = layout().size(winner->feature);
+        const Kind kind = kinds_[winner->feature];
+        Found& found = found_[place];
+        found = {static_cast<std::int32_t>(winner->feature), winner->best,
+                 sum_left(bins, n_bins, kind, channels_, winner->best)};
+        const bool left_is_heavier = found.left.loss >= sums_[frontier_begin_ + place].loss - found.left.loss;
+        complete_cut(bins, n_bins, kind, channels_, left_is_heavier, found.cut);
     }
 }
 
@@ -79,21 +88,34 @@ const std::vector<Split>& Grower::branch() {
     branched_.clear();
     const std::size_t end = nodes_.size();
     for (std::size_t node = frontier_begin_; node < end; ++node) {
-        const Split& split = found_[node - frontier_begin_];
-        if (split.feature == kLeaf) continue;
-        branched_.push_back({static_cast<std::int32_t>(node), split.feature, split.bin});
-        nodes_[node].threshold = threshold(static_cast<std::size_t>(split.feature), split.bin);
-        nodes_[node].feature = split.feature;
-        nodes_[node].bin = split.bin;
-        nodes_[node].left = static_cast<std::int32_t>(nodes_.size());
-        NodeSums right = difference(sums_[node], left_sums_[node - frontier_begin_]);
-        add_node(std::move(left_sums_[node - frontier_begin_]));
+        Found& found = found_[node - frontier_begin_];
+        if (found.feature == kLeaf) continue;
+        divide(node, found);
+        NodeSums right = difference(sums_[node], found.left);
+        add_node(std::move(found.left));
         add_node(std::move(right));
     }
     old_frontier_begin_ = std::exchange(frontier_begin_, end);
-    found_.assign(frontier_size(), Split{0, kLeaf, kLeaf});
-    left_sums_.assign(frontier_size(), NodeSums{});
+    found_.assign(frontier_size(), Found{});
     return branched_;
+}
+
+void Grower::divide(std::size_t place, const Found& found) {
+    const auto feature = static_cast<std::size_t>(found.feature);
+    const bool by_set = needs_set(kinds_[feature], found.cut);
+    const bool categorical = kinds_[feature] == Kind::categories;
+    branched_.push_back(
+        {static_cast<std::int32_t>(place), found.feature, by_set ? kBySet : found.cut.bin, found.cut.left});
+    Node& node = nodes_[place];
+    node.threshold = threshold(feature, found.cut.bin);
+    node.feature = found.feature;
+    node.left = static_cast<std::int32_t>(nodes_.size());
+    node.bin = categorical ? Code{0} : static_cast<Code>(found.cut.bin);
+    if (found.cut.missing == Side::left) node.flags |= Node::kMissingLeft;
+    if (categorical) node.flags |= Node::kCategorical;
+    if (!by_set) return;
+    node.set = static_cast<std::int32_t>(sets_.size());
+    sets_.push_back(found.cut.left);
 }
 
 void Grower::derive(const Sum* old_histograms, const Sum* counted, std::span<const std::int32_t> counted_nodes,

@@ -19,9 +19,9 @@ struct GrowthRules {
 
 class Grower {
   public:
-    // `edges` of feature f are at [offsets[f] - f, offsets[f + 1] - f - 1): a feature has one edge fewer than bins.
-    Grower(std::span<const std::int64_t> bin_offsets, std::span<const double> edges, std::size_t n_classes,
-           GrowthRules rules);
+    // `edges` of feature f are at [edge_starts[f], edge_starts[f + 1]): one fewer than bins of values.
+    Grower(std::span<const std::int64_t> bin_offsets, std::span<const Kind> kinds, std::span<const double> edges,
+           std::span<const std::int64_t> edge_starts, std::size_t n_classes, GrowthRules rules);
 
     // Starts a tree with its root as the frontier.
     void plant(std::span<const Sum> root_histogram, std::uint64_t round);
@@ -39,6 +39,8 @@ class Grower {
                 int n_threads, Sum* histograms) const;
 
     const std::vector<Node>& nodes() const { return nodes_; }
+    const std::vector<CodeSet>& sets() const { return sets_; }
+    Tree tree() const { return {nodes_, sets_}; }
     const std::vector<Split>& branches() const { return branched_; }
     std::size_t frontier_begin() const { return frontier_begin_; }
     std::size_t frontier_size() const { return nodes_.size() - frontier_begin_; }
@@ -54,11 +56,21 @@ class Grower {
     Channels channels() const { return channels_; }
 
   private:
+    // The best split found of a node of the frontier.
+    struct Found {
+        std::int32_t feature = kLeaf;  // kLeaf where there is none
+        Cut cut;
+        NodeSums left;
+    };
+
     double threshold(std::size_t feature, std::int32_t bin) const;
     void add_node(NodeSums sums);
+    void divide(std::size_t place, const Found& found);  // turns a leaf into a split
 
     std::vector<std::int64_t> bin_offsets_;
+    std::vector<Kind> kinds_;
     std::vector<double> edges_;
+    std::vector<std::int64_t> edge_starts_;
     Channels channels_;
     GrowthRules rules_;
 
@@ -66,9 +78,9 @@ class Grower {
     std::size_t frontier_begin_ = 0;
     std::size_t old_frontier_begin_ = 0;
     std::vector<Node> nodes_;
-    std::vector<NodeSums> sums_;       // of every node
-    std::vector<NodeSums> left_sums_;  // of the splits found, by place in the frontier
-    std::vector<Split> found_;         // by place in the frontier; feature kLeaf where there is none
+    std::vector<CodeSet> sets_;
+    std::vector<NodeSums> sums_;  // of every node
+    std::vector<Found> found_;    // by place in the frontier
     std::vector<Split> branched_;
 };
 

@@ -21,20 +21,27 @@ RowSet Partition::rows(std::size_t node) const {
 }
 
 void Partition::split(const Codes& codes, std::span<const Split> splits, int n_threads) {
-    for (const Split& split : splits) divide(codes, split, n_threads);
+    for (const Split& split : splits) {
+        const Code* column = codes.column(static_cast<std::size_t>(split.feature));
+        const auto node = static_cast<std::size_t>(split.node);
+        if (split.bin == kBySet)
+            divide(column, node, n_threads, [&](Code code) { return split.left.contains(code); });
+        else
+            divide(column, node, n_threads, [&](Code code) { return code <= split.bin; });
+    }
 }
 
-void Partition::divide(const Codes& codes, const Split& split, int n_threads) {
-    Cell& cell = cells_[static_cast<std::size_t>(split.node)];
+template <class GoesLeft>
+void Partition::divide(const Code* column, std::size_t node, int n_threads, GoesLeft&& goes_left) {
+    Cell& cell = cells_[node];
     const std::size_t size = cell.end - cell.begin;
     const RowIndex* from = buffers_[cell.buffer].data() + cell.begin;
     RowIndex* to = buffers_[1 - cell.buffer].data() + cell.begin;
-    const Code* column = codes.column(static_cast<std::size_t>(split.feature));
 
     n_left_.assign(n_blocks(size) + 1, 0);
     for_each_block(size, 1, n_threads, [&](std::size_t begin, std::size_t end) {
         std::size_t n_left = 0;
-        for (std::size_t k = begin; k < end; ++k) n_left += column[from[k]] <= split.bin;
+        for (std::size_t k = begin; k < end; ++k) n_left += goes_left(column[from[k]]);
         n_left_[begin / kBlock + 1] = n_left;
     });
     std::partial_sum(n_left_.begin(), n_left_.end(), n_left_.begin());
@@ -44,7 +51,7 @@ void Partition::divide(const Codes& codes, const Split& split, int n_threads) {
         RowIndex* left = to + n_left_[begin / kBlock];
         RowIndex* right = to + middle + (begin - n_left_[begin / kBlock]);
         for (std::size_t k = begin; k < end; ++k) {
-            if (column[from[k]] <= split.bin)
+            if (goes_left(column[from[k]]))
                 *left++ = from[k];
             else
                 *right++ = from[k];
@@ -58,7 +65,15 @@ void Partition::divide(const Codes& codes, const Split& split, int n_threads) {
     cells_.push_back(right);
 }
 
-void Partition::settle(const Codes& codes, std::span<const Node> tree, int n_threads, std::span<Label> votes) const {
+void Partition::settle(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const {
+    if (tree.sets.empty())
+        settle_rows<false>(codes, tree, n_threads, votes);
+    else
+        settle_rows<true>(codes, tree, n_threads, votes);
+}
+
+template <bool WithSets>
+void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const {
     for (std::size_t c = 0; c < cells_.size(); ++c) {
         const Cell& cell = cells_[c];
         if (cell.divided) continue;
@@ -66,11 +81,12 @@ void Partition::settle(const Codes& codes, std::span<const Node> tree, int n_thr
         for_each_block(cell.end - cell.begin, 1, n_threads, [&](std::size_t begin, std::size_t end) {
             for (std::size_t k = begin; k < end; ++k) {
                 std::size_t node = c;
-                while (tree[node].feature != kLeaf) {
-                    const Code code = codes.column(static_cast<std::size_t>(tree[node].feature))[rows[k]];
-                    node = static_cast<std::size_t>(tree[node].left) + (code > tree[node].bin ? 1 : 0);
+                while (tree.nodes[node].feature != kLeaf) {
+                    const Node& inner = tree.nodes[node];
+                    const Code code = codes.column(static_cast<std::size_t>(inner.feature))[rows[k]];
+                    node = static_cast<std::size_t>(inner.left) + (tree.goes_left<WithSets>(inner, code) ? 0 : 1);
                 }
-                votes[rows[k]] = static_cast<Label>(tree[node].label);
+                votes[rows[k]] = tree.nodes[node].label;
             }
         });
     }

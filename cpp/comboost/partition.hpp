@@ -27,7 +27,7 @@ class Partition {
 
     // The vote of every row: walks from the row's node on to a leaf of `tree`, whose nodes are numbered as the nodes
     // here.
-    void settle(const Codes& codes, std::span<const Node> tree, int n_threads, std::span<Label> votes) const;
+    void settle(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const;
 
     RowSet rows(std::size_t node) const;
     std::size_t n_nodes() const { return cells_.size(); }
@@ -40,7 +40,12 @@ class Partition {
         bool divided;
     };
 
-    void divide(const Codes& codes, const Split& split, int n_threads);
+    // Divides a node: goes_left(code) says where its rows go.
+    template <class GoesLeft>
+    void divide(const Code* column, std::size_t node, int n_threads, GoesLeft&& goes_left);
+
+    template <bool WithSets>
+    void settle_rows(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const;
 
     // A node's rows stand in one buffer, its children's in the same places of the other: nothing is copied back.
     std::vector<RowIndex> buffers_[2];

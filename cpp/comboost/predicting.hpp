@@ -10,13 +10,15 @@ namespace comboost {
 // Trees in one array: tree t owns nodes [offsets[t], offsets[t + 1]); `left` counts from the tree's first node.
 struct Forest {
     std::span<const Node> nodes;
+    std::span<const CodeSet> sets;
     std::span<const std::int64_t> offsets;
     std::span<const double> weights;
 };
 
-// scores[i * n_classes + label] += weight for the trees first .. last - 1, in this order.
+// scores[i * n_classes + label] += weight for the trees first .. last - 1, in this order. `missing` says whether there
+// may be NaN among the values. Categories are given as their codes, and as NaN where they are missing.
 template <class T>
-void add_votes(const Matrix<T>& values, const Forest& forest, std::size_t first, std::size_t last,
+void add_votes(const Matrix<T>& values, bool missing, const Forest& forest, std::size_t first, std::size_t last,
                std::size_t n_classes, int n_threads, double* scores);
 
 // The class with the most votes of all trees for rows that are binned already; ties go to the lowest class.

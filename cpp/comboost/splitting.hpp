@@ -22,6 +22,8 @@ struct NodeSums {
 // The sums of `n_bins` bins.
 NodeSums sum_bins(const Sum* bins, std::size_t n_bins, const Channels& channels);
 
+void add(const NodeSums& part, NodeSums& sums);
+
 NodeSums difference(const NodeSums& whole, const NodeSums& part);
 
 struct SplitRules {
@@ -46,5 +48,36 @@ struct BestBin {
 // The first bin with the highest score above that of the node itself.
 BestBin find_best_bin(const Sum* bins, std::size_t n_bins, const Channels& channels, const NodeSums& node,
                       const SplitRules& rules);
+
+enum class Side : std::uint8_t { left, right, heavier };  // heavier: the side with more loss, the left one on a tie
+
+// How a split parts the codes of its feature.
+struct Cut {
+    Score score;
+    std::int32_t bin = kLeaf;      // codes <= bin go left, unless the feature is one of categories; kLeaf: no split
+    Side missing = Side::heavier;  // where missing values go, and categories that do not count in the node
+    CodeSet left;                  // the codes that go left, where `bin` cannot say it
+};
+
+// The best split of a feature's bins.
+Cut find_best_cut(const Sum* bins, std::size_t n_bins, Kind kind, const Channels& channels, const NodeSums& node,
+                  const SplitRules& rules);
+
+// The sums of the rows that go left.
+NodeSums sum_left(const Sum* bins, std::size_t n_bins, Kind kind, const Channels& channels, const Cut& cut);
+
+// Says where the codes go that do not count in the node, and sets `left` where `bin` cannot say it.
+void complete_cut(const Sum* bins, std::size_t n_bins, Kind kind, const Channels& channels, bool left_is_heavier,
+                  Cut& cut);
+
+// Whether `bin` cannot say which codes go left.
+inline bool needs_set(Kind kind, const Cut& cut) {
+    return kind == Kind::categories || (kind == Kind::missing && cut.missing == Side::right);
+}
+
+// Whether the rows of a bin count in a node.
+inline bool counts(const Sum* bin, const Channels& channels) {
+    return bin[channels.loss()] != 0 || (channels.counted && bin[channels.count()] != 0);
+}
 
 }  // namespace comboost

@@ -18,25 +18,67 @@ using Sum = std::int64_t;      // sum of weight times unit, at most 2^62
 using RowIndex = std::uint32_t;
 
 inline constexpr std::size_t kMaxBins = 255;
-inline constexpr std::int32_t kLeaf = -1;  // the feature, bin and left child of a leaf
+inline constexpr std::int32_t kLeaf = -1;   // the feature and left child of a leaf
+inline constexpr std::int32_t kNoSet = -1;  // the set of a node that needs none
+inline constexpr std::int32_t kBySet = -1;  // the bin of a split that only a set of codes can say
 
-// A node of a flat tree. Children stand next to each other, so `left` says both; a value <= threshold goes left.
+// What a feature is, and with it what its code 0 means.
+enum class Kind : std::uint8_t {
+    complete,   // numbers, none of them missing
+    missing,    // numbers; code 0 is kept for the missing ones
+    categories  // categories; code 0 is kept for the missing ones
+};
+
+inline bool keeps_code_for_missing(Kind kind) { return kind != Kind::complete; }
+
+// A set of codes.
+struct CodeSet {
+    std::uint32_t words[8] = {};
+
+    bool contains(Code code) const { return (words[code / 32] >> (code % 32)) & 1; }
+    void insert(Code code) { words[code / 32] |= std::uint32_t{1} << (code % 32); }
+};
+static_assert(sizeof(CodeSet) == 32, "sets cross the border as 32 bytes");
+
+// A node of a flat tree. Children stand next to each other, so `left` says both. A value <= threshold goes left, and a
+// code <= bin, or in `set` where there is one. Trees of a forest share their sets.
 struct Node {
+    static constexpr std::uint8_t kMissingLeft = 1;  // where a missing value goes
+    static constexpr std::uint8_t kCategorical = 2;  // the values are categories: `set` decides, not the threshold
+
     double threshold;
     std::int32_t feature;
     std::int32_t left;
-    std::int32_t label;
-    std::int32_t bin;
+    std::int32_t set;
+    Label label;
+    Code bin;
+    std::uint8_t flags;
+
+    bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
 static_assert(sizeof(Node) == 24 && alignof(Node) == 8, "NODE_DTYPE of _dtypes.py mirrors this record");
 
-// A split of a node that is being grown: codes <= bin go left.
+// A tree that is being grown, or one of a forest.
+struct Tree {
+    std::span<const Node> nodes;
+    std::span<const CodeSet> sets;
+
+    // Whether a code goes left; the quick way where no node needs a set.
+    template <bool WithSets>
+    bool goes_left(const Node& node, Code code) const {
+        if (WithSets && node.set != kNoSet) return sets[static_cast<std::size_t>(node.set)].contains(code);
+        return code <= node.bin;
+    }
+};
+
+// A split of a node that is being grown: codes <= bin go left, or those of a set where `bin` is kBySet.
 struct Split {
     std::int32_t node;
     std::int32_t feature;
     std::int32_t bin;
+    CodeSet left;
 };
-static_assert(sizeof(Split) == 12 && alignof(Split) == 4, "a split crosses the border as three int32");
+static_assert(sizeof(Split) == 44 && alignof(Split) == 4, "a split crosses the border as eleven int32");
 
 // Memory that starts on a cache line, so that no vector lies across two of them; not initialised.
 template <class T>

@@ -26,6 +26,7 @@ struct Problem {
     std::vector<double> values;  // row by row
     std::vector<Label> labels;
     std::vector<Weight> weights;  // empty: every row weighs 1
+    std::vector<Kind> kinds;
     std::vector<double> edges;
     std::vector<std::int64_t> offsets, starts;
     std::vector<Code> codes;
@@ -36,23 +37,45 @@ struct Problem {
     Codes code_view() const { return {codes.data(), n_rows, n_features}; }
 };
 
+// Some features become categories, 1, 2, ... without a gap, and some lose values.
+void add_missing_and_categories(Problem& p, std::mt19937& random) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t f = 0; f < p.n_features; ++f) {
+        const bool is_category = random() % 3 == 0, misses = random() % 3 == 0;
+        const std::size_t n_categories = std::min<std::size_t>(p.n_rows, 1 + random() % (random() % 2 ? 254 : 12));
+        p.kinds.push_back(is_category ? Kind::categories : Kind::complete);
+        for (std::size_t i = 0; i < p.n_rows; ++i) {
+            double& value = p.values[i * p.n_features + f];
+            if (is_category) value = static_cast<double>(1 + (i < n_categories ? i : random() % n_categories));
+            if (misses && i >= (is_category ? n_categories : 0) && random() % 4 == 0) value = random() % 2 ? nan : -nan;
+        }
+    }
+}
+
 Problem random_problem(std::mt19937& random) {
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
-    Problem p{2 + below(below(20) == 0 ? 6000 : 300), 1 + below(6), 2 + below(11), {}, {}, {}, {}, {}, {}, {}};
+    Problem p{2 + below(below(20) == 0 ? 6000 : 300), 1 + below(6), 2 + below(11), {}, {}, {}, {}, {}, {}, {}, {}};
     const std::size_t n_distinct = 1 + below(400);
     for (std::size_t k = 0; k < p.n_rows * p.n_features; ++k)
         p.values.push_back(static_cast<double>(below(n_distinct)) / 7 - 3);
+    add_missing_and_categories(p, random);
     for (std::size_t i = 0; i < p.n_rows; ++i) p.labels.push_back(static_cast<Label>(below(p.n_classes)));
     if (below(2) == 1)
         for (std::size_t i = 0; i < p.n_rows; ++i) p.weights.push_back(static_cast<Weight>(1 + below(1000)));
     p.offsets = p.starts = {0};
-    for (const auto& column : find_edges(p.matrix(), p.weights, 2 + below(254), 1)) {
+    const std::size_t max_bins = 2 + below(254);
+    const auto coarse = find_edges(p.matrix(), p.weights, max_bins, 1);
+    const auto fine = find_edges(p.matrix(), p.weights, kMaxBins, 1);
+    for (std::size_t f = 0; f < p.n_features; ++f) {
+        if (coarse[f].missing && p.kinds[f] == Kind::complete) p.kinds[f] = Kind::missing;
+        const auto& column = p.kinds[f] == Kind::categories ? fine[f].edges : coarse[f].edges;
         p.edges.insert(p.edges.end(), column.begin(), column.end());
         p.starts.push_back(static_cast<std::int64_t>(p.edges.size()));
-        p.offsets.push_back(p.offsets.back() + static_cast<std::int64_t>(column.size()) + 1);
+        p.offsets.push_back(p.offsets.back() + static_cast<std::int64_t>(column.size()) + 1 +
+                            (keeps_code_for_missing(p.kinds[f]) ? 1 : 0));
     }
     p.codes.resize(p.n_rows * p.n_features);
-    encode(p.matrix(), p.edges, p.starts, 1, p.codes.data());
+    encode(p.matrix(), p.edges, p.starts, p.kinds, 1, p.codes.data());
     return p;
 }
 
@@ -62,7 +85,11 @@ void codes_count_the_edges_below_a_value(const Problem& p) {
         CHECK(std::adjacent_find(from, to, std::greater_equal<>()) == to);
         for (std::size_t i = 0; i < p.n_rows; ++i) {
             const double x = p.values[i * p.n_features + f];
-            CHECK(p.codes[f * p.n_rows + i] == std::count_if(from, to, [&](double edge) { return edge < x; }));
+            const auto below = std::count_if(from, to, [&](double edge) { return edge < x; });
+            const bool reserved = keeps_code_for_missing(p.kinds[f]);
+            CHECK(p.codes[f * p.n_rows + i] == (std::isnan(x) ? 0 : below + (reserved ? 1 : 0)));
+            CHECK(!std::isnan(x) || reserved);
+            if (p.kinds[f] == Kind::categories && !std::isnan(x)) CHECK(p.codes[f * p.n_rows + i] == x);
         }
     }
 }
@@ -83,11 +110,22 @@ Histogram count(const Problem& p, const CostTable& costs, const RowSet& set, int
     return histogram;
 }
 
+// Few rows are walked node by node, many in blocks.
+void few_rows_vote_as_many_do(const Problem& p, const Forest& forest, const std::vector<Label>& votes) {
+    const Matrix<double> all = p.matrix();
+    for (std::size_t i = 0; i < std::min<std::size_t>(p.n_rows, 10); ++i) {
+        std::vector<double> scores(p.n_classes);
+        const Matrix<double> one{all.data + i * p.n_features, 1, p.n_features, all.row_stride, 1};
+        add_votes(one, true, forest, 0, 1, p.n_classes, 1, scores.data());
+        CHECK(scores[votes[i]] == 0.5);
+    }
+}
+
 // Grows a tree with the partition beside it, as the Python loop does, checking every level.
 void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt19937& random) {
     const GrowthRules rules{random() % 2 ? Criterion::cost : Criterion::gini, static_cast<Sum>(1 + random() % 3), 0.0,
                             1 + random() % p.n_features, random()};
-    Grower grower(p.offsets, p.edges, p.n_classes, rules);
+    Grower grower(p.offsets, p.kinds, p.edges, p.starts, p.n_classes, rules);
     CostTable costs(p.labels, p.weights, grower.channels());
     std::vector<Label> votes(p.n_rows);
     for (Label& vote : votes) vote = static_cast<Label>(random() % p.n_classes);
@@ -126,17 +164,18 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
         histograms = derived;
     }
 
-    partition.settle(p.code_view(), grower.nodes(), 2, votes);
+    partition.settle(p.code_view(), grower.tree(), 2, votes);
     std::vector<Label> elected(p.n_rows);
     const std::vector<std::int64_t> tree_offsets{0, static_cast<std::int64_t>(grower.nodes().size())};
     const std::vector<double> tree_weights{0.5};
-    const Forest forest{grower.nodes(), tree_offsets, tree_weights};
+    const Forest forest{grower.nodes(), grower.sets(), tree_offsets, tree_weights};
     elect(p.code_view(), forest, p.n_classes, 2, elected);
     CHECK(elected == votes);
 
     std::vector<double> scores(p.n_rows * p.n_classes);
-    add_votes(p.matrix(), forest, 0, 1, p.n_classes, 2, scores.data());
+    add_votes(p.matrix(), true, forest, 0, 1, p.n_classes, 2, scores.data());
     for (std::size_t i = 0; i < p.n_rows; ++i) CHECK(scores[i * p.n_classes + votes[i]] == 0.5);
+    few_rows_vote_as_many_do(p, forest, votes);
 
     std::vector<Sum> sums(3 * p.n_classes * p.n_classes);
     costs.measure(votes, 2, sums);
@@ -161,7 +200,9 @@ void the_largest_sums_fit(std::size_t n_classes) {
     const std::vector<Code> codes{0, 1};
     const std::vector<std::int64_t> offsets{0, 2};
     const std::vector<double> edges{0.5};
-    Grower grower(offsets, edges, n_classes, {Criterion::gini, 1, 0.0, 1, 0});
+    const std::vector<std::int64_t> starts{0, 1};
+    const std::vector<Kind> kinds{Kind::complete};
+    Grower grower(offsets, kinds, edges, starts, n_classes, {Criterion::gini, 1, 0.0, 1, 0});
     Histogram root(2 * grower.channels().size());
     const RowSet all{nullptr, 2};
     RecordPacker packer;
@@ -173,7 +214,7 @@ void the_largest_sums_fit(std::size_t n_classes) {
 void extreme_values_have_edges_between_them() {
     const double huge = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
     const std::vector<double> values{-huge, -0.0, 0.0, tiny, 2 * tiny, huge};
-    const auto edges = find_edges(Matrix<double>{values.data(), values.size(), 1, 1, 1}, {}, 255, 1).front();
+    const auto edges = find_edges(Matrix<double>{values.data(), values.size(), 1, 1, 1}, {}, 255, 1).front().edges;
     const std::vector<double> distinct{-huge, 0.0, tiny, 2 * tiny, huge};
     CHECK(edges.size() + 1 == distinct.size());
     for (std::size_t k = 0; k < edges.size(); ++k) CHECK(distinct[k] <= edges[k] && edges[k] < distinct[k + 1]);

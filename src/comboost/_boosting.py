@@ -1,8 +1,8 @@
 """Algorithm 1 of the paper. In: rows, a weak learner, unit costs. Out: the rounds kept and why they ended."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from comboost import _costs
 from comboost._dtypes import MIN_LOSS, ROUNDING_ROOM, Floats
@@ -15,6 +15,11 @@ NO_EDGE = "no_edge"  # nothing better than guessing is left
 PERFECT_LEARNER = "perfect_learner"  # a weak learner made no mistake that costs anything
 LOSS_VANISHED = "loss_vanished"  # the loss is below 1e-200
 ROUNDING = "rounding"  # weights or class sizes differ so much that the costs can no longer be rounded to integers
+EARLY_STOPPING = "early_stopping"  # the validation score has not become better for a while
+CALLBACK = "callback"  # a callback asked for it
+
+#: Reasons after which more rounds would learn nothing.
+FINAL = {NO_EDGE, PERFECT_LEARNER, LOSS_VANISHED, ROUNDING}
 
 
 @dataclass(frozen=True)
@@ -35,11 +40,28 @@ class History:
     losses: list[float] = field(default_factory=list)
     stop_reason: str = N_ESTIMATORS
 
+    def __len__(self) -> int:
+        return len(self.alphas)
+
     def add(self, edge: float, alpha: float, loss: float) -> None:
         """Add a round."""
         self.edges.append(edge)
         self.alphas.append(alpha)
         self.losses.append(loss)
+
+    def first(self, n_rounds: int) -> "History":
+        """The first rounds alone."""
+        return History(self.edges[:n_rounds], self.alphas[:n_rounds], self.losses[:n_rounds], self.stop_reason)
+
+
+class Watcher(Protocol):
+    """Who looks on, and may end the fit."""
+
+    def begin(self) -> None:
+        """Hear that a round begins."""
+
+    def end(self, history: History) -> str | None:
+        """Look at the rounds kept so far: a reason to stop, or None."""
 
 
 def boost(
@@ -48,7 +70,8 @@ def boost(
     unit: Floats,
     total_weight: int,
     rules: BoostRules,
-    on_round: Callable[[int], None] | None = None,
+    watcher: Watcher | None = None,
+    past: History | None = None,
 ) -> History:
     """Boost weak learners on rows.
 
@@ -64,18 +87,22 @@ def boost(
         Σ n_i.
     rules : BoostRules
         How to boost.
-    on_round : callable, optional
-        Called with the number of rounds kept, after each.
+    watcher : Watcher, optional
+        Looks on.
+    past : History, optional
+        Rounds of an earlier fit, which the learner remembers: the same rounds follow as if it had not ended.
 
     Returns
     -------
     History
         Edges, weights and losses of the rounds, and why they ended.
     """
-    history = History()
+    history = History() if past is None else past.first(len(past))
     least_loss = ROUNDING_ROOM * total_weight * (len(unit) - 1)
-    costs = rows.advance(None, unit, _costs.largest_row(unit), with_root=True)  # D_1: no votes yet, E = 1
-    for t in range(rules.n_estimators):
+    costs = replay(rows, learner, unit, history, with_root=len(history) < rules.n_estimators)
+    for t in range(len(history), rules.n_estimators):
+        if watcher is not None:
+            watcher.begin()
         hypothesis = learner.learn(rows, costs, t)  # h_t on D_t
         reason = verdict_on(hypothesis, costs)
         if reason == NO_EDGE and t > 0:
@@ -90,14 +117,28 @@ def boost(
         loss = after.real_loss  # L_t
         learner.keep(hypothesis, alpha, math.log(costs.real_loss / max(loss, MIN_LOSS)))
         history.add(edge, alpha, loss)
-        if on_round is not None:
-            on_round(t + 1)
-        reason = reason or exhaustion_of(after, least_loss)
+        told = None if watcher is None else watcher.end(history)
+        reason = reason or exhaustion_of(after, least_loss) or (None if last else told)
         if reason is not None:
             history.stop_reason = reason
             break
         costs = after
     return history
+
+
+def replay(rows: Rows, learner: Learner, unit: Floats, history: History, *, with_root: bool) -> Costs:
+    """Costs after the rounds that are there already: D_1 where there are none."""
+    first = with_root and len(history) == 0
+    costs = rows.advance(None, unit, _costs.largest_row(unit), with_root=first)  # no votes yet, E = 1
+    for t, (ballot, alpha) in enumerate(zip(learner.ballots(rows), history.alphas, strict=True), start=1):
+        vote = Vote(ballot, math.exp(alpha), math.exp(-alpha))
+        costs = rows.advance(vote, unit, vote.up * costs.largest, with_root=with_root and t == len(history))
+    if len(history) > 0 and costs.real_loss != history.losses[-1]:
+        raise ValueError(
+            f"warm_start: the rounds that are there leave the loss {costs.real_loss:g} on these rows, but left "
+            f"{history.losses[-1]:g} on those of the earlier fit; give the same rows, or set warm_start=False."
+        )
+    return costs
 
 
 def verdict_on(hypothesis: Hypothesis, costs: Costs) -> str | None:

@@ -2,27 +2,30 @@
 
 import inspect
 import math
-import numbers
-from collections.abc import Callable, Iterator
-from typing import Any, Self
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Self
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
-from sklearn.utils import check_random_state
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from comboost import _core
-from comboost._binning import BinMapper
-from comboost._boosting import BoostRules, History, boost
-from comboost._costs import bound_factor, cost_array, unit_costs
-from comboost._dtypes import MAX_BINS, Floats
-from comboost._learners import EstimatorLearner, TreeLearner, TreeRules, read_votes
-from comboost._parameters import NOTHING, Rule, check_parameters, choice, either, integer, real
-from comboost._rows import BinnedRows, MemoryRows
-from comboost._training_set import TrainingSet, as_readable, is_plain, read_table
+from comboost._callbacks import CallbackSupportMixin, with_callbacks
+from comboost._dtypes import COMPLETE, MAX_BINS, NODE_DTYPE, Floats
+from comboost._export import export_tree
+from comboost._fits import read_for_estimator
+from comboost._learners import read_votes
+from comboost._parameters import FUNCTION, NOTHING, SWITCH, TEXT, Rule, check_parameters, choice, either, integer, real
+from comboost._table import EncodedTable, read_table, survey
+from comboost._training import Training
+
+FEW_ROWS = 32
+BLOCK_BYTES = 2**25  # of a table that is predicted block by block, at a time
+SCORES_AT_ONCE = 2**22  # votes that predict holds at a time
 
 RULES: dict[str, Rule] = {
     "n_estimators": integer(1),
@@ -34,8 +37,15 @@ RULES: dict[str, Rule] = {
     "max_features": either(integer(1), real(0, 1, without_low=True), choice("sqrt", "log2"), NOTHING),
     "max_bins": integer(2, MAX_BINS),
     "step": choice("edge", "exact"),
+    "early_stopping": SWITCH,
+    "scoring": either(TEXT, FUNCTION, NOTHING),
+    "validation_fraction": real(0, 1, without_low=True, without_high=True),
+    "n_iter_no_change": integer(1),
+    "tol": real(0, math.inf),
+    "warm_start": SWITCH,
     "proba": choice("softmax", "votes"),
     "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
+    "verbose": integer(0),
 }
 TREE_PARAMETERS = (
     "max_depth",
@@ -44,11 +54,20 @@ TREE_PARAMETERS = (
     "min_weight_fraction_leaf",
     "max_features",
     "max_bins",
+    "categorical_features",
 )
+VALIDATION_PARAMETERS = ("scoring", "validation_fraction", "n_iter_no_change", "tol")
+PRIVATE_ATTRIBUTES = {
+    "_forest",
+    "_categories",
+    "_kinds",
+    "_importances",
+    "_origin",
+}  # of a fitted model, beside those with a "_"
 PROBABILITY_SCALE = 2.0  # softmax(2f): the exponential loss fits f to half of the log odds
 
 
-class VoteBooster(ClassifierMixin, BaseEstimator):
+class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """What CoMBo and AdaBoost.MM share: everything but the base weight of a row."""
 
     def __init__(
@@ -62,12 +81,20 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
         min_weight_fraction_leaf: float = 0.0,
         max_features: int | float | str | None = None,
         max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
         step: str = "edge",
         cost_matrix: Any = None,
         estimator: Any = None,
+        early_stopping: bool = False,
+        scoring: Any = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        warm_start: bool = False,
         proba: str = "softmax",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -77,114 +104,95 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_features = max_features
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.step = step
         self.cost_matrix = cost_matrix
         self.estimator = estimator
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
         self.proba = proba
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        weak = None if self.estimator is None else get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = weak is None or weak.sparse
+        tags.input_tags.allow_nan = weak is None or weak.allow_nan
+        return tags
 
     def _base_masses(self, masses: Floats) -> Floats:
         """M_l, by which the weights of class l are divided."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
         """Boost weak learners on a table.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            The values, finite. float32 and float64 are not copied, in C or Fortran order.
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The values: numbers or categories, NaN, None or NA where they are missing, none of them infinite. Arrays of
+            float32 and float64 are not copied, whatever their memory order; other tables are read a few columns at a
+            time.
         y : array-like of shape (n_samples,)
             The classes: at least two, of any sortable type.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit.
+        X_val : array-like, sparse matrix or data frame, optional
+            Rows to validate on; ``early_stopping`` would otherwise hold out some rows of X.
+        y_val : array-like, optional
+            Their classes.
+        sample_weight_val : array-like, optional
+            Their weights.
 
         Returns
         -------
         self
             The fitted classifier. Where ``fit`` fails, the classifier stays as it was.
         """
-        return self._fit(X, y, sample_weight)
-
-    def _fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, on_round: Callable[[int], None] | None = None
-    ) -> Self:
         before = dict(self.__dict__)
         try:
             check_parameters(self, RULES)
             check_weak_learner(self)
-            training_set = TrainingSet.read(self, X, y, sample_weight)
-            self._boost(training_set, on_round)
+            check_validation(self, X_val, y_val, sample_weight_val)
+            return self._fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
         except BaseException:
             # An old model, or none, but never half of a new one.
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    @with_callbacks
+    def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
+        if not self.warm_start:
+            self._forget()
+        training = Training(self, X, y, sample_weight, self._n_threads())
+        if training.is_over:
+            return self
+        if X_val is not None:
+            training.hold(X_val, y_val, sample_weight_val)
+        elif self.early_stopping:
+            training.hold_out(self.validation_fraction)
+        training.run()
         return self
 
-    def _boost(self, data: TrainingSet, on_round: Callable[[int], None] | None) -> None:
-        costs = cost_array(self.cost_matrix, data.classes)
-        base_masses = self._base_masses(data.masses.astype(np.float64))
-        unit = unit_costs(costs, base_masses)
-        rules = BoostRules(self.n_estimators, float(self.learning_rate), self.step)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        fit_rounds = self._boost_trees if self.estimator is None else self._boost_estimator
-        history = fit_rounds(data, unit, rules, seed, on_round)
-
-        start = float((data.masses / base_masses) @ costs.sum(axis=1))  # L_0
-        factors = [bound_factor(edge, self.learning_rate) for edge in history.edges]
-        self.classes_ = data.classes
-        self.n_iter_ = len(history.alphas)
-        self.estimator_weights_ = np.array(history.alphas)
-        self.edges_ = np.array(history.edges)
-        self.loss_curve_ = np.array(history.losses)
-        self.bound_curve_ = start * np.cumprod(factors)
-        self.stop_reason_ = history.stop_reason
-
-    def _boost_trees(
-        self, data: TrainingSet, unit: Floats, rules: BoostRules, seed: int, on_round: Callable[[int], None] | None
-    ) -> History:
-        n_threads = self._n_threads()
-        bins = BinMapper.fit(data.X, data.weights, self.max_bins, n_threads)
-        tree_rules = TreeRules(
-            self.max_depth,
-            self.criterion,
-            self.min_samples_leaf,
-            self.min_weight_fraction_leaf,
-            count_features(self.max_features, data.X.shape[1]),
-            seed,
-        )
-        learner = TreeLearner(bins, len(unit), tree_rules, n_threads)
-        rows = BinnedRows(
-            data.labels,
-            data.weights,
-            len(unit),
-            n_threads,
-            codes=bins.transform(data.X, n_threads),
-            bin_offsets=bins.bin_offsets,
-            counted=learner.counts_rows,
-        )
-        history = boost(rows, learner, unit, int(data.masses.sum()), rules, on_round)
-        self.__dict__.pop("estimators_", None)
-        self._forest = learner.forest()
-        self.train_confusion_ = rows.confusion(self._forest)
-        self.feature_importances_ = learner.feature_importances()
-        return history
-
-    def _boost_estimator(
-        self, data: TrainingSet, unit: Floats, rules: BoostRules, seed: int, on_round: Callable[[int], None] | None
-    ) -> History:
-        learner = EstimatorLearner(self.estimator, data.X, data.labels, len(unit), seed)
-        rows = MemoryRows(data.labels, data.weights, len(unit), self._n_threads())
-        history = boost(rows, learner, unit, int(data.masses.sum()), rules, on_round)
-        for stale in ("_forest", "feature_importances_"):
-            self.__dict__.pop(stale, None)
-        self.estimators_ = learner.estimators
-        self.train_confusion_ = rows.confusion_of(learner.elected())
-        if (importances := learner.feature_importances()) is not None:
-            self.feature_importances_ = importances
-        return history
+    def _forget(self) -> None:
+        """Forget an earlier fit, which may have had another kind of weak learner."""
+        for name in [name for name in vars(self) if name in PRIVATE_ATTRIBUTES or name.endswith("_")]:
+            delattr(self, name)
 
     def _n_threads(self) -> int:
         return _core.available_threads(joblib.effective_n_jobs(self.n_jobs))
@@ -220,8 +228,8 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The classes.
         """
-        scores = self._scores(X)
-        classes: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
+        elected = [scores.argmax(axis=1) for scores in self._score_blocks(X, bounded=True)]
+        classes: NDArray[Any] = self.classes_[np.concatenate(elected)]
         return classes
 
     def predict_proba(self, X: Any) -> Floats:
@@ -306,34 +314,125 @@ class VoteBooster(ClassifierMixin, BaseEstimator):
         for scores in self._staged_scores(X):
             yield probabilities(scores, self.proba)
 
-    def _scores(self, X: Any) -> Floats:
-        X = self._read(X)
-        scores = np.zeros((len(X), len(self.classes_)))
-        self._add_votes(X, scores, 0, self.n_iter_)
-        return scores
+    def export_text(self, round_idx: int) -> str:
+        """Write the tree of a round as indented rules.
 
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
-        X = self._read(X)
-        scores = np.zeros((len(X), len(self.classes_)))
-        for t in range(self.n_iter_):
-            self._add_votes(X, scores, t, t + 1)
+        Parameters
+        ----------
+        round_idx : int
+            The round, from 0 as in ``estimator_weights_``; negative ones count from the last.
+
+        Returns
+        -------
+        str
+            The rules, a line each.
+
+        Examples
+        --------
+        >>> from comboost import CoMBoClassifier
+        >>> model = CoMBoClassifier(n_estimators=1, max_depth=2).fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
+        >>> print(model.export_text(0))
+        |--- x0 <= 1.5
+        |   |--- class: a
+        |--- x0 > 1.5
+        |   |--- x0 <= 2.5
+        |   |   |--- class: b
+        |   |--- x0 > 2.5
+        |   |   |--- class: c
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_forest"):
+            raise ValueError("export_text writes the built-in trees; with estimator= look at estimators_ instead.")
+        if not -self.n_iter_ <= round_idx < self.n_iter_:
+            raise ValueError(f"There is no round {round_idx}; the model has {self.n_iter_}, counted from 0.")
+        nodes, sets = self._forest.tree(round_idx % self.n_iter_)
+        return export_tree(
+            nodes.view(NODE_DTYPE)[:, 0],
+            sets=sets,
+            feature_names=getattr(self, "feature_names_in_", None),
+            class_names=self.classes_,
+            categories=self._categories.values,
+            missing=np.flatnonzero(self._kinds != COMPLETE),
+        )
+
+    def _scores(self, X: Any) -> Floats:
+        blocks = list(self._score_blocks(X))
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _score_blocks(self, X: Any, *, bounded: bool = False) -> Iterator[Floats]:
+        """Weighted votes of some rows after the other; ``bounded`` limits how many at a time."""
+        known = vars(self).get("_known_votes")  # only while early stopping validates
+        if known is not None and X is known[0]:
+            yield known[1].copy()
+            return
+        table = self._read(X)
+        n_classes = len(self.classes_)
+        for block in blocks_of(table, SCORES_AT_ONCE // n_classes if bounded else None):
+            scores = np.zeros((len(block.rows), n_classes))
+            self._add_votes(block, scores, 0, self.n_iter_)
             yield scores
 
-    def _read(self, X: Any) -> NDArray[np.floating[Any]]:
+    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+        blocks = list(blocks_of(self._read(X), None))
+        stages = [np.zeros((len(block.rows), len(self.classes_))) for block in blocks]
+        for t in range(self.n_iter_):
+            for block, scores in zip(blocks, stages, strict=True):
+                self._add_votes(block, scores, t, t + 1)
+            yield np.concatenate(stages)
+
+    def _read(self, X: Any) -> Any:
         check_is_fitted(self)
         check_parameters(self, {"proba": RULES["proba"]})
+        if not hasattr(self, "_forest"):
+            return read_for_estimator(self, X, reset=False)
         if is_plain(X, self):
-            plain: NDArray[np.floating[Any]] = X
-            return plain
-        return as_readable(read_table(self, X=X, reset=False))
+            return X
+        return read_table(self, X, reset=False).encode(self._categories)
 
-    def _add_votes(self, X: NDArray[np.floating[Any]], scores: Floats, first: int, last: int) -> None:
+    def _add_votes(self, block: "Block", scores: Floats, first: int, last: int) -> None:
         if hasattr(self, "_forest"):
-            self._forest.add_votes(X, scores, first, last, self._n_threads())
+            self._forest.add_votes(block.rows, block.missing, scores, first, last, self._n_threads())
             return
         for t in range(first, last):
-            votes = read_votes(self.estimators_[t], X, len(self.classes_))
-            scores[np.arange(len(X)), votes] += self.estimator_weights_[t]
+            votes = read_votes(self.estimators_[t], block.rows, scores.shape[1])
+            scores[np.arange(len(votes)), votes] += self.estimator_weights_[t]
+
+
+class Block(NamedTuple):
+    """Some rows to vote on, and whether there may be NaN among them."""
+
+    rows: Any
+    missing: bool
+
+
+def blocks_of(table: Any, at_once: int | None) -> Iterator[Block]:
+    """Rows of a table, in blocks of no more than so many; all at once where they are a matrix already."""
+    if not isinstance(table, EncodedTable):
+        yield Block(table, missing=False)
+        return
+    n_rows, n_features = table.shape
+    step = n_rows if at_once is None else at_once
+    if table.matrix() is None:
+        step = min(step, BLOCK_BYTES // (8 * n_features))
+    for begin in range(0, n_rows, max(1, step)):
+        rows = table.rows(begin, min(n_rows, begin + max(1, step)))
+        yield Block(rows, missing=survey(rows))
+
+
+def is_plain(X: Any, booster: VoteBooster) -> bool:
+    """Whether X is a small array that needs no more checks: for a row or two they take longer than the prediction."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in (np.float64, np.float32)
+        and X.ndim == 2
+        and 0 < len(X) <= FEW_ROWS
+        and X.shape[1] == booster.n_features_in_
+        and not hasattr(booster, "feature_names_in_")
+        and not booster._categories.values
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and bool(np.isfinite(X).all())
+    )
 
 
 def shared_sections(documented: type) -> str:
@@ -368,6 +467,11 @@ class CoMBoClassifier(VoteBooster):
         None is all of them.
     max_bins : int, default=255
         Bins of a feature; from 2 to 255. A feature with no more distinct values than that is not rounded at all.
+        Missing values have a bin of their own, and so has every category.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Features that hold categories: those with a category dtype (pandas, polars, Arrow), or a list of indices, of
+        column names, or of a boolean for every feature; None is none. A split sends any set of them left; up to 254
+        per feature. Only the values count, not their order in a dtype.
     step : {"edge", "exact"}, default="edge"
         Weight of a round: ``"edge"`` is the paper's, ½·ln((1+δ)/(1−δ)); ``"exact"`` minimises the loss along the vote.
     cost_matrix : array-like, DataFrame or dict, default=None
@@ -378,12 +482,31 @@ class CoMBoClassifier(VoteBooster):
     estimator : classifier, default=None
         Weak learner to use instead of the built-in tree: any scikit-learn classifier whose ``fit`` takes
         ``sample_weight``. The parameters of the tree must then keep their defaults.
+    early_stopping : bool, default=False
+        Whether to validate every round on rows that are not trained on, to stop once that no longer helps, and to keep
+        the best round.
+    scoring : str, callable or None, default=None
+        What to validate with: a name of `comboost.metrics.get_scorer`, or a callable ``scorer(estimator, X, y)``,
+        greater being better. None is minus the norm of the confusion matrix, ``"neg_confusion_norm"``.
+    validation_fraction : float, default=0.1
+        Share of the rows of every class to validate on where ``fit`` is not given ``X_val``: at least one row of a
+        class, but never its last.
+    n_iter_no_change : int, default=10
+        Rounds without a better validation score after which to stop.
+    tol : float, default=1e-07
+        A score is better if it is above the best so far by more than this.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200 at
+        once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose`` and ``proba``.
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares.
     n_jobs : int or None, default=None
         Threads, in the meaning of joblib: None is 1, -1 all processors. The model is the same for any number.
     random_state : int, RandomState instance or None, default=None
-        Seeds ``max_features`` and the ``random_state`` of ``estimator``; nothing else is random.
+        Seeds ``max_features``, the rows held out for validation, and the ``random_state`` of ``estimator``; nothing
+        else is random.
+    verbose : int, default=0
+        Print every so many rounds: round, loss, bound, edge, validation score and time left; 0 prints nothing.
 
     Attributes
     ----------
@@ -405,7 +528,9 @@ class CoMBoClassifier(VoteBooster):
         What the edges promise: the loss after every round is at most this, up to the rounding of the costs (about 1e-6
         of the loss; up to 1e-3 where class sizes, weights or costs differ by a factor of a million).
     train_confusion_ : ndarray of shape (n_classes, n_classes)
-        Share of class l that is taken for j on the training rows, zero diagonal.
+        Share of class l that is taken for j on the training rows, without those held out; zero diagonal.
+    validation_curve_ : ndarray of shape (n_rounds_tried,)
+        Validation score after every round tried, those after the best one included; only with ``early_stopping``.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the fall of the loss's logarithm; they sum to 1. With ``estimator``, the mean of the
         weak learners' own, where they have any.
@@ -414,12 +539,21 @@ class CoMBoClassifier(VoteBooster):
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all are there), ``"no_edge"`` (nothing better than guessing is left),
         ``"perfect_learner"`` (a weak learner made no mistake that costs anything), ``"loss_vanished"`` (the loss is
-        below 1e-200) or ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no
-        longer possible).
+        below 1e-200), ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no
+        longer possible), ``"early_stopping"`` (the validation score has not become better for ``n_iter_no_change``
+        rounds) or ``"callback"`` (a callback asked for it).
 
     See Also
     --------
     AdaBoostMMClassifier : The same with every row counting the same.
+
+    Notes
+    -----
+    Missing values (NaN, None, NA) go to the side of a split that suits them best. Where training has seen none in a
+    node, they go to the child with the larger loss, i.e. with more of the weight that the round gave to the rows. A
+    category that training has not seen counts as a missing one.
+
+    Callbacks of scikit-learn 1.9 are set with ``set_callbacks``; below 1.9, objects with the same methods do.
 
     References
     ----------
@@ -436,6 +570,29 @@ class CoMBoClassifier(VoteBooster):
     ['CYT', 'VAC', 'VAC']
     >>> bool((model.loss_curve_ <= model.bound_curve_ * (1 + 1e-6)).all())
     True
+
+    Categories and missing values are taken as they come, and validation finds out how many rounds are enough:
+
+    >>> from comboost.datasets import load_car
+    >>> X, y = load_car(return_X_y=True, as_frame=True)
+    >>> X.loc[::10, "safety"] = None
+    >>> model = CoMBoClassifier(early_stopping=True, scoring="g_mean", random_state=0).fit(X, y)
+    >>> model.stop_reason_
+    'early_stopping'
+    >>> print(model.export_text(0))
+    |--- persons in {2}
+    |   |--- class: unacc
+    |--- persons in {4, more} or missing
+    |   |--- buying in {low, med} or missing
+    |   |   |--- safety in {high} or missing
+    |   |   |   |--- class: vgood
+    |   |   |--- safety in {low, med}
+    |   |   |   |--- class: good
+    |   |--- buying in {high, vhigh}
+    |   |   |--- safety in {low}
+    |   |   |   |--- class: unacc
+    |   |   |--- safety in {high, med} or missing
+    |   |   |   |--- class: acc
     """
 
     def _base_masses(self, masses: Floats) -> Floats:
@@ -485,24 +642,6 @@ def probabilities(scores: Floats, proba: str) -> Floats:
     return shares
 
 
-def count_features(max_features: int | float | str | None, n_features: int) -> int:
-    """How many features ``max_features`` asks for: at least one."""
-    if max_features is None:
-        return n_features
-    if max_features == "sqrt":
-        return max(1, math.isqrt(n_features))
-    if max_features == "log2":
-        return max(1, int(math.log2(n_features)))
-    if not isinstance(max_features, numbers.Integral):
-        return max(1, int(float(max_features) * n_features))
-    n_drawn = int(max_features)
-    if n_drawn > n_features:
-        raise ValueError(
-            f"max_features={n_drawn}, but X has {n_features} features; give at most that many, or None for all."
-        )
-    return n_drawn
-
-
 def check_weak_learner(booster: VoteBooster) -> None:
     """Raise where ``estimator`` cannot be boosted or tree parameters would be ignored."""
     if booster.estimator is None:
@@ -513,10 +652,37 @@ def check_weak_learner(booster: VoteBooster) -> None:
             f"estimator={booster.estimator!r} cannot be boosted; give a scikit-learn classifier whose fit takes "
             "sample_weight, for example LogisticRegression() or DecisionTreeClassifier(max_depth=3)."
         )
-    defaults = inspect.signature(VoteBooster).parameters
-    changed = [name for name in TREE_PARAMETERS if getattr(booster, name) != defaults[name].default]
+    changed = off_default(booster, TREE_PARAMETERS)
     if changed:
         raise ValueError(
             f"{', '.join(changed)} shape(s) the built-in tree, which estimator={booster.estimator!r} replaces; leave "
             "such parameters at their defaults and set those of the estimator instead."
         )
+
+
+def check_validation(booster: VoteBooster, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+    """Raise where something that early stopping needs is missing, or something given would be ignored."""
+    if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
+        raise ValueError("X_val and y_val belong together, and sample_weight_val to both; give the two, or neither.")
+    if not booster.early_stopping:
+        ignored = ["X_val"] * (X_val is not None) + off_default(booster, VALIDATION_PARAMETERS)
+        if ignored:
+            raise ValueError(
+                f"{', '.join(ignored)} would be ignored, since early_stopping=False; set early_stopping=True, or leave "
+                "them out."
+            )
+    elif X_val is not None and off_default(booster, ("validation_fraction",)):
+        raise ValueError(
+            f"validation_fraction={booster.validation_fraction} would be ignored, since X_val is given; leave one out."
+        )
+
+
+def off_default(booster: VoteBooster, names: Iterable[str]) -> list[str]:
+    """Which of these parameters are not at their defaults."""
+    defaults = inspect.signature(VoteBooster).parameters
+    return [name for name in names if not is_default(getattr(booster, name), defaults[name].default)]
+
+
+def is_default(value: Any, default: Any) -> bool:
+    """Whether a value is the default; arrays never are."""
+    return type(value) is type(default) and value == default

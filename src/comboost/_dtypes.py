@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-CODE = np.uint8  # bin of a value; one byte, since histograms of 255 bins stay in the fastest cache
+CODE = np.uint8  # bin of a value; one byte, since histograms of so few bins stay in the fastest cache
 LABEL = np.uint16  # class index
 WEIGHT = np.uint32  # integer sample weight
 SUM = np.int64  # sums of weight times quantised cost
@@ -14,14 +14,36 @@ Weights = NDArray[np.uint32]
 Sums = NDArray[np.int64]
 Floats = NDArray[np.float64]
 NodeBytes = NDArray[np.uint8]  # (n_nodes, NODE_DTYPE.itemsize): records cross the border as bytes
+SetBytes = NDArray[np.uint8]  # (n_sets, SET_BYTES): code c is in a set where bit c % 8 of byte c // 8 is 1
 
-#: A node of a flat tree. Children stand next to each other, so ``left`` says both; a value <= threshold goes left.
+#: A node of a flat tree. Children stand next to each other, so ``left`` says both. A value <= threshold goes left, and
+#: a code <= bin, or one of the set with the number ``set`` where there is one.
 NODE_DTYPE = np.dtype(
-    [("threshold", "<f8"), ("feature", "<i4"), ("left", "<i4"), ("label", "<i4"), ("bin", "<i4")], align=True
+    [
+        ("threshold", "<f8"),
+        ("feature", "<i4"),
+        ("left", "<i4"),
+        ("set", "<i4"),
+        ("label", "<u2"),
+        ("bin", "u1"),
+        ("flags", "u1"),
+    ],
+    align=True,
 )
-LEAF = -1  # the feature, left child and bin of a leaf
+LEAF = -1  # the feature and left child of a leaf
+NO_SET = -1  # the set of a node that needs none
+MISSING_LEFT = 1  # flag: missing values go left
+CATEGORICAL = 2  # flag: the values are categories, and the set decides
+SET_BYTES = 32
 
-MAX_BINS = 255  # code 255 is kept for missing values
+#: What a feature is, and with it what its code 0 means.
+KIND = np.uint8
+COMPLETE = 0  # numbers, none of them missing
+WITH_MISSING = 1  # numbers; code 0 is kept for the missing ones
+CATEGORIES = 2  # categories; code 0 is kept for the missing ones
+Kinds = NDArray[np.uint8]
+
+MAX_BINS = 255  # of values; missing ones have a bin of their own
 MAX_CLASSES = 65535
 MAX_ROWS = 2**32 - 1  # row indices are 32 bits wide
 

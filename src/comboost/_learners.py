@@ -1,5 +1,8 @@
 """Weak learners. In: the costs of a round. Out: a hypothesis, its votes, and how much better than guessing it is."""
 
+import math
+import numbers
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -9,9 +12,9 @@ from sklearn.base import ClassifierMixin, clone
 
 from comboost import _core
 from comboost._binning import BinMapper
-from comboost._dtypes import LABEL, Floats, Labels, NodeBytes, Sums
+from comboost._dtypes import LABEL, Floats, Labels, Sums
 from comboost._rows import Ballot, Costs, MemoryRows, TreeRows, empty_histograms
-from comboost._tree import Forest
+from comboost._tree import Forest, Tree
 
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 
@@ -32,6 +35,9 @@ class Learner(Protocol):
     def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
         """Keep the hypothesis just learned: its weight, and by how much the logarithm of the loss fell."""
 
+    def ballots(self, rows: Any) -> Iterator[Ballot]:
+        """What the rounds voted that were kept in an earlier fit."""
+
 
 @dataclass(frozen=True)
 class TreeRules:
@@ -43,6 +49,43 @@ class TreeRules:
     min_weight_fraction_leaf: float
     max_features: int
     seed: int
+
+    @classmethod
+    def of(cls, booster: Any, n_features: int, seed: int) -> "TreeRules":
+        """The rules that the parameters of a booster make for so many features."""
+        return cls(
+            booster.max_depth,
+            booster.criterion,
+            booster.min_samples_leaf,
+            booster.min_weight_fraction_leaf,
+            count_features(booster.max_features, n_features),
+            seed,
+        )
+
+
+def count_features(max_features: int | float | str | None, n_features: int) -> int:
+    """How many features ``max_features`` asks for: at least one."""
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        return max(1, math.isqrt(n_features))
+    if max_features == "log2":
+        return max(1, int(math.log2(n_features)))
+    if not isinstance(max_features, numbers.Integral):
+        return max(1, int(float(max_features) * n_features))
+    n_drawn = int(max_features)
+    if n_drawn > n_features:
+        raise ValueError(
+            f"max_features={n_drawn}, but X has {n_features} features; give at most that many, or None for all."
+        )
+    return n_drawn
+
+
+class TreePast(NamedTuple):
+    """What an earlier fit kept: its trees, and what every feature lowered the loss's logarithm by."""
+
+    trees: list[Tree]
+    importances: Floats
 
 
 class TreeLearner:
@@ -58,12 +101,18 @@ class TreeLearner:
         How a tree may grow.
     n_threads : int
         Threads of the split search.
+    past : TreePast, optional
+        What an earlier fit kept.
     """
 
-    def __init__(self, bins: BinMapper, n_classes: int, rules: TreeRules, n_threads: int) -> None:
+    def __init__(
+        self, bins: BinMapper, n_classes: int, rules: TreeRules, n_threads: int, past: TreePast | None = None
+    ) -> None:
         self._grower = _core.Grower(
             bins.bin_offsets,
+            bins.kinds,
             bins.flat_edges,
+            bins.edge_starts,
             n_classes,
             by_cost=rules.criterion == "cost",
             min_samples_leaf=rules.min_samples_leaf,
@@ -74,9 +123,9 @@ class TreeLearner:
         self._max_depth = rules.max_depth
         self._n_threads = n_threads
         self._histogram_bytes = 0
-        self._trees: list[NodeBytes] = []
-        self._alphas: list[float] = []
-        self._importances = np.zeros(len(bins.edges))
+        self._past = past or TreePast([], np.zeros(len(bins.edges)))
+        self.trees = list(self._past.trees)
+        self._importances: list[Floats] = []  # of the rounds learned here
 
     @property
     def counts_rows(self) -> bool:
@@ -97,7 +146,7 @@ class TreeLearner:
             if len(splits) == 0 or depth == self._max_depth:
                 break
             histograms = self._descend(rows, histograms, splits)
-        return Hypothesis(self._grower.nodes(), self._grower.advantage)
+        return Hypothesis(Tree(self._grower.nodes(), self._grower.sets()), self._grower.advantage)
 
     def _search(self, rows: TreeRows, histograms: Sums | None) -> None:
         if histograms is not None:
@@ -121,18 +170,26 @@ class TreeLearner:
 
     def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
         """Keep the tree, and give its features their shares of the drop."""
-        self._trees.append(hypothesis.ballot)
-        self._alphas.append(alpha)
-        self._grower.share_out(max(drop, 0.0), self._importances)
+        assert isinstance(hypothesis.ballot, Tree)
+        self.trees.append(hypothesis.ballot)
+        shares = np.zeros_like(self._past.importances)
+        self._grower.share_out(max(drop, 0.0), shares)
+        self._importances.append(shares)
 
-    def forest(self) -> Forest:
-        """All trees kept."""
-        return Forest.join(self._trees, np.array(self._alphas))
+    def ballots(self, rows: TreeRows) -> Iterator[Tree]:
+        """The trees that an earlier fit kept."""
+        yield from self._past.trees
 
-    def feature_importances(self) -> Floats:
-        """Shares of the features in the fall of the loss; they sum to 1 unless no tree has a split."""
-        total = self._importances.sum()
-        return self._importances / total if total > 0 else self._importances
+    def forest(self, alphas: Sequence[float]) -> Forest:
+        """As many trees as there are weights."""
+        return Forest.join(self.trees[: len(alphas)], np.array(alphas))
+
+    def importances(self, n_rounds: int) -> Floats:
+        """What every feature lowered the loss's logarithm by in the first rounds."""
+        total = self._past.importances.copy()
+        for shares in self._importances[: n_rounds - len(self._past.trees)]:
+            total += shares  # one round after the other, as if an earlier fit had not stopped between them
+        return total
 
 
 class EstimatorLearner:
@@ -150,17 +207,28 @@ class EstimatorLearner:
         K.
     seed : int
         Seeds the clones' ``random_state``, a new one each round.
+    past : list of classifiers
+        The clones that an earlier fit kept.
     """
 
-    def __init__(self, estimator: ClassifierMixin, X: Any, labels: Labels, n_classes: int, seed: int) -> None:
+    def __init__(
+        self,
+        estimator: ClassifierMixin,
+        X: Any,
+        labels: Labels,
+        n_classes: int,
+        seed: int,
+        past: Sequence[ClassifierMixin] = (),
+    ) -> None:
         self._estimator = estimator
         self._X = X
         self._labels = labels
         self._seed = seed
-        self._scores = np.zeros((len(labels), n_classes))
+        self._n_classes = n_classes
         self._fitted: ClassifierMixin | None = None
-        self.estimators: list[ClassifierMixin] = []
-        self._alphas: list[float] = []
+        self._n_past = len(past)
+        self.estimators = list(past)
+        self._votes: list[Labels] = []
 
     def learn(self, rows: MemoryRows, costs: Costs, round_idx: int) -> Hypothesis:
         """Fit a clone on the rows weighted by their loss, scaled to mean 1."""
@@ -169,31 +237,46 @@ class EstimatorLearner:
         self._fitted = clone(self._estimator)
         seed_everything(self._fitted, self._seed, round_idx)
         self._fitted.fit(self._X[seen], self._labels[seen], sample_weight=losses[seen] / losses[seen].mean())
-        votes = read_votes(self._fitted, self._X, self._scores.shape[1])
+        votes = read_votes(self._fitted, self._X, self._n_classes)
         right, wrong, _ = rows.measure(votes)
         return Hypothesis(votes, int(right.sum()) - int(wrong.sum()))
 
     def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
-        """Keep the clone and add up its votes."""
+        """Keep the clone and its votes."""
         assert self._fitted is not None
+        assert not isinstance(hypothesis.ballot, Tree)
         self.estimators.append(self._fitted)
-        self._alphas.append(alpha)
-        self._scores[np.arange(len(self._labels)), hypothesis.ballot] += alpha
+        self._votes.append(hypothesis.ballot)
 
-    def elected(self) -> Labels:
-        """The prediction of the whole vote for every row."""
-        labels: Labels = self._scores.argmax(axis=1).astype(LABEL)
+    def ballots(self, rows: MemoryRows) -> Iterator[Labels]:
+        """The votes of the clones that an earlier fit kept."""
+        for estimator in self.estimators[: self._n_past]:
+            self._votes.append(read_votes(estimator, self._X, self._n_classes))
+            yield self._votes[-1]
+
+    def elected(self, alphas: Sequence[float]) -> Labels:
+        """The prediction for every row of as many rounds as there are weights."""
+        scores = np.zeros((len(self._labels), self._n_classes))
+        for votes, alpha in zip(self._votes, alphas, strict=False):
+            scores[np.arange(len(self._labels)), votes] += alpha
+        labels: Labels = scores.argmax(axis=1).astype(LABEL)
         return labels
 
-    def feature_importances(self) -> Floats | None:
-        """Mean importances of the clones, weighted as they vote; None where they have none."""
-        if not all(hasattr(estimator, "feature_importances_") for estimator in self.estimators):
+    def importances(self, alphas: Sequence[float]) -> Floats | None:
+        """Mean importances of as many clones as there are weights, weighted by them; None where they have none."""
+        estimators = self.estimators[: len(alphas)]
+        if not all(hasattr(estimator, "feature_importances_") for estimator in estimators):
             return None
-        importances = np.average(
-            [estimator.feature_importances_ for estimator in self.estimators], axis=0, weights=self._alphas
+        importances: Floats = np.average(
+            [estimator.feature_importances_ for estimator in estimators], axis=0, weights=alphas
         )
-        total = importances.sum()
-        return importances / total if total > 0 else importances
+        return importances
+
+
+def shares_of(importances: Floats) -> Floats:
+    """Importances that sum to 1, unless they are all zero."""
+    total = importances.sum()
+    return importances / total if total > 0 else importances
 
 
 def rows_that_count(losses: Floats, labels: Labels) -> slice | NDArray[np.bool_]:
@@ -207,7 +290,7 @@ def rows_that_count(losses: Floats, labels: Labels) -> slice | NDArray[np.bool_]
 def read_votes(estimator: ClassifierMixin, X: Any, n_classes: int) -> Labels:
     """Predictions of a weak learner as class indices, checked: it may be anybody's code."""
     votes = np.asarray(estimator.predict(X))
-    is_index = votes.dtype.kind in "iu" and votes.shape == (len(X),)
+    is_index = votes.dtype.kind in "iu" and votes.shape == (X.shape[0],)
     if not is_index or (len(votes) > 0 and not 0 <= votes.min() <= votes.max() < n_classes):
         raise ValueError(
             f"{estimator!r} was fitted on the class indices 0 to {n_classes - 1}, but predicts {votes.dtype} of shape "

@@ -5,6 +5,8 @@ import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 Rule = tuple[str, Callable[[Any], bool]]  # what is expected, in words, and whether a value is it
 
 
@@ -14,10 +16,11 @@ def integer(low: int, high: float = math.inf) -> Rule:
     return words, lambda value: _is_integer(value) and low <= value <= high
 
 
-def real(low: float, high: float, *, without_low: bool = False) -> Rule:
-    """A number in [low, high], or in (low, high]."""
-    words = f"a number in {'(' if without_low else '['}{low:g}, {high:g}]"
-    return words, lambda value: _is_real(value) and low <= value <= high and not (without_low and value == low)
+def real(low: float, high: float, *, without_low: bool = False, without_high: bool = False) -> Rule:
+    """A number in [low, high], without the one or the other where that is said."""
+    words = f"a number in {'(' if without_low else '['}{low:g}, {high:g}{')' if without_high else ']'}"
+    outside = [low] * without_low + [high] * without_high
+    return words, lambda value: _is_real(value) and low <= value <= high and value not in outside
 
 
 def choice(*options: str) -> Rule:
@@ -31,6 +34,9 @@ def either(*rules: Rule) -> Rule:
 
 
 NOTHING: Rule = ("None", lambda value: value is None)
+SWITCH: Rule = ("True or False", lambda value: isinstance(value, bool | np.bool_))
+TEXT: Rule = ("a string", lambda value: isinstance(value, str))
+FUNCTION: Rule = ("a callable", callable)
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:

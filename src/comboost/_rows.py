@@ -6,7 +6,7 @@ In: codes, labels, weights. Out: sums over rows, all of them integers.
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from comboost import _core
 from comboost._costs import error_shares, exponent_below
 from comboost._dtypes import COARSE_BITS, LABEL, SUM, Codes, Floats, Labels, Sums, Weights
-from comboost._tree import Forest
+from comboost._tree import Forest, Tree
 
 CACHE_LINE = 8  # sums of 8 bytes
 WORTH_ALIGNING = 2**16  # sums; for fewer, asking where they start takes longer than it saves
 ROOT = np.zeros(1, dtype=np.int32)
 
-#: What a round votes: the nodes of its tree, or, for other weak learners, the class of every row.
-Ballot = NDArray[Any]
+#: What a round votes: its tree, or, for other weak learners, the class of every row.
+Ballot = Tree | Labels
 
 
 def empty_histograms(n_nodes: int, n_bins: int, n_channels: int) -> Sums:
@@ -194,6 +194,7 @@ class MemoryRows:
 
     def _settle(self, ballot: Ballot) -> Labels:
         """The vote of every row."""
+        assert not isinstance(ballot, Tree)
         return ballot
 
     def start_tree(self, *, count: bool) -> Sums | None:
@@ -266,6 +267,7 @@ class BinnedRows(MemoryRows):
         _core.elect(
             self._codes,
             forest.node_bytes,
+            forest.sets,
             forest.offsets,
             forest.weights,
             self._n_classes,
@@ -275,8 +277,9 @@ class BinnedRows(MemoryRows):
         return self.confusion_of(self._votes)
 
     def _settle(self, ballot: Ballot) -> Labels:
+        assert isinstance(ballot, Tree)
         if self._settled is not ballot:
-            self._partition.settle(self._codes, ballot, self._n_threads, self._votes)
+            self._partition.settle(self._codes, ballot.nodes, ballot.sets, self._n_threads, self._votes)
             self._settled = ballot
         return self._votes
 

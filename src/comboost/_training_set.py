@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, validate_data
+from sklearn.utils.validation import check_array
 
 from comboost._costs import class_masses, integer_weights
 from comboost._dtypes import LABEL, MAX_CLASSES, MAX_ROWS, Floats, Labels, Sums, Weights
 
-FEW_ROWS = 32
+COUNTABLE = 2**20  # integer labels in a range of no more than this are counted instead of sorted
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class TrainingSet:
 
     Attributes
     ----------
-    X : ndarray of float32 or float64, (n_samples, n_features)
-        The values.
+    rows : ndarray of intp or None
+        Which of the rows given these are, ascending; None where they are all.
     labels : ndarray of uint16
         The class index of every row.
     weights : ndarray of uint32 or None
@@ -35,23 +36,21 @@ class TrainingSet:
         The summed weight of every class.
     """
 
-    X: NDArray[np.floating[Any]]
+    rows: NDArray[np.intp] | None
     labels: Labels
     weights: Weights | None
     classes: NDArray[Any]
     masses: Sums
 
     @classmethod
-    def read(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> "TrainingSet":
-        """Check the input of ``estimator.fit`` and drop the rows without weight."""
-        X, y = read_table(estimator, X=X, y=y)
-        X = as_readable(X)
-        if len(X) > MAX_ROWS:
-            raise ValueError(f"X has {len(X)} rows; at most {MAX_ROWS} are supported. Train on a sample of them.")
-        classes, labels = read_classes(y)
+    def read(cls, y: Any, sample_weight: Any, n_rows: int) -> "TrainingSet":
+        """Check what ``fit`` is given beside X, which has so many rows, and drop the rows without weight."""
+        if n_rows > MAX_ROWS:
+            raise ValueError(f"X has {n_rows} rows; at most {MAX_ROWS} are supported. Train on a sample of them.")
+        classes, labels = read_classes(read_labels(y, n_rows, "y"))
         if sample_weight is None:
-            return cls(X, labels, None, classes, class_masses(labels, None, len(classes)))
-        weights = integer_weights(read_weights(sample_weight, X))
+            return cls(None, labels, None, classes, class_masses(labels, None, len(classes)))
+        weights = integer_weights(read_weights(sample_weight, n_rows, "sample_weight"))
         masses = class_masses(labels, weights, len(classes))
         if (masses == 0).any():
             empty = classes[masses == 0].tolist()
@@ -59,55 +58,66 @@ class TrainingSet:
                 f"sample_weight gives no weight to the class(es) {empty}, zero or next to it beside the others; every "
                 "class needs a row that counts. Drop the rows of these classes, or raise their weights."
             )
-        kept = weights > 0
-        if kept.all():
-            return cls(X, labels, weights, classes, masses)
-        return cls(X[kept], labels[kept], weights[kept], classes, masses)
+        kept = np.flatnonzero(weights)
+        if len(kept) == n_rows:
+            return cls(None, labels, weights, classes, masses)
+        return cls(kept, labels[kept], weights[kept], classes, masses)
+
+    def take(self, places: NDArray[np.intp]) -> "TrainingSet":
+        """Some of the rows, by their place among these; every class must keep one."""
+        rows = places if self.rows is None else self.rows[places]
+        labels = self.labels[places]
+        weights = None if self.weights is None else self.weights[places]
+        return TrainingSet(rows, labels, weights, self.classes, class_masses(labels, weights, len(self.classes)))
 
 
-def read_table(estimator: Any, **checks: Any) -> Any:
-    """scikit-learn's ``validate_data`` for our tables: finite floats of either width, in any memory order."""
-    # Its check for finite values adds them all up, and values near 1e308 may add up to inf - inf.
-    with np.errstate(invalid="ignore"):
-        try:
-            return validate_data(estimator, dtype=[np.float64, np.float32], **checks)
-        except TypeError as error:
-            if "NA is ambiguous" not in str(error):
-                raise
-            raise ValueError("X or y holds pandas.NA; drop or fill what is missing.") from error
+@dataclass(frozen=True)
+class ValidationSet:
+    """Rows to validate on: indices into the classes of training, and integer weights, as in `TrainingSet`."""
+
+    labels: Labels
+    weights: Weights | None
+
+    @classmethod
+    def read(cls, y: Any, sample_weight: Any, n_rows: int, classes: NDArray[Any]) -> "ValidationSet":
+        """Check what ``fit`` is given beside X_val, which has so many rows."""
+        seen, places = read_distinct(read_labels(y, n_rows, "y_val"), "y_val")
+        unknown = [label for label in seen.tolist() if label not in set(classes.tolist())]
+        if unknown:
+            raise ValueError(
+                f"y_val holds the class(es) {unknown}, but the classes of y are {classes.tolist()}; validate on "
+                "classes that are trained on."
+            )
+        labels = np.searchsorted(classes, seen)[places].astype(LABEL)
+        if sample_weight is None:
+            return cls(labels, None)
+        return cls(labels, integer_weights(read_weights(sample_weight, n_rows, "sample_weight_val")))
 
 
-def is_plain(X: Any, estimator: Any) -> bool:
-    """Whether X is a small array that needs no more checks: for a row or two they take longer than the prediction."""
-    return (
-        type(X) is np.ndarray
-        and X.dtype in (np.float64, np.float32)
-        and X.ndim == 2
-        and 0 < len(X) <= FEW_ROWS
-        and X.shape[1] == estimator.n_features_in_
-        and not hasattr(estimator, "feature_names_in_")
-        and X.flags.c_contiguous
-        and X.flags.aligned
-        and bool(np.isfinite(X).all())
-    )
-
-
-def as_readable(X: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """X as the core can read it: a copy where its numbers lie across their natural borders in memory."""
-    if X.flags.aligned and all(stride % X.itemsize == 0 for stride in X.strides):
-        return X
-    return X.copy()
+def read_labels(y: Any, n_rows: int, name: str) -> NDArray[Any]:
+    """Labels as an array, one per row."""
+    if y is None:
+        raise ValueError(
+            f"fit requires y to be passed, but the target y is None. Give the class of every row as {name}."
+        )
+    try:
+        labels = check_array(y, ensure_2d=False, dtype=None, input_name=name, ensure_min_samples=0)
+        labels = column_or_1d(labels, warn=True)
+    except TypeError as error:
+        if "NA is ambiguous" not in str(error):
+            raise
+        raise ValueError(f"{name} holds pandas.NA; drop the rows without a label.") from error
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, {name} has "
+            f"{len(labels)}; give one label per row."
+        )
+    return np.asarray(labels)
 
 
 def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     """Sorted classes and the class index of every row."""
-    try:
-        check_classification_targets(y)
-        classes, labels = np.unique(y, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            f"y cannot be used as labels: {error}. Give numbers, text or booleans, of one type and with none missing."
-        ) from error
+    classes, labels = read_distinct(y, "y")
     if len(classes) < 2:
         raise ValueError(
             f"y holds only one class, {classes.tolist()}; a classifier needs rows of at least two classes."
@@ -119,16 +129,65 @@ def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     return classes, labels.astype(LABEL)
 
 
-def read_weights(sample_weight: ArrayLike, X: NDArray[np.floating[Any]]) -> Floats:
+def read_distinct(y: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
+    """Sorted distinct labels, and the place of every row's among them."""
+    try:
+        check_classification_targets(y[:1] if y.dtype.kind in "iub" else y)  # integers are classes, whatever they are
+        if y.dtype.kind in "iub" and len(y) > 0:
+            return count_distinct(y)
+        if y.dtype.kind == "O":
+            return hash_distinct(y)
+        return sort_distinct(y)
+    except TypeError as error:
+        raise ValueError(
+            f"{name} cannot be used as labels: {error}. Give numbers, text or booleans, of one type and with none "
+            "missing."
+        ) from error
+
+
+def sort_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """As `read_distinct`, for whatever can be sorted."""
+    classes, places = np.unique(y, return_inverse=True)
+    return classes, places
+
+
+def count_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
+    """As `read_distinct`, for integers: by counting them where they lie close together."""
+    lowest, highest = int(y.min()), int(y.max())
+    if highest - lowest >= COUNTABLE:
+        return sort_distinct(y)
+    shifted = y.astype(np.int64) - lowest if y.dtype.kind != "u" else (y - y.dtype.type(lowest)).astype(np.int64)
+    seen = np.flatnonzero(np.bincount(shifted))
+    place_of = np.zeros(highest - lowest + 1, dtype=LABEL if len(seen) <= MAX_CLASSES else np.int64)
+    place_of[seen] = np.arange(len(seen))
+    return (seen + lowest).astype(y.dtype), place_of[shifted]
+
+
+def hash_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
+    """As `read_distinct`, for Python objects: only the distinct ones are sorted."""
+    found: dict[Any, int] = {}
+    numbers = np.fromiter((found.setdefault(label, len(found)) for label in y.tolist()), dtype=np.intp, count=len(y))
+    distinct = np.empty(len(found), dtype=object)
+    distinct[:] = list(found)
+    classes, place_of = sort_distinct(distinct)
+    return classes, place_of[numbers]
+
+
+def read_weights(sample_weight: ArrayLike, n_rows: int, name: str) -> Floats:
     """Sample weights as float64: finite, none negative, not all zero."""
-    weights: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    weights: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
     if weights.ndim != 1:
-        raise ValueError(f"sample_weight has the shape {weights.shape}; give one weight per row, ({len(X)},).")
-    check_consistent_length(X, weights)
+        raise ValueError(f"{name} has the shape {weights.shape}; give one weight per row, ({n_rows},).")
+    if len(weights) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {name} has {len(weights)} entries for "
+            f"{n_rows} rows; give one weight per row."
+        )
     if (weights < 0).any():
-        raise ValueError(f"sample_weight holds the negative weight {weights.min():g}; weights must be zero or more.")
+        raise ValueError(f"{name} holds the negative weight {weights.min():g}; weights must be zero or more.")
     if not weights.any():
         raise ValueError(
-            "every sample weight is zero, so no row counts; give at least one row of every class a positive weight."
+            f"every sample weight is zero in {name}, so no row counts; give at least one row of every class a positive "
+            "weight."
         )
     return weights

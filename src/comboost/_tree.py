@@ -1,12 +1,21 @@
 """Flat trees. In: the nodes of every round and its weight. Out: votes on new rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._dtypes import NODE_DTYPE, Floats, NodeBytes
+from comboost._dtypes import NO_SET, NODE_DTYPE, Floats, NodeBytes, SetBytes
+
+
+class Tree(NamedTuple):
+    """A tree as it was grown: its nodes, as bytes of NODE_DTYPE, and the sets of codes that some of them need."""
+
+    nodes: NodeBytes
+    sets: SetBytes
 
 
 @dataclass(frozen=True)
@@ -17,6 +26,8 @@ class Forest:
     ----------
     nodes : ndarray of NODE_DTYPE
         The nodes of all trees, tree by tree; ``left`` counts from the tree's first node.
+    sets : ndarray of uint8, (n_sets, SET_BYTES)
+        The sets of codes of all trees, in the order of the nodes that need them.
     offsets : ndarray of int64
         Tree t owns the nodes ``offsets[t]`` to ``offsets[t + 1]``.
     weights : ndarray of float64
@@ -24,20 +35,56 @@ class Forest:
     """
 
     nodes: NDArray[np.void]
+    sets: SetBytes
     offsets: NDArray[np.int64]
     weights: Floats
 
     @classmethod
-    def join(cls, trees: list[NodeBytes], weights: Floats) -> "Forest":
+    def join(cls, trees: Sequence[Tree], weights: Floats) -> "Forest":
         """Put trees one after the other."""
-        offsets = np.concatenate(([0], np.cumsum([len(tree) for tree in trees])))
-        return cls(np.concatenate(trees).view(NODE_DTYPE)[:, 0], offsets, weights)
+        offsets = np.cumsum([0, *(len(tree.nodes) for tree in trees)], dtype=np.int64)
+        nodes = np.concatenate([tree.nodes for tree in trees]).view(NODE_DTYPE)[:, 0]
+        needs_set = nodes["set"] != NO_SET
+        nodes["set"][needs_set] = np.arange(needs_set.sum())
+        return cls(nodes, np.concatenate([tree.sets for tree in trees]), offsets, weights)
+
+    def tree(self, t: int) -> Tree:
+        """One of the trees, as it was grown."""
+        begin, end = self.offsets[t], self.offsets[t + 1]
+        nodes = self.nodes[begin:end].copy()
+        needs_set = nodes["set"] != NO_SET
+        sets = self.sets[nodes["set"][needs_set]]
+        nodes["set"][needs_set] = np.arange(len(sets))
+        return Tree(as_bytes(nodes), sets)
 
     @property
     def node_bytes(self) -> NodeBytes:
         """The nodes as the core takes them."""
-        return self.nodes.view(np.uint8).reshape(-1, NODE_DTYPE.itemsize)
+        return as_bytes(self.nodes)
 
-    def add_votes(self, X: NDArray[np.floating], scores: Floats, first: int, last: int, n_threads: int) -> None:
-        """Add the votes of the trees ``first`` to ``last - 1`` to the scores, in this order."""
-        _core.add_votes(X, self.node_bytes, self.offsets, self.weights, first, last, n_threads, scores)
+    def add_votes(
+        self, X: NDArray[np.floating], missing: bool, scores: Floats, first: int, last: int, n_threads: int
+    ) -> None:
+        """Add the votes of the trees ``first`` to ``last - 1`` to the scores, in this order.
+
+        Parameters
+        ----------
+        X : ndarray of float32 or float64
+            The rows; categories as their codes.
+        missing : bool
+            Whether there may be NaN among them.
+        scores : ndarray of shape (n_samples, n_classes)
+            What to add to.
+        first, last : int
+            The trees.
+        n_threads : int
+            Threads.
+        """
+        _core.add_votes(
+            X, missing, self.node_bytes, self.sets, self.offsets, self.weights, first, last, n_threads, scores
+        )
+
+
+def as_bytes(nodes: NDArray[np.void]) -> NodeBytes:
+    """Nodes as the core takes them."""
+    return nodes.view(np.uint8).reshape(-1, NODE_DTYPE.itemsize)

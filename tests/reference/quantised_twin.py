@@ -20,17 +20,34 @@ SMALLEST_EDGE = 2.0**-20
 LARGEST_EDGE = 1 - 2.0**-30
 LARGEST_ALPHA = 0.5 * math.log(2.0**31)
 VANISHED_LOSS = 1e-200
+MISSING = 0  # the code reserved for missing values
+MOST_ITEMS_IN_ALL_SETS = 8
+POWER_STEPS = 16
 
 
 @dataclass
 class TwinNode:
-    """One node; a leaf has feature, bin and left -1. The right child is ``left + 1``."""
+    """One node; a leaf has feature, bin and left -1. The right child is ``left + 1``.
+
+    Attributes
+    ----------
+    bin : int
+        The last code that goes left; -1 where categories are split.
+    threshold : float
+        The edge of the bin; -inf where missing values are parted from all others, 0 where categories are split.
+    missing_left : bool
+        Whether missing values go left.
+    left_codes : frozenset of int or None
+        Only where categories are split: every code that goes left, that of missing ones too.
+    """
 
     feature: int = -1
     bin: int = -1
     threshold: float = 0.0
     left: int = -1
     label: int = 0
+    missing_left: bool = False
+    left_codes: frozenset[int] | None = None
 
 
 @dataclass
@@ -63,7 +80,7 @@ class TwinRound:
 class TwinModel:
     """What a fit leaves behind; ``kept`` are the rows of positive integer weight, ``weights`` these weights."""
 
-    edges_per_feature: list[list[float]]
+    features: "list[Feature]"
     kept: list[int]
     weights: list[int]
     initial_loss: float
@@ -111,7 +128,8 @@ def bin_edges(values, weights, max_bins):
     """Return the edges between the bins of one feature, from its values on the kept rows and their integer weights."""
     weight_of = {}
     for value, n in zip(values, weights, strict=True):
-        weight_of[value + 0.0] = weight_of.get(value + 0.0, 0) + n  # makes 0 of -0
+        if not math.isnan(value):
+            weight_of[value + 0.0] = weight_of.get(value + 0.0, 0) + n  # makes 0 of -0
     distinct = sorted(weight_of)
     total = sum(weight_of.values())
     edges = []
@@ -131,8 +149,47 @@ def _edge_between(a, b):
 
 
 def encode(x, edges):
-    """Return the code of x, the number of edges below it."""
+    """Return the code of x, the number of edges below it, where no code is reserved."""
     return bisect_left(edges, x)
+
+
+@dataclass
+class Feature:
+    """How the values of one feature turn into codes; ``categories`` is None for a numeric one."""
+
+    edges: list[float]
+    categories: list[float] | None
+    reserves_missing: bool
+
+    @classmethod
+    def of_numbers(cls, values, weights, max_bins):
+        """Read the bins off the kept rows."""
+        return cls(bin_edges(values, weights, max_bins), None, any(math.isnan(x) for x in values))
+
+    @classmethod
+    def of_categories(cls, values):
+        """Read the categories off the kept rows."""
+        return cls([], sorted({x for x in values if not math.isnan(x)}), True)
+
+    @property
+    def n_codes(self):
+        """The number of codes, the reserved one included."""
+        n_values = len(self.edges) + 1 if self.categories is None else len(self.categories)
+        return n_values + self.reserves_missing
+
+    def encode(self, x):
+        """Return the code of x; a category that no kept row has is a missing one."""
+        if self.categories is not None:
+            return self.categories.index(x) + 1 if x in self.categories else MISSING
+        if not self.reserves_missing:
+            return encode(x, self.edges)
+        return MISSING if math.isnan(x) else encode(x, self.edges) + 1
+
+    def threshold(self, bin_idx):
+        """Return the edge above a bin of numbers; nothing is below -inf, so that only missing values go left of it."""
+        if not self.reserves_missing:
+            return self.edges[bin_idx]
+        return -math.inf if bin_idx == MISSING else self.edges[bin_idx - 1]
 
 
 # Costs
@@ -262,11 +319,12 @@ def weigh(units, y, weights):
     return rows
 
 
-def add_up(row_sums, rows, n_classes):
-    """Return the sums of a set of rows."""
+def add_up(parts, which, n_classes):
+    """Return the sums of some of the parts: of a set of rows, or of a set of codes."""
     total = Sums.empty(n_classes)
-    for i in rows:
-        total.add(row_sums[i])
+    for i in which:
+        if parts[i].n_rows:
+            total.add(parts[i])
     return total
 
 
@@ -294,13 +352,104 @@ def score_by_gini(sums):
 SCORES = {"cost": score_by_cost, "gini": score_by_gini}
 
 
-def best_split(histograms, node, *, criterion="gini", min_samples_leaf=1, min_loss=0.0):
+# The candidates of a feature: pairs of a bin, -1 for categories, and the set of codes that go to the left.
+
+
+def candidates(feature, bins, node, min_samples_leaf):
+    """Return the candidates of a feature in a node, in the order in which ties are decided."""
+    items = [code for code, part in enumerate(bins) if counts(part, min_samples_leaf)]
+    if feature.categories is None:
+        return numeric_candidates(bins, feature.reserves_missing, feature.reserves_missing and MISSING in items)
+    if len(items) < 2:
+        return []
+    if len(items) <= MOST_ITEMS_IN_ALL_SETS:
+        return gray_candidates(items)
+    return prefix_candidates(order_by_direction(items, bins, node))
+
+
+def counts(part, min_samples_leaf):
+    """Return whether a code with these sums counts in a node."""
+    return part.loss != 0 or (min_samples_leaf > 1 and part.n_rows > 0)
+
+
+def numeric_candidates(bins, reserves_missing, missing_counts):
+    """Yield the candidates of a numeric feature: all to the left up to a bin, with missing values and without."""
+    filled = [b for b, part in enumerate(bins[:-1]) if part.n_rows]  # others split as the bin before, and lose the tie
+    if missing_counts or not reserves_missing:
+        for b in filled:
+            yield b, frozenset(range(b + 1))
+    if reserves_missing:
+        for b in filled:
+            if b != MISSING:
+                yield b, frozenset(range(1, b + 1))
+
+
+def gray_candidates(items):
+    """Yield every set of items without the last one, each a single move away from the one before."""
+    left = frozenset()
+    for k in range(1, 2 ** (len(items) - 1)):
+        trailing_zeros = (k & -k).bit_length() - 1
+        left ^= {items[trailing_zeros]}
+        yield -1, left
+
+
+def prefix_candidates(items):
+    """Yield the first item, the first two and so on."""
+    for k in range(1, len(items)):
+        yield -1, frozenset(items[:k])
+
+
+def order_by_direction(items, bins, node):
+    """Sort categories along the first principal direction of their cost vectors."""
+    centre = [float(cost) / float(node.loss) for cost in node.costs]
+    vectors, shares = [], []  # x_c and p_c
+    for code in items:
+        part = bins[code]
+        means = [float(cost) / float(part.loss) if part.loss else 0.0 for cost in part.costs]
+        vectors.append([a - b for a, b in zip(means, centre, strict=True)])
+        shares.append(float(part.loss) / float(node.loss))
+    direction = principal_direction(vectors, shares)
+    key_of = {code: dot(x, direction) for code, x in zip(items, vectors, strict=True)}
+    return sorted(items, key=lambda code: (key_of[code], code))
+
+
+def principal_direction(vectors, shares):
+    """Return v after 16 steps of the power method, from the vector that weighs most."""
+    spreads = [p * dot(x, x) for x, p in zip(vectors, shares, strict=True)]
+    v = vectors[spreads.index(max(spreads))]
+    for _ in range(POWER_STEPS):
+        pulls = [p * dot(x, v) for x, p in zip(vectors, shares, strict=True)]  # p_c·s_c
+        new = [add_in_order(pull * x[j] for pull, x in zip(pulls, vectors, strict=True)) for j in range(len(v))]
+        largest = max(abs(value) for value in new)  # g
+        if largest == 0.0:
+            break
+        v = [value / largest for value in new]
+    return v
+
+
+def dot(a, b):
+    """Add the products in class order."""
+    return add_in_order(x * y for x, y in zip(a, b, strict=True))
+
+
+@dataclass
+class Split:
+    """A split of a node: the codes that go left, and whether the left side is the one for what does not count."""
+
+    feature: int
+    bin: int
+    left_codes: frozenset[int]
+    rest_left: bool
+
+
+def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf=1, min_loss=0.0):
     """Find the best allowed split of a node.
 
     Parameters
     ----------
+    features : list of Feature
     histograms : dict of int to list of Sums
-        The sums per bin of each feature to search.
+        The sums per code of each feature to search.
     node : Sums
     criterion : {"gini", "cost"}
     min_samples_leaf : int
@@ -310,17 +459,15 @@ def best_split(histograms, node, *, criterion="gini", min_samples_leaf=1, min_lo
 
     Returns
     -------
-    (feature, bin) or None
-        Where codes up to bin go to the left; None where no split is allowed.
+    Split or None
+        None where no split is allowed.
     """
     score_of = SCORES[criterion]
     best_score, best = score_of(node), None
-    for feature in sorted(histograms):
-        left = Sums.empty(len(node.costs))
-        for bin_idx, part in enumerate(histograms[feature][:-1]):
-            if part.n_rows == 0:
-                continue  # splits as the bin before does, and loses the tie
-            left.add(part)
+    for f in sorted(histograms):
+        bins = histograms[f]
+        for bin_idx, left_codes in candidates(features[f], bins, node, min_samples_leaf):
+            left = add_up(bins, left_codes, len(node.costs))
             right = node.without(left)
             if min(left.n_rows, right.n_rows) < min_samples_leaf:
                 continue
@@ -328,8 +475,16 @@ def best_split(histograms, node, *, criterion="gini", min_samples_leaf=1, min_lo
                 continue
             score = score_of(left) + score_of(right)
             if score > best_score:
-                best_score, best = score, (feature, bin_idx)
+                best_score, best = score, Split(f, bin_idx, left_codes, left.loss >= right.loss)
+    if best is not None and best.rest_left:
+        best.left_codes |= codes_without_say(features[best.feature], histograms[best.feature], min_samples_leaf)
     return best
+
+
+def codes_without_say(feature, bins, min_samples_leaf):
+    """Return the codes that follow the larger Λ: categories that do not count, but of numbers only missing ones."""
+    codes = range(len(bins)) if feature.categories is not None else range(feature.reserves_missing)
+    return {code for code in codes if not counts(bins[code], min_samples_leaf)}
 
 
 def mix(z):
@@ -362,14 +517,14 @@ class TreeSettings:
     seed: int
 
 
-def grow_tree(row_sums, codes, edges_per_feature, settings, round_idx):
+def grow_tree(row_sums, codes, features, settings, round_idx):
     """Grow one tree, level by level.
 
     Parameters
     ----------
     row_sums : list of Sums
     codes : list of list of int, (n_features, n_samples)
-    edges_per_feature : list of list of float
+    features : list of Feature
     settings : TreeSettings
     round_idx : int
 
@@ -386,8 +541,9 @@ def grow_tree(row_sums, codes, edges_per_feature, settings, round_idx):
     def find_split(node_idx, rows, sums):
         histograms = {}
         for f in draw_features(settings.seed, round_idx, node_idx, len(codes), settings.max_features):
-            histograms[f] = histogram(row_sums, rows, codes[f], len(edges_per_feature[f]) + 1, n_classes)
+            histograms[f] = histogram(row_sums, rows, codes[f], features[f].n_codes, n_classes)
         return best_split(
+            features,
             histograms,
             sums,
             criterion=settings.criterion,
@@ -408,21 +564,38 @@ def grow_tree(row_sums, codes, edges_per_feature, settings, round_idx):
         if split is None:
             gain -= sums.costs[node.label]
             continue
-        node.feature, node.bin = split
-        node.threshold = edges_per_feature[node.feature][node.bin]
+        write_split(node, split, features[split.feature])
         node.left = len(nodes)
         nodes += [TwinNode(), TwinNode()]
         column = codes[node.feature]
-        queue.append((depth + 1, node.left, [i for i in rows if column[i] <= node.bin]))
-        queue.append((depth + 1, node.left + 1, [i for i in rows if column[i] > node.bin]))
+        queue.append((depth + 1, node.left, [i for i in rows if column[i] in split.left_codes]))
+        queue.append((depth + 1, node.left + 1, [i for i in rows if column[i] not in split.left_codes]))
     return nodes, gain
 
 
-def vote(nodes, row):
+def write_split(node, split, feature):
+    """Write a split into its node."""
+    node.feature, node.bin = split.feature, split.bin
+    node.missing_left = MISSING in split.left_codes if feature.reserves_missing else split.rest_left
+    if feature.categories is None:
+        node.threshold = feature.threshold(split.bin)
+    else:
+        node.left_codes = split.left_codes
+
+
+def goes_left(node, x, feature):
+    """Return where a raw value goes."""
+    if node.left_codes is not None:
+        return feature.encode(x) in node.left_codes
+    return node.missing_left if math.isnan(x) else x <= node.threshold
+
+
+def vote(nodes, row, features):
     """Return the class that a tree votes for, given the raw values of a row."""
     node = nodes[0]
     while node.left != -1:
-        node = nodes[node.left if row[node.feature] <= node.threshold else node.left + 1]
+        is_left = goes_left(node, row[node.feature], features[node.feature])
+        node = nodes[node.left if is_left else node.left + 1]
     return node.label
 
 
@@ -536,17 +709,21 @@ def fit(
     cost_matrix=None,
     sample_weight=None,
     seed=0,
+    categorical=(),
 ):
     """Fit CoMBo or AdaBoost.MM.
 
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        NaN is a missing value.
     y : array of int
         Classes 0..K−1, all present.
     algorithm : {"combo", "mm"}
     cost_matrix : array of shape (n_classes, n_classes), optional
         The diagonal is not read.
+    categorical : sequence of int
+        The columns of X that hold categories, which are numbers here too.
 
     Returns
     -------
@@ -564,15 +741,18 @@ def fit(
     class_weights = add_up_classes(labels, weights, n_classes)
 
     columns = [[X[i][f] for i in kept] for f in range(len(X[0]))]
-    edges_per_feature = [bin_edges(column, weights, max_bins) for column in columns]
-    codes = [[encode(x, edges) for x in column] for column, edges in zip(columns, edges_per_feature, strict=True)]
+    features = [
+        Feature.of_categories(column) if f in categorical else Feature.of_numbers(column, weights, max_bins)
+        for f, column in enumerate(columns)
+    ]
+    codes = [[feature.encode(x) for x in column] for feature, column in zip(features, columns, strict=True)]
 
     settings = TreeSettings(max_depth, criterion, min_samples_leaf, min_weight_fraction_leaf, max_features, seed)
     rows = Rows(labels, weights, cost_matrix, class_weights, algorithm)
     initial_loss = starting_loss(cost_matrix, class_weights, algorithm)
-    model = TwinModel(edges_per_feature, kept, weights, initial_loss)
+    model = TwinModel(features, kept, weights, initial_loss)
     for round_idx in range(n_estimators):
-        nodes, gain = grow_tree(rows.sums, codes, edges_per_feature, settings, round_idx)
+        nodes, gain = grow_tree(rows.sums, codes, features, settings, round_idx)
         reason = add_round(model, rows, nodes, gain, X, step, learning_rate)
         if reason is not None:
             model.stop_reason = reason
@@ -597,7 +777,7 @@ def add_round(model, rows, nodes, gain, X, step, learning_rate):
     is_perfect = gain == rows.loss
     if is_guessing and model.rounds:
         return "no_edge"
-    votes = [vote(nodes, row) for row in X]
+    votes = [vote(nodes, row, model.features) for row in X]
     kept_votes = [votes[i] for i in model.kept]
     if step == "edge" or is_guessing:
         alpha = edge_step(gain, rows.loss)

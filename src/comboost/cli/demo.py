@@ -22,6 +22,7 @@ from sklearn.metrics import accuracy_score, recall_score
 from sklearn.model_selection import train_test_split
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost._callbacks import NoCallback
 from comboost.datasets import load_yeast
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 
@@ -150,13 +151,35 @@ def compare(
     classifiers = {}
     for name, make in METHODS.items():
         classifiers[name] = make(n_estimators=n_rounds, n_jobs=n_jobs, random_state=seed)
-        classifiers[name]._fit(X_train, y_train, on_round=partial(on_round, name) if on_round else None)
+        if on_round is not None:
+            classifiers[name].set_callbacks(RoundCounter(partial(on_round, name)))
+        classifiers[name].fit(X_train, y_train)
     return Summary(
         seed=seed,
         classes=_count_classes(y_train, y_held_out),
         methods=tuple(_measure(name, fitted, X_held_out, y_held_out) for name, fitted in classifiers.items()),
         certificate=_certify(classifiers["CoMBo"]),
     )
+
+
+class RoundCounter(NoCallback):
+    """A callback that tells how many rounds are done.
+
+    Parameters
+    ----------
+    tell : callable
+        Called with the number of rounds after each.
+    """
+
+    def __init__(self, tell: Callable[[int], None]) -> None:
+        self._tell = tell
+        self._n_done = 0
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Hear that a round, or the whole fit, is done."""
+        if context.parent is not None:
+            self._n_done += 1
+            self._tell(self._n_done)
 
 
 def find_better(first: float, second: float, *, lower_is_better: bool = False) -> int | None:

@@ -1,42 +1,59 @@
-"""Loading: a record in, its rows out, checked and in the shape of scikit-learn's own loaders."""
+"""Loading: the name of a data set in, its rows out, checked and in the shape of scikit-learn's own loaders."""
 
 import csv
 import gzip
 import hashlib
+import os
 from importlib import resources
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch
 
-from comboost.datasets._records import RECORDS, DatasetRecord
+from comboost.datasets._bunch import import_pandas, make_bunch
+from comboost.datasets._connect4 import load_connect4
+from comboost.datasets._records import CONNECT4, DatasetRecord, find_record
 
-__all__ = ["load_dataset", "load_yeast"]
+__all__ = ["load_dataset"]
 
 
-def load_dataset(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
-    """Load a bundled data set by its name.
+def load_dataset(
+    name: str,
+    *,
+    return_X_y: bool = False,
+    as_frame: bool = False,
+    data_home: str | os.PathLike[str] | None = None,
+) -> Any:
+    """Load a data set of the paper's experiments by its name.
 
     Parameters
     ----------
     name : str
-        Name of the data set; at present ``"yeast"``.
+        Name of the data set: ``"new-thyroid"``, ``"balance"``, ``"car"``, ``"connect-4"``, ``"nursery-s"`` (also
+        ``"nursery"``), ``"glass"``, ``"ecoli"``, ``"yeast"`` or ``"satimage"``. Letter case, hyphens and underscores do
+        not count: ``"new_thyroid"`` and ``"connect4"`` are found as well.
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
         Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
+    data_home : str or path-like, default=None
+        Folder of connect-4, see :func:`load_connect4`. All other data sets are bundled and do not look there.
 
     Returns
     -------
     dataset : :class:`~sklearn.utils.Bunch`
         With the entries
 
-        - data : ndarray of shape (n_samples, n_features), or a DataFrame
+        - data : ndarray of shape (n_samples, n_features) of floats, or a DataFrame. An attribute that is given in
+          words is a column of codes in the array (the code is the place of the word in ``categories``), and a column
+          of categories in the DataFrame, ordered if the attribute is ordinal. Whole numbers are integers in the
+          DataFrame.
         - target : ndarray of shape (n_samples,), the class names as strings, or a Series
         - frame : DataFrame of data and target with ``as_frame=True``, else None
         - feature_names : list of str
         - target_names : ndarray of the class names, sorted like ``classes_`` of a fitted classifier
+        - categories : dict of the attributes given in words, each with the list of its words
         - DESCR : str, the description of the data set
+        - filename : str, the name of the file
 
     (data, target) : tuple
         With ``return_X_y=True``.
@@ -48,52 +65,22 @@ def load_dataset(name: str, *, return_X_y: bool = False, as_frame: bool = False)
     >>> X.shape, y.shape
     ((1484, 8), (1484,))
     """
-    if name not in RECORDS:
-        known = ", ".join(repr(known_name) for known_name in sorted(RECORDS))
-        raise ValueError(f"Unknown data set {name!r}. Known data sets: {known}.")
+    record = find_record(name)
+    if record is CONNECT4:
+        return load_connect4(return_X_y=return_X_y, as_frame=as_frame, data_home=data_home)
     # pandas is asked for first: without it nothing has to be read
-    pandas = _import_pandas() if as_frame else None
-    record = RECORDS[name]
-    bunch = _make_bunch(record, _read_rows(record))
-    if pandas is not None:
-        _turn_into_frames(bunch, pandas)
-    return (bunch.data, bunch.target) if return_X_y else bunch
-
-
-def load_yeast(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
-    """Load the Yeast data set: where in the cell a protein is found.
-
-    1484 rows, 8 numeric features and 10 classes of 463, 429, 244, 163, 51, 44, 35, 30, 20 and 5 rows.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
-
-    Returns
-    -------
-    dataset : :class:`~sklearn.utils.Bunch`
-        With the entries of :func:`load_dataset`.
-
-    (data, target) : tuple
-        With ``return_X_y=True``.
-
-    Examples
-    --------
-    >>> from comboost.datasets import load_yeast
-    >>> yeast = load_yeast()
-    >>> yeast.feature_names
-    ['mcg', 'gvh', 'alm', 'mit', 'erl', 'pox', 'vac', 'nuc']
-    >>> print(yeast.target[0], yeast.data[0])
-    MIT [0.58 0.61 0.47 0.13 0.5  0.   0.48 0.22]
-    """
-    return load_dataset("yeast", return_X_y=return_X_y, as_frame=as_frame)
+    pandas = import_pandas() if as_frame else None
+    header, *rows = _read_rows(record)
+    *columns, target = zip(*rows, strict=True)
+    data = np.empty((len(rows), len(columns)))
+    for feature_idx, (feature_name, cells) in enumerate(zip(header[:-1], columns, strict=True)):
+        scale = record.scales.get(feature_name)
+        data[:, feature_idx] = [float(cell) if scale is None else scale.values.index(cell) for cell in cells]
+    return make_bunch(record, header[:-1], data, np.array(target), return_X_y=return_X_y, pandas=pandas)
 
 
 def _read_bytes(record: DatasetRecord) -> bytes:
-    """Read the compressed file of a data set and verify its checksum."""
+    """Read the compressed file of a bundled data set and verify its checksum."""
     path = resources.files("comboost.datasets") / "data" / record.filename
     try:
         content = path.read_bytes()
@@ -111,36 +98,5 @@ def _read_bytes(record: DatasetRecord) -> bytes:
 
 
 def _read_rows(record: DatasetRecord) -> list[list[str]]:
-    """Read the cells of a data set as text, the header line first."""
+    """Read the cells of a bundled data set as text, the header line first."""
     return list(csv.reader(gzip.decompress(_read_bytes(record)).decode("utf-8").splitlines()))
-
-
-def _make_bunch(record: DatasetRecord, rows: list[list[str]]) -> Bunch:
-    """Turn the rows into arrays."""
-    header, *body = rows
-    target = np.array([row[-1] for row in body])
-    return Bunch(
-        data=np.array([row[:-1] for row in body], dtype=np.float64),
-        target=target,
-        frame=None,
-        feature_names=header[:-1],
-        target_names=np.unique(target),
-        DESCR=record.description,
-    )
-
-
-def _import_pandas() -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            "as_frame=True needs pandas, which is not installed. Run `pip install pandas`, or leave as_frame=False."
-        ) from error
-    return pandas
-
-
-def _turn_into_frames(bunch: Bunch, pandas: Any) -> None:
-    """Replace the arrays of a Bunch by a DataFrame and a Series."""
-    bunch.data = pandas.DataFrame(bunch.data, columns=bunch.feature_names)
-    bunch.target = pandas.Series(bunch.target, name="target")
-    bunch.frame = pandas.concat([bunch.data, bunch.target], axis=1)

@@ -1,59 +1,135 @@
-"""The records of the bundled data sets: a name in, the file, its checksum and its description out.
+"""The records of the data sets: a name in, the file, its checksum and the scales of its attributes out.
 
-A new set is one record here plus one file in ``data/`` (and its donors in ``data/NOTICE``).
+A new set is one record here, a file in ``data/`` (with its donors in ``data/NOTICE``) and a description in ``descr/``.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-__all__ = ["RECORDS", "DatasetRecord"]
+__all__ = ["CONNECT4", "RECORDS", "DatasetRecord", "Scale", "find_record"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values of an attribute that is given in words; the place of a value is its code."""
+
+    values: tuple[str, ...]
+    ordered: bool
+
+
+def _ordinal(*values: str) -> Scale:
+    return Scale(values, ordered=True)
+
+
+def _nominal(*values: str) -> Scale:
+    return Scale(values, ordered=False)
 
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """What has to be known of a bundled data set besides its rows."""
+    """What has to be known of a data set besides its rows."""
 
-    name: str
-    filename: str  # in data/: a header line, the features, the class in the last column
+    name: str  # as the paper's table has it
+    filename: str  # a header line, the features, the class in the last column
     sha256: str  # of the compressed file
-    description: str
+    scales: Mapping[str, Scale] = field(default_factory=dict)  # by attribute; those not named here are numbers
+    aliases: tuple[str, ...] = ()  # other names, besides other spellings of the name
+
+    @property
+    def description_filename(self) -> str:
+        """The name of the description in ``descr/``."""
+        return self.filename.partition(".")[0] + ".rst"
 
 
-_YEAST = DatasetRecord(
-    name="yeast",
-    filename="yeast.csv.gz",
-    sha256="66376aaa6eae6a00fd56132481d04b472f49d7e87b0e790512651ce1b2574eab",
-    description="""\
-Yeast: where in the cell a yeast protein is found
-=================================================
+_PRICE = _ordinal("low", "med", "high", "vhigh")
 
-1484 proteins, 8 numeric features, 10 classes, no missing values.
+RECORDS: dict[str, DatasetRecord] = {
+    record.name: record
+    for record in (
+        DatasetRecord(
+            name="new-thyroid",
+            filename="new_thyroid.csv.gz",
+            sha256="229e6888f0b371a1f29cce173cdf606fa6d397542ce5bfeaeba5302f769ebb38",
+        ),
+        DatasetRecord(
+            name="balance",
+            filename="balance.csv.gz",
+            sha256="fa071c34c27abc2c250d462bddfa05ad9dc499fc5e29a63e135f87424011d932",
+            aliases=("balance-scale",),
+        ),
+        DatasetRecord(
+            name="car",
+            filename="car.csv.gz",
+            sha256="0d732665eba0965227ff4278fbc8fa4ff302d1416a313aa92fe2e4fa8f4ca7e8",
+            scales={
+                "buying": _PRICE,
+                "maint": _PRICE,
+                "doors": _ordinal("2", "3", "4", "5more"),
+                "persons": _ordinal("2", "4", "more"),
+                "lug_boot": _ordinal("small", "med", "big"),
+                "safety": _ordinal("low", "med", "high"),
+            },
+            aliases=("car-evaluation",),
+        ),
+        DatasetRecord(
+            name="nursery-s",
+            filename="nursery.csv.gz",
+            sha256="62b0ded1369c55565dc07d37ce6a6c861a8973fd8d66bdcb8c5efb00eb0d97b8",
+            scales={
+                "parents": _ordinal("usual", "pretentious", "great_pret"),
+                "has_nurs": _ordinal("proper", "less_proper", "improper", "critical", "very_crit"),
+                "form": _nominal("complete", "completed", "incomplete", "foster"),
+                "children": _ordinal("1", "2", "3", "more"),
+                "housing": _ordinal("convenient", "less_conv", "critical"),
+                "finance": _ordinal("convenient", "inconv"),
+                "social": _ordinal("nonprob", "slightly_prob", "problematic"),
+                # a recommendation, not a degree of health: by urgency or by admission, the order would differ
+                "health": _nominal("recommended", "priority", "not_recom"),
+            },
+            aliases=("nursery",),
+        ),
+        DatasetRecord(
+            name="glass",
+            filename="glass.csv.gz",
+            sha256="e2bb5c3598ec8ab4609c3545da53100a8164ec0b858bcb0151305b4ad32787f7",
+        ),
+        DatasetRecord(
+            name="ecoli",
+            filename="ecoli.csv.gz",
+            sha256="390a23ee37d5e0fdd493c7c910f0be3e0daabcb2a73b10885ea514d05bd21820",
+        ),
+        DatasetRecord(
+            name="yeast",
+            filename="yeast.csv.gz",
+            sha256="66376aaa6eae6a00fd56132481d04b472f49d7e87b0e790512651ce1b2574eab",
+        ),
+        DatasetRecord(
+            name="satimage",
+            filename="satimage.csv.gz",
+            sha256="61d1327c638267c9d8eaea254d29b601ff6c86b66af2c5adcd84220151d44f49",
+        ),
+    )
+}
 
-Features (scores computed from the amino acid sequence):
-
-- mcg, gvh: signal sequence, by McGeoch's and by von Heijne's method
-- alm: membrane spanning regions, by the ALOM program
-- mit: mitochondrial or not, from the first 20 amino acids
-- erl: the signal that keeps a protein in the endoplasmic reticulum, present or not (1.0 or 0.5)
-- pox: the signal for the peroxisome at the end of the chain
-- vac: vacuolar and extracellular or not, from the amino acids
-- nuc: nuclear or not, from localization signals
-
-Classes and their rows:
-
-- CYT, cytosol or cytoskeleton: 463
-- NUC, nucleus: 429
-- MIT, mitochondria: 244
-- ME3, membrane, no signal at the start of the chain: 163
-- ME2, membrane, signal that is not cut off: 51
-- ME1, membrane, signal that is cut off: 44
-- EXC, outside the cell: 35
-- VAC, vacuole: 30
-- POX, peroxisome: 20
-- ERL, endoplasmic reticulum: 5
-
-31 rows repeat an earlier row; they are kept, as in the repository. Made by Kenta Nakai, donated by Paul Horton to the
-UCI Machine Learning Repository (https://doi.org/10.24432/C5KG68), licensed CC BY 4.0.
-""",
+# Not bundled: the file is the user's, packed by anyone, or a download, so the checksum is that of its rows, sorted.
+CONNECT4 = DatasetRecord(
+    name="connect-4",
+    filename="connect_4.tsv.gz",
+    sha256="d948645294dbbdc25f198c0f53812d2c2264bff5f19991d3e2b21719c05fc57e",
+    scales={f"{column}{row}": _nominal("b", "o", "x") for column in "abcdefg" for row in range(1, 7)},
 )
 
-RECORDS: dict[str, DatasetRecord] = {record.name: record for record in (_YEAST,)}
+
+def find_record(name: str) -> DatasetRecord:
+    """Find a data set by its name or an alias, in any spelling: letter case, hyphens and underscores do not count."""
+    records = [*RECORDS.values(), CONNECT4]
+    by_spelling = {_spell(known): record for record in records for known in (record.name, *record.aliases)}
+    record = by_spelling.get(_spell(name)) if isinstance(name, str) else None
+    if record is None:
+        names = ", ".join(repr(known.name) for known in sorted(records, key=lambda known: known.name))
+        raise ValueError(f"Unknown data set {name!r}. Known data sets: {names}.")
+    return record
+
+
+def _spell(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")

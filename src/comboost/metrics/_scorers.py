@@ -13,17 +13,33 @@ from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from comboost._costs import named_classes
+from comboost._dtypes import Floats
 from comboost.metrics._measures import (
     CostMatrix,
     confusion_norm_loss,
     expected_cost_loss,
+    expected_cost_of,
+    geometric_mean_of,
     geometric_mean_score,
     mauc_score,
+    min_recall_of,
     min_recall_score,
+    norm_of,
+    recalls_of,
 )
 from comboost.metrics._outcomes import as_labels, encode, read_classes
 
 Scorer = Callable[..., float]
+
+#: What the scorers of these names give, as functions of the counts N(l, j) of `_measures`.
+SCORES_OF_COUNTS: dict[str, Callable[[Floats], float]] = {
+    "neg_confusion_norm": lambda counts: -norm_of(counts),
+    "g_mean": geometric_mean_of,
+    "min_recall": min_recall_of,
+    "neg_expected_cost": lambda counts: -expected_cost_of(counts, 1.0 - np.eye(len(counts))),
+    "accuracy": lambda counts: float(counts.trace() / counts.sum()),
+    "balanced_accuracy": lambda counts: float(recalls_of(counts).mean()),
+}
 
 
 def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:

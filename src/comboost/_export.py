@@ -1,0 +1,163 @@
+"""A tree as text. In: its nodes and the names of features, classes and categories. Out: indented rules."""
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
+
+MISSING_CODE = 0  # the code of a missing category
+MAX_LISTED = 6  # a rule lists so many categories;
+MAX_SHOWN = 3  # of more, it lists so many and counts the others
+
+
+def export_tree(
+    nodes: NDArray[np.void],
+    *,
+    sets: NDArray[np.uint8] | None = None,
+    feature_names: Iterable[Any] | None = None,
+    class_names: Iterable[Any] | None = None,
+    categories: Mapping[int, Iterable[Any]] | None = None,
+    missing: Container[int] | None = None,
+    decimals: int | None = 3,
+) -> str:
+    """Write a tree as indented rules: under every rule stand those that follow, down to a class.
+
+    Parameters
+    ----------
+    nodes : ndarray of node records
+        The nodes of one tree, the root first.
+    sets : ndarray of uint8 of shape (n_sets, 32), optional
+        The sets of category codes that go left, as bits; only for trees that split categories.
+    feature_names : iterable, optional
+        Names of all features; x0, x1, ... where there are none.
+    class_names : iterable, optional
+        All classes, in the order of their indices, which stand in for them where there are none.
+    categories : mapping of int to iterable, optional
+        The sorted categories of every feature that has any.
+    missing : container of int, optional
+        The features of which the rules say where missing values go; None is all. A category that training has not seen
+        is a missing one.
+    decimals : int or None, default=3
+        Decimals of a threshold; significant digits of one between -1 and 1. None is all that it has.
+
+    Returns
+    -------
+    str
+        The rules, a line each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from comboost._export import export_tree
+    >>> record = [("threshold", "<f8"), ("feature", "<i4"), ("left", "<i4"), ("label", "<u2"), ("flags", "u1")]
+    >>> nodes = np.array([(41.5, 0, 1, 0, 1), (0, -1, -1, 1, 0), (0, -1, -1, 0, 0)], dtype=record)
+    >>> print(export_tree(nodes, feature_names=["age"], class_names=["no", "yes"]))
+    |--- age <= 41.5 or missing
+    |   |--- class: yes
+    |--- age > 41.5
+    |   |--- class: no
+    """
+    is_leaf = nodes["feature"] == LEAF
+    features = list_names(feature_names, nodes["feature"][~is_leaf], "feature")
+    classes = list_names(class_names, nodes["label"][is_leaf], "class")
+    words = SplitWords(sets, features, categories, missing, decimals)
+    lines = []
+    ahead = [(0, 0, "")]  # a stack, since a tree may be deeper than Python lets functions call each other
+    while ahead:
+        idx, depth, rule = ahead.pop()
+        node = nodes[idx]
+        if rule:
+            lines.append("|   " * (depth - 1) + f"|--- {rule}")
+        if is_leaf[idx]:
+            lines.append("|   " * depth + f"|--- class: {name_of(node['label'], classes)}")
+            continue
+        left, right = words.rules(node)
+        first = int(node["left"])
+        ahead += [(first + 1, depth + 1, right), (first, depth + 1, left)]
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class SplitWords:
+    """Puts splits into words; see the parameters of ``export_tree``."""
+
+    sets: NDArray[np.uint8] | None
+    features: list[str] | None
+    categories: Mapping[int, Iterable[Any]] | None
+    missing: Container[int] | None
+    decimals: int | None
+
+    def rules(self, node: np.void) -> tuple[str, str]:
+        """What is true on the left of a split, and what on the right."""
+        name = name_of(node["feature"], self.features, "x")
+        if node["flags"] & CATEGORICAL:
+            return self._category_rules(name, node)
+        missing_left = bool(node["flags"] & MISSING_LEFT)
+        if missing_left and node["threshold"] == -np.inf:
+            return f"{name} is missing", f"{name} is not missing"
+        threshold = format_threshold(float(node["threshold"]), self.decimals)
+        left, right = self._missing_notes(int(node["feature"]), missing_left)
+        return f"{name} <= {threshold}{left}", f"{name} > {threshold}{right}"
+
+    def _category_rules(self, name: str, node: np.void) -> tuple[str, str]:
+        assert self.sets is not None
+        assert self.categories is not None
+        feature = int(node["feature"])
+        goes_left = np.unpackbits(self.sets[node["set"]], bitorder="little").astype(bool)
+        values = list(self.categories[feature])
+        left = [value for code, value in enumerate(values, start=1) if goes_left[code]]
+        right = [value for code, value in enumerate(values, start=1) if not goes_left[code]]
+        notes = self._missing_notes(feature, bool(goes_left[MISSING_CODE]))
+        return category_rule(name, left, notes[0]), category_rule(name, right, notes[1])
+
+    def _missing_notes(self, feature: int, missing_left: bool) -> tuple[str, str]:
+        if self.missing is not None and feature not in self.missing:
+            return "", ""
+        return (" or missing", "") if missing_left else ("", " or missing")
+
+
+def category_rule(name: str, values: list[Any], note: str) -> str:
+    """What is true on one side of a split of categories."""
+    if not values:
+        return f"{name} is missing"  # no split leaves a side without anything
+    listed = [format_category(value) for value in values]
+    if len(listed) > MAX_LISTED:
+        listed[MAX_SHOWN:] = [f"... {len(listed) - MAX_SHOWN} more"]
+    return f"{name} in {{{', '.join(listed)}}}{note}"
+
+
+def format_category(value: Any) -> str:
+    """A category as it is, in quotes where one could not tell where it ends."""
+    text = str(value)
+    return repr(text) if text != text.strip() or not text or any(sign in text for sign in ",{}") else text
+
+
+def format_threshold(threshold: float, decimals: int | None) -> str:
+    """A threshold, rounded; small ones keep their leading digits."""
+    if decimals is None:
+        return repr(threshold)
+    if abs(threshold) < 1:
+        return f"{threshold + 0.0:.{decimals}g}"  # no -0
+    return f"{round(threshold, decimals):.15g}"
+
+
+def list_names(names: Iterable[Any] | None, used: NDArray[Any], noun: str) -> list[str] | None:
+    """Names as text; raise where the tree uses more than there are."""
+    if names is None:
+        return None
+    listed = [str(name) for name in names]
+    if used.size and used.max() >= len(listed):
+        raise ValueError(
+            f"{noun}_names has {len(listed)} names, but the tree uses {noun} {used.max()}, counted from 0; give a name "
+            f"for every {noun}."
+        )
+    return listed
+
+
+def name_of(idx: Any, names: list[str] | None, prefix: str = "") -> str:
+    """The name, or the number where there are no names."""
+    return f"{prefix}{idx}" if names is None else names[idx]

@@ -1,0 +1,197 @@
+"""A fit with one kind of weak learner: the built-in tree, or any classifier of scikit-learn.
+
+In: a table and the rows to train on. Out: a learner and rows to boost, votes on validation rows, what the model keeps.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import get_tags
+from sklearn.utils.validation import validate_data
+
+from comboost._binning import BinMapper
+from comboost._categories import Categories
+from comboost._dtypes import Floats
+from comboost._learners import EstimatorLearner, Learner, TreeLearner, TreePast, TreeRules, read_votes, shares_of
+from comboost._rows import BinnedRows, MemoryRows, Rows
+from comboost._table import EVERY_ROW, Matrix, RawTable, find_categorical, read_table, survey
+from comboost._training_set import TrainingSet
+from comboost._tree import Forest
+
+
+class Fit(Protocol):
+    """What a fit asks of its kind of weak learner."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features of the table to train on."""
+
+    def prepare(self, data: TrainingSet, seed: int) -> tuple[Learner, Rows]:
+        """Make the weak learner, and the rows that it learns from."""
+
+    def hold(self, rows: NDArray[np.intp]) -> Any:
+        """Validate on some rows of the table, and give them in the sort of container that they came in."""
+
+    def hold_other(self, X: Any) -> tuple[Any, int]:
+        """Validate on another table: the table, and its number of rows."""
+
+    def add_votes(self, t: int, alpha: float, scores: Floats) -> None:
+        """Add the votes of round t on the validation rows, whose weight is α, to the scores."""
+
+    def attributes(self, alphas: Sequence[float]) -> dict[str, Any]:
+        """What the model keeps of as many rounds as there are weights."""
+
+    def confusion(self, alphas: Sequence[float]) -> Floats:
+        """C_S of as many rounds as there are weights, on the rows that are trained on."""
+
+
+class TreeFit:
+    """A fit of the built-in trees.
+
+    Parameters
+    ----------
+    booster : VoteBooster
+        Whose parameters count.
+    X : array-like
+        The table to train on.
+    n_threads : int
+        Threads of every kernel.
+    past : TreePast or None
+        What an earlier fit kept, to go on from there.
+    """
+
+    def __init__(self, booster: Any, X: Any, n_threads: int, past: TreePast | None) -> None:
+        self._booster = booster
+        self._n_threads = n_threads
+        self._past = past
+        self._raw = read_table(booster, X, reset=past is None)
+        self._held: RawTable | None = None
+        self._held_values: tuple[Matrix, bool] | None = None  # and whether there are missing ones among them
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features of the table to train on."""
+        return self._raw.shape
+
+    def prepare(self, data: TrainingSet, seed: int) -> tuple[TreeLearner, BinnedRows]:
+        """Make the weak learner, and the rows that it learns from."""
+        booster, n_classes, n_threads = self._booster, len(data.classes), self._n_threads
+        raw = self._raw if data.rows is None else self._raw.take(data.rows)
+        self._categories = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
+        table = raw.encode(self._categories)
+        bins = BinMapper.fit(table, self._categories.values, data.weights, booster.max_bins, n_threads)
+        self._kinds = bins.kinds
+        rules = TreeRules.of(booster, self.shape[1], seed)
+        self._learner = TreeLearner(bins, n_classes, rules, n_threads, self._past)
+        self._rows = BinnedRows(
+            data.labels,
+            data.weights,
+            n_classes,
+            n_threads,
+            codes=bins.transform(table, n_threads),
+            bin_offsets=bins.bin_offsets,
+            counted=self._learner.counts_rows,
+        )
+        return self._learner, self._rows
+
+    def hold(self, rows: NDArray[np.intp]) -> Any:
+        """Validate on some rows of the table."""
+        self._held = self._raw.take(rows)
+        return self._held.part(EVERY_ROW, 0, self.shape[1]).data
+
+    def hold_other(self, X: Any) -> tuple[Any, int]:
+        """Validate on another table."""
+        self._held = read_table(self._booster, X, reset=False)
+        return X, self._held.shape[0]
+
+    def add_votes(self, t: int, alpha: float, scores: Floats) -> None:
+        """Add the votes of round t on the validation rows, whose weight is α, to the scores."""
+        if self._held_values is None:
+            assert self._held is not None
+            values = self._held.encode(self._categories).rows(0, self._held.shape[0])
+            self._held_values = values, survey(values)
+        vote = Forest.join([self._learner.trees[t]], np.array([alpha]))
+        vote.add_votes(*self._held_values, scores, 0, 1, self._n_threads)
+
+    def attributes(self, alphas: Sequence[float]) -> dict[str, Any]:
+        """What the model keeps of as many rounds as there are weights."""
+        importances = self._learner.importances(len(alphas))
+        return {
+            "_forest": self._learner.forest(alphas),
+            "_categories": self._categories,
+            "_kinds": self._kinds,
+            "_importances": importances,
+            "feature_importances_": shares_of(importances),
+        }
+
+    def confusion(self, alphas: Sequence[float]) -> Floats:
+        """C_S of as many rounds as there are weights, on the rows that are trained on."""
+        return self._rows.confusion(self._learner.forest(alphas))
+
+
+class EstimatorFit:
+    """A fit of clones of a scikit-learn classifier; see `TreeFit`. ``past`` are the clones of an earlier fit."""
+
+    def __init__(self, booster: Any, X: Any, n_threads: int, past: Sequence[ClassifierMixin]) -> None:
+        self._booster = booster
+        self._n_threads = n_threads
+        self._past = past
+        self._X = read_for_estimator(booster, X, reset=not past)
+        self._held: Any = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features of the table to train on."""
+        n_rows, n_features = self._X.shape
+        return n_rows, n_features
+
+    def prepare(self, data: TrainingSet, seed: int) -> tuple[EstimatorLearner, MemoryRows]:
+        """Make the weak learner, and the rows that it learns from."""
+        X = self._X if data.rows is None else self._X[data.rows]
+        n_classes = len(data.classes)
+        self._learner = EstimatorLearner(self._booster.estimator, X, data.labels, n_classes, seed, self._past)
+        self._rows = MemoryRows(data.labels, data.weights, n_classes, self._n_threads)
+        return self._learner, self._rows
+
+    def hold(self, rows: NDArray[np.intp]) -> Any:
+        """Validate on some rows of the table."""
+        self._held = self._X[rows]
+        return self._held
+
+    def hold_other(self, X: Any) -> tuple[Any, int]:
+        """Validate on another table."""
+        self._held = read_for_estimator(self._booster, X, reset=False)
+        return X, self._held.shape[0]
+
+    def add_votes(self, t: int, alpha: float, scores: Floats) -> None:
+        """Add the votes of round t on the validation rows, whose weight is α, to the scores."""
+        votes = read_votes(self._learner.estimators[t], self._held, scores.shape[1])
+        scores[np.arange(len(votes)), votes] += alpha
+
+    def attributes(self, alphas: Sequence[float]) -> dict[str, Any]:
+        """What the model keeps of as many rounds as there are weights."""
+        kept = {"estimators_": self._learner.estimators[: len(alphas)]}
+        importances = self._learner.importances(alphas)
+        return kept if importances is None else {**kept, "feature_importances_": shares_of(importances)}
+
+    def confusion(self, alphas: Sequence[float]) -> Floats:
+        """C_S of as many rounds as there are weights, on the rows that are trained on."""
+        return self._rows.confusion_of(self._learner.elected(alphas))
+
+
+def read_for_estimator(booster: Any, X: Any, *, reset: bool) -> Any:
+    """X as the weak learner takes it: a matrix of floats, sparse or with NaN where it says that it can do with them."""
+    tags = get_tags(booster.estimator).input_tags
+    # The check for finite values adds them all up, and values near 1e308 may add up to inf - inf.
+    with np.errstate(invalid="ignore"):
+        return validate_data(
+            booster,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            accept_sparse=["csr"] if tags.sparse else False,
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        )

@@ -1,0 +1,66 @@
+"""Memory of a fit, before any of it is taken. In: the shape of a problem. Out: an error where it is too large."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from comboost._dtypes import MAX_BINS
+
+MEMORY_INFO = Path("/proc/meminfo")
+GROUP_LIMIT, GROUP_USE = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+VECTOR = 4  # records and bins are padded to vectors of so many channels
+MATRICES = 12  # K×K matrices of 8 bytes that a fit holds at once: costs, their scaled copies, cost sums, confusion
+HISTOGRAMS = 3  # of one node each: the root's, the counted child's, its sibling's
+
+
+def footprint(n_rows: int, n_features: int, n_classes: int) -> dict[str, int]:
+    """Bytes that a fit takes beside the input, by what they are for.
+
+    Parameters
+    ----------
+    n_rows, n_features, n_classes : int
+        The shape of the problem.
+
+    Returns
+    -------
+    dict of str to int
+        Bytes by use.
+    """
+    channels = -(-(n_classes + 1) // VECTOR) * VECTOR
+    n_bins = n_features * min(n_rows + 1, MAX_BINS + 1)
+    return {
+        "codes": n_rows * n_features,
+        "costs": n_rows * (8 * n_classes + 4 * channels),
+        "row indices, labels and votes": n_rows * 20,
+        "histograms": HISTOGRAMS * n_bins * channels * 8,
+        "matrices of classes": MATRICES * n_classes**2 * 8,
+    }
+
+
+def check_memory(n_rows: int, n_features: int, n_classes: int) -> None:
+    """Raise where a fit would need more memory than there is."""
+    needed = footprint(n_rows, n_features, n_classes)
+    available = available_memory()
+    if available is None or sum(needed.values()) <= available:
+        return
+    most = max(needed, key=lambda use: needed[use])
+    raise MemoryError(
+        f"A fit of {n_rows} rows, {n_features} features and {n_classes} classes needs about "
+        f"{in_gib(sum(needed.values()))} GiB beside the input, {in_gib(needed[most])} of them for {most}, and "
+        f"{in_gib(available)} are free. Give fewer rows, features or classes, or a machine with more memory."
+    )
+
+
+def available_memory() -> int | None:
+    """Bytes that this process may still take; None where the system does not say."""
+    limits = []
+    with suppress(OSError, KeyError, ValueError):
+        lines = dict(line.split(":", 1) for line in MEMORY_INFO.read_text().splitlines())
+        limits.append(int(lines["MemAvailable"].split()[0]) * 1024)
+    with suppress(OSError, ValueError):  # there is no group, or its limit is "max"
+        limits.append(int(GROUP_LIMIT.read_text()) - int(GROUP_USE.read_text()))
+    return max(0, min(limits)) if limits else None
+
+
+def in_gib(n_bytes: int) -> str:
+    """Bytes in GiB, with one decimal."""
+    return f"{n_bytes / 2**30:.1f}"

@@ -1,0 +1,92 @@
+"""Where a model comes from, so that a warm start can go on. In: a fitted booster. Out: its rounds, or an error."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from comboost._boosting import History
+
+#: Parameters that a warm start may change: what was learned does not depend on them.
+FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "warm_start"}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a model was learned with.
+
+    Attributes
+    ----------
+    parameters : dict of str to str
+        Fingerprints of the parameters that may not change.
+    seed : int
+        Seeds the draws of every round.
+    n_rows : int
+        Rows of the table.
+    classes : ndarray
+        The classes.
+    """
+
+    parameters: dict[str, str]
+    seed: int
+    n_rows: int
+    classes: NDArray[Any]
+
+    @classmethod
+    def of(cls, booster: Any, n_rows: int, classes: NDArray[Any]) -> "Origin":
+        """What a booster is about to learn with."""
+        seed = int(check_random_state(booster.random_state).randint(np.iinfo(np.int32).max))
+        return cls(fingerprints(booster), seed, n_rows, classes)
+
+    def check(self, booster: Any, n_rows: int, classes: NDArray[Any]) -> None:
+        """Raise where a warm start would go on with something else."""
+        now = fingerprints(booster)
+        changed = sorted(name for name in now if now[name] != self.parameters[name])
+        if changed:
+            raise ValueError(
+                f"warm_start: {', '.join(changed)} changed since the earlier fit, whose rounds would not fit those to "
+                "come; set back what changed, or set warm_start=False."
+            )
+        if n_rows != self.n_rows:
+            raise ValueError(
+                f"warm_start: X has {n_rows} rows now and had {self.n_rows} in the earlier fit; give the same rows, or "
+                "set warm_start=False."
+            )
+        if not np.array_equal(classes, self.classes):
+            raise ValueError(
+                f"warm_start: the classes are {classes.tolist()} now and were {self.classes.tolist()} in the earlier "
+                "fit; give the same rows, or set warm_start=False."
+            )
+        if booster.n_estimators < booster.n_iter_:
+            raise ValueError(
+                f"warm_start: n_estimators={booster.n_estimators}, but {booster.n_iter_} rounds are there already; ask "
+                "for at least as many, or set warm_start=False."
+            )
+
+
+def past_of(booster: Any) -> History | None:
+    """The rounds from which a warm start goes on; None where the fit starts from nothing."""
+    if not booster.warm_start or not hasattr(booster, "_origin"):
+        return None
+    return History(
+        booster.edges_.tolist(), booster.estimator_weights_.tolist(), booster.loss_curve_.tolist(), booster.stop_reason_
+    )
+
+
+def fingerprints(booster: Any) -> dict[str, str]:
+    """What tells the values of parameters apart, for those that a warm start may not change."""
+    parameters = booster.get_params(deep=False)
+    return {name: fingerprint(value) for name, value in parameters.items() if name not in FREE_PARAMETERS}
+
+
+def fingerprint(value: Any) -> str:
+    """A text that is the same for equal values: arrays, frames and estimators, too."""
+    if isinstance(value, np.random.RandomState):
+        return "RandomState"  # drawing from it changes it
+    try:
+        return str(joblib.hash(value))
+    except Exception:  # joblib pickles, and what cannot be pickled fails in many ways
+        return repr(value)

@@ -1,0 +1,269 @@
+"""The loaders: one function per bundled data set, each with its summary and a first look at its rows."""
+
+from typing import Any
+
+from comboost.datasets._loading import load_dataset
+
+__all__ = [
+    "load_balance",
+    "load_car",
+    "load_ecoli",
+    "load_glass",
+    "load_new_thyroid",
+    "load_nursery",
+    "load_satimage",
+    "load_yeast",
+]
+
+
+def load_new_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the New-Thyroid data set: the state of a thyroid gland from five laboratory tests.
+
+    215 rows, 5 numeric features and 3 classes of 150, 35 and 30 rows.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
+
+    Returns
+    -------
+    dataset : :class:`~sklearn.utils.Bunch`
+        With the entries of :func:`load_dataset`.
+
+    (data, target) : tuple
+        With ``return_X_y=True``.
+
+    Examples
+    --------
+    >>> from comboost.datasets import load_new_thyroid
+    >>> thyroid = load_new_thyroid()
+    >>> print(thyroid.target[0], thyroid.data[0])
+    normal [107.   10.1   2.2   0.9   2.7]
+    """
+    return load_dataset("new-thyroid", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_balance(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the Balance data set: to which side a scale with two weights tips.
+
+    625 rows, 4 features of whole numbers from 1 to 5 and 3 classes of 288, 288 and 49 rows.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
+
+    Returns
+    -------
+    dataset : :class:`~sklearn.utils.Bunch`
+        With the entries of :func:`load_dataset`.
+
+    (data, target) : tuple
+        With ``return_X_y=True``.
+
+    Examples
+    --------
+    >>> from comboost.datasets import load_balance
+    >>> balance = load_balance()
+    >>> print(balance.target[1], balance.data[1])
+    R [1. 1. 1. 2.]
+    """
+    return load_dataset("balance", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_car(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the Car data set: how acceptable a car is.
+
+    1728 rows, 6 ordinal features and 4 classes of 1210, 384, 69 and 65 rows.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Whether to return a pandas DataFrame, whose columns are categories, and a pandas Series instead of arrays,
+        whose columns are the codes of the categories. Needs pandas.
+
+    Returns
+    -------
+    dataset : :class:`~sklearn.utils.Bunch`
+        With the entries of :func:`load_dataset`.
+
+    (data, target) : tuple
+        With ``return_X_y=True``.
+
+    Examples
+    --------
+    >>> from comboost.datasets import load_car
+    >>> car = load_car()
+    >>> print(car.target[0], car.data[0])
+    unacc [3. 3. 0. 0. 0. 0.]
+    >>> car.categories["buying"]
+    ['low', 'med', 'high', 'vhigh']
+    """
+    return load_dataset("car", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_nursery(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the Nursery data set: whether a child is admitted to a nursery school.
+
+    12958 rows, 8 features (6 ordinal, 2 nominal) and 4 classes of 4320, 4266, 4044 and 328 rows. The two rows of a
+    fifth class, ``recommend``, are left out.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Whether to return a pandas DataFrame, whose columns are categories, and a pandas Series instead of arrays,
+        whose columns are the codes of the categories. Needs pandas.
+
+    Returns
+    -------
+    dataset : :class:`~sklearn.utils.Bunch`
+        With the entries of :func:`load_dataset`.
+
+    (data, target) : tuple
+        With ``return_X_y=True``.
+
+    Examples
+    --------
+    >>> from comboost.datasets import load_nursery
+    >>> nursery = load_nursery()
+    >>> nursery.data.shape
+    (12958, 8)
+    >>> nursery.categories["form"]
+    ['complete', 'completed', 'incomplete', 'foster']
+    """
+    return load_dataset("nursery-s", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_glass(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the Glass data set: what a splinter of glass was a part of.
+
+    214 rows, 9 numeric features and 6 classes of 76, 70, 29, 17, 13 and 9 rows.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
+
+    Returns
+    -------
+    dataset : :class:`~sklearn.utils.Bunch`
+        With the entries of :func:`load_dataset`.
+
+    (data, target) : tuple
+        With ``return_X_y=True``.
+
+    Examples
+    --------
+    >>> from comboost.datasets import load_glass
+    >>> glass = load_glass()
+    >>> glass.feature_names
+    ['RI', 'Na', 'Mg', 'Al', 'Si', 'K', 'Ca', 'Ba', 'Fe']
+    >>> print(glass.target[-1])
+    headlamps
+    """
+    return load_dataset("glass", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_ecoli(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the Ecoli data set: where in the cell of a bacterium a protein is found.
+
+    327 rows, 7 numeric features and 5 classes of 143, 77, 52, 35 and 20 rows. The nine rows of three more classes,
+    ``imL``, ``imS`` and ``omL``, are left out.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
+
+    Returns
+    -------
+    dataset : :class:`~sklearn.utils.Bunch`
+        With the entries of :func:`load_dataset`.
+
+    (data, target) : tuple
+        With ``return_X_y=True``.
+
+    Examples
+    --------
+    >>> from comboost.datasets import load_ecoli
+    >>> ecoli = load_ecoli()
+    >>> print(ecoli.target[0], ecoli.data[0])
+    cp [0.49 0.29 0.48 0.5  0.56 0.24 0.35]
+    """
+    return load_dataset("ecoli", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_yeast(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the Yeast data set: where in the cell a protein is found.
+
+    1484 rows, 8 numeric features and 10 classes of 463, 429, 244, 163, 51, 44, 35, 30, 20 and 5 rows.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
+
+    Returns
+    -------
+    dataset : :class:`~sklearn.utils.Bunch`
+        With the entries of :func:`load_dataset`.
+
+    (data, target) : tuple
+        With ``return_X_y=True``.
+
+    Examples
+    --------
+    >>> from comboost.datasets import load_yeast
+    >>> yeast = load_yeast()
+    >>> yeast.feature_names
+    ['mcg', 'gvh', 'alm', 'mit', 'erl', 'pox', 'vac', 'nuc']
+    >>> print(yeast.target[0], yeast.data[0])
+    MIT [0.58 0.61 0.47 0.13 0.5  0.   0.48 0.22]
+    """
+    return load_dataset("yeast", return_X_y=return_X_y, as_frame=as_frame)
+
+
+def load_satimage(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the Satimage data set: the kind of soil in a satellite image.
+
+    6435 rows (training and test part together), 36 features of whole numbers from 0 to 255 and 6 classes of 1533, 1508,
+    1358, 707, 703 and 626 rows.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Whether to return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
+
+    Returns
+    -------
+    dataset : :class:`~sklearn.utils.Bunch`
+        With the entries of :func:`load_dataset`.
+
+    (data, target) : tuple
+        With ``return_X_y=True``.
+
+    Examples
+    --------
+    >>> from comboost.datasets import load_satimage
+    >>> satimage = load_satimage()
+    >>> print(satimage.target[0], satimage.data[0, :4])
+    grey soil [ 92. 115. 120.  94.]
+    """
+    return load_dataset("satimage", return_X_y=return_X_y, as_frame=as_frame)

@@ -1,0 +1,147 @@
+"""Making: the sizes of the classes in, a synthetic problem with exactly these sizes out."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from comboost._parameters import NOTHING, Rule, either, integer, real
+
+__all__ = ["make_imbalanced"]
+
+RULES: dict[str, Rule] = {
+    "n_samples": either(integer(1), NOTHING),
+    "n_features": integer(1),
+    "n_informative": integer(0),
+    "n_clusters_per_class": integer(1),
+    "class_sep": real(0.0, 1e6),
+}
+DEFAULT_N_SAMPLES = 1000
+
+
+def make_imbalanced(
+    n_samples: int | None = None,
+    class_sizes: ArrayLike = (0.85, 0.12, 0.03),
+    *,
+    n_features: int = 10,
+    n_informative: int = 4,
+    n_clusters_per_class: int = 1,
+    class_sep: float = 1.0,
+    shuffle: bool = True,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Make a random classification problem whose classes have exactly the sizes asked for.
+
+    Every class has one or more clusters of rows. The centres of the clusters are drawn from a normal distribution, the
+    rows of a cluster from one of standard deviation 1 around its centre; features that are not informative have the
+    centre 0 for all. No label is flipped, so the sizes of the classes are kept.
+
+    Parameters
+    ----------
+    n_samples : int, default=None
+        Number of rows. By default the sum of ``class_sizes`` if these are counts, and 1000 if they are shares.
+    class_sizes : array-like of shape (n_classes,), default=(0.85, 0.12, 0.03)
+        Sizes of the classes: either counts, which are integers of at least 1, or shares of ``n_samples``, which are
+        positive and have the sum 1. Shares are rounded to an integer below or above so that the rows add up; a class
+        that would have none takes one from the largest.
+    n_features : int, default=10
+        Number of features.
+    n_informative : int, default=4
+        Number of features that tell the classes apart; they are the first columns. The others are noise.
+    n_clusters_per_class : int, default=1
+        Number of clusters of a class; its rows are shared evenly between them.
+    class_sep : float, default=1.0
+        Standard deviation of the centres: the larger, the farther are the classes apart. With 0 no feature tells
+        anything.
+    shuffle : bool, default=True
+        Whether to shuffle the rows. Without it they are sorted by class.
+    random_state : int, RandomState instance or None, default=None
+        Determines the rows and their order. An int gives the same bits at every call.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        The rows.
+    y : ndarray of shape (n_samples,)
+        Their classes, integers from 0 to n_classes - 1.
+
+    See Also
+    --------
+    sklearn.datasets.make_classification : Also with redundant features and flipped labels; its class sizes are
+        approximate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from comboost.datasets import make_imbalanced
+    >>> X, y = make_imbalanced(class_sizes=[500, 40, 3], random_state=0)
+    >>> X.shape
+    (543, 10)
+    >>> np.bincount(y)
+    array([500,  40,   3])
+    >>> X, y = make_imbalanced(200, [0.9, 0.099, 0.001], random_state=0)
+    >>> np.bincount(y)
+    array([179,  20,   1])
+    """
+    given = {
+        "n_samples": n_samples,
+        "n_features": n_features,
+        "n_informative": n_informative,
+        "n_clusters_per_class": n_clusters_per_class,
+        "class_sep": class_sep,
+    }
+    for name, (words, holds) in RULES.items():
+        if not holds(given[name]):
+            raise ValueError(f"make_imbalanced got {name}={given[name]!r}; give {words}.")
+    if n_informative > n_features:
+        raise ValueError(
+            f"make_imbalanced got n_informative={n_informative} of n_features={n_features}; give at most as many."
+        )
+    counts = _count_rows(n_samples, class_sizes)
+    y = np.repeat(np.arange(len(counts)), counts)
+    cluster = np.concatenate([np.arange(count) % n_clusters_per_class for count in counts])
+
+    random = check_random_state(random_state)
+    centres = class_sep * random.standard_normal((len(counts), n_clusters_per_class, n_informative))
+    X = random.standard_normal((len(y), n_features))
+    X[:, :n_informative] += centres[y, cluster]
+    if shuffle:
+        order = random.permutation(len(y))
+        X, y = X[order], y[order]
+    return X, y
+
+
+def _count_rows(n_samples: int | None, class_sizes: ArrayLike) -> np.ndarray:
+    """Turn counts or shares into counts."""
+    sizes = np.asarray(class_sizes)
+    counts = sizes.dtype.kind in "iu"
+    if sizes.ndim != 1 or len(sizes) < 2 or not (counts or sizes.dtype.kind == "f"):
+        raise ValueError(f"make_imbalanced got class_sizes={class_sizes!r}; give a list of at least two numbers.")
+    if counts:
+        if sizes.min() < 1:
+            raise ValueError(f"make_imbalanced got class_sizes={class_sizes!r}; give every class at least one row.")
+        if n_samples is not None and n_samples != sizes.sum():
+            raise ValueError(
+                f"make_imbalanced got n_samples={n_samples}, but class_sizes={class_sizes!r} add up to {sizes.sum()}; "
+                "leave n_samples out, or give shares."
+            )
+        return sizes.astype(np.int64)
+    if not (np.all(sizes > 0) and abs(sizes.sum() - 1.0) <= 1e-6):
+        raise ValueError(
+            f"make_imbalanced got class_sizes={class_sizes!r}; give shares, all positive and with the sum 1, or "
+            "counts, all integers."
+        )
+    return _apportion(DEFAULT_N_SAMPLES if n_samples is None else n_samples, sizes)
+
+
+def _apportion(n_samples: int, shares: np.ndarray) -> np.ndarray:
+    """Round shares of the rows by the largest remainder, with one row or more for each."""
+    if n_samples < len(shares):
+        raise ValueError(f"make_imbalanced got n_samples={n_samples} for {len(shares)} classes; give one row for each.")
+    quotas = n_samples * (shares / shares.sum())
+    counts = np.floor(quotas).astype(np.int64)
+    largest_remainders = np.argsort(counts - quotas, kind="stable")
+    counts[largest_remainders[: n_samples - counts.sum()]] += 1
+    for empty in np.flatnonzero(counts == 0):
+        counts[np.argmax(counts)] -= 1
+        counts[empty] += 1
+    return counts

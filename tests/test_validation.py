@@ -1,0 +1,389 @@
+"""Laws of early stopping's parts: the rows held out, the judge, patience."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import accuracy_score, make_scorer
+
+from comboost._validation import Judge, Patience, hold_out
+from comboost.metrics import get_scorer
+
+FAST = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
+SLOW = ["mauc", "f1_macro", "neg_log_loss", "matthews_corrcoef"]
+NAMES = np.array(["ash", "elm", "fir", "oak", "yew"])
+
+# scikit-learn tells of classes that are only predicted and of a single class; both are meant to be drawn here.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true:UserWarning"),
+    pytest.mark.filterwarnings("ignore:A single label was found:UserWarning"),
+]
+
+
+def law(*strategies):
+    """Make a test of a law, with few examples: they are small, and the laws are many."""
+    return lambda test: settings(max_examples=30)(given(*strategies)(test))
+
+
+class Vote(ClassifierMixin, BaseEstimator):
+    """A fitted classifier that gave these votes."""
+
+    def __init__(self, scores=None, classes=None):
+        self.scores = scores
+        self.classes = classes
+
+    @property
+    def classes_(self):
+        return self.classes
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        return self.classes[self.scores.argmax(axis=1)]
+
+    def predict_proba(self, X):
+        odds = np.exp(self.scores)
+        return odds / odds.sum(axis=1, keepdims=True)
+
+
+class Ballot(NamedTuple):
+    """Votes on validation rows, their class indices and weights."""
+
+    scores: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+
+    @property
+    def classes(self):
+        return NAMES[: self.scores.shape[1]]
+
+    @property
+    def table(self):
+        """X, which nobody looks at, and y."""
+        return np.zeros((len(self.labels), 1)), self.classes[self.labels]
+
+    @property
+    def model(self):
+        return Vote(self.scores, self.classes)
+
+    def judge(self, scoring, X=None, y=None):
+        if X is None:
+            X, y = self.table
+        rows = {"labels": self.labels, "weights": self.weights, "sample_weight": self.sample_weight}
+        return Judge(scoring, X=X, y=y, classes=self.classes, **rows)
+
+    def judged(self, scoring):
+        return self.judge(scoring).score(self.scores, lambda: self.model)
+
+    def scored(self, scorer):
+        options = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
+        return scorer(self.model, *self.table, **options)
+
+    def rows(self, idx):
+        return Ballot(*(None if array is None else array[idx] for array in self))
+
+
+@st.composite
+def ballots(draw, *, all_present=False):
+    """Draw votes full of ties; classes may be absent from the rows, from the predictions or from both."""
+    n_classes = draw(st.integers(2, len(NAMES)))
+    n_samples = draw(st.integers(n_classes, 20))
+    scores = draw(hnp.arrays(np.float64, (n_samples, n_classes), elements=st.integers(0, 3) | st.floats(0, 100)))
+    labels = draw(hnp.arrays(np.uint16, n_samples, elements=st.integers(0, n_classes - 1)))
+    if all_present:
+        labels[:n_classes] = np.arange(n_classes)
+    if draw(st.booleans()):
+        return Ballot(scores, labels)
+    weights = draw(hnp.arrays(np.uint32, n_samples, elements=st.integers(0, 3) | st.integers(0, 2**27)))
+    weights[: n_classes if all_present else 1] += 1
+    return Ballot(scores, labels, weights, weights * draw(st.sampled_from([1.0, 0.3, 2.0**-40])))
+
+
+# The judge
+
+
+@pytest.mark.parametrize("name", FAST)
+@law(ballots())
+def test_score_of_counts_is_what_the_scorer_gives(name, ballot):
+    assert ballot.judged(name) == pytest.approx(ballot.scored(get_scorer(name)), rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", SLOW)
+@law(ballots(all_present=True))
+def test_any_other_score_is_what_the_scorer_gives_to_the_bit(name, ballot):
+    expected = ballot.scored(get_scorer(name))
+    assert ballot.judged(name) == expected
+    assert ballot.judged(get_scorer(name)) == expected
+
+
+@pytest.mark.parametrize("name", FAST)
+@law(ballots(), st.randoms(use_true_random=False))
+def test_order_of_the_rows_changes_no_bit(name, ballot, random):
+    order = random.sample(range(len(ballot.labels)), len(ballot.labels))
+    assert ballot.rows(order).judged(name) == ballot.judged(name)
+
+
+@pytest.mark.parametrize("name", FAST)
+@law(ballots(), st.data())
+def test_weight_n_is_the_row_n_times_and_weight_0_is_no_row_to_the_bit(name, ballot, data):
+    n_samples = len(ballot.labels)
+    weights = data.draw(hnp.arrays(np.uint32, n_samples, elements=st.integers(0, 3)))
+    assume(weights.any())
+    weighted = Ballot(ballot.scores, ballot.labels, weights, weights.astype(np.float64))
+    copies = Ballot(ballot.scores, ballot.labels).rows(np.repeat(np.arange(n_samples), weights))
+    assert weighted.judged(name) == copies.judged(name)
+
+
+@law(ballots())
+def test_the_norm_is_the_default(ballot):
+    assert ballot.judged(None) == ballot.judged("neg_confusion_norm")
+
+
+def indices(*labels):
+    return np.array(labels, dtype=np.uint16)
+
+
+def test_a_tie_goes_to_the_first_class():
+    ballot = Ballot(np.array([[1.0, 1.0], [2.0, 2.0]]), indices(0, 1))
+    assert ballot.judged("accuracy") == 0.5
+    assert ballot.rows([0]).judged("accuracy") == 1.0
+
+
+def test_a_class_of_training_that_is_neither_true_nor_predicted_does_not_count():
+    ballot = Ballot(np.eye(4)[[0, 1, 1]], indices(0, 1, 0))
+    assert ballot.judged("balanced_accuracy") == 0.75
+    assert ballot.judged("min_recall") == 0.5
+    assert ballot.judged("g_mean") == pytest.approx(math.sqrt(0.5))
+    assert ballot.judged("neg_confusion_norm") == -0.5
+
+
+def test_heaviest_weights_add_up_without_rounding():
+    weights = np.array([2**32 - 2, 1, 1], dtype=np.uint32)
+    ballot = Ballot(np.eye(2)[[0, 1, 1]], indices(0, 0, 1), weights, weights.astype(np.float64))
+    assert ballot.judged("min_recall") == (2**32 - 2) / (2**32 - 1)
+
+
+SMALL = Ballot(np.eye(3)[[0, 1, 1, 2]], indices(0, 1, 2, 2))
+WEIGHTED = SMALL._replace(weights=np.array([1, 2, 3, 1], dtype=np.uint32), sample_weight=np.array([0.5, 1.0, 1.5, 0.5]))
+
+
+@pytest.mark.parametrize("name", [None, *FAST])
+def test_counts_need_no_model(name):
+    def no_model():
+        raise AssertionError("a model was asked for")
+
+    judge = SMALL.judge(name)
+    assert not judge.needs_model
+    assert math.isfinite(judge.score(SMALL.scores, no_model))
+
+
+@pytest.mark.parametrize("scoring", [*SLOW, *map(get_scorer, FAST)], ids=str)
+def test_other_scorers_need_a_model(scoring):
+    assert SMALL.judge(scoring).needs_model
+
+
+@pytest.mark.parametrize("ballot", [SMALL, WEIGHTED], ids=["plain", "weighted"])
+def test_a_scorer_gets_the_very_objects_that_the_user_gave(ballot):
+    X, y, model, calls = [[1.0], [2.0], [3.0], [4.0]], ["ash", "elm", "fir", "fir"], object(), []
+
+    def scorer(*args, **options):
+        calls.append((*args, *options.values()))
+        return 0.5
+
+    assert ballot.judge(scorer, X, y).score(ballot.scores, lambda: model) == 0.5
+    meant = [model, X, y] if ballot is SMALL else [model, X, y, WEIGHTED.sample_weight]
+    assert [*map(id, *calls)] == [*map(id, meant)]
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_weights_reach_the_scorer_with_and_without_routing_of_metadata(name):
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert WEIGHTED.judged(name) == WEIGHTED.scored(get_scorer(name))
+    assert WEIGHTED.judged(name) == WEIGHTED.scored(get_scorer(name)) != SMALL.judged(name)
+
+
+@pytest.mark.parametrize("value", [1, 0.5, np.float32(0.5), np.int64(2), np.array(0.5), np.array([0.5]), -math.inf])
+def test_a_score_may_be_any_real_number(value):
+    score = SMALL.judged(lambda model, X, y: value)
+    assert type(score) is float
+    assert score == value
+
+
+# Errors of the judge
+
+
+@pytest.mark.parametrize("scoring", ["gmean", "", 3, ["g_mean"], {"a": "g_mean"}], ids=str)
+def test_an_unknown_scoring_is_told_before_anything_is_scored(scoring):
+    with pytest.raises(ValueError, match="is no scorer") as caught:
+        SMALL.judge(scoring)
+    assert repr(scoring) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "0.5", 1j, {"a": 0.5}, np.array([0.1, 0.2]), pd.Series([0.1, 0.2])], ids=lambda v: type(v).__name__
+)
+def test_a_score_that_is_no_number_is_told(value):
+    def my_scorer(model, X, y):
+        return value
+
+    with pytest.raises(ValueError, match=r"scoring=.*my_scorer.* returned a .*; give a scorer that returns one real"):
+        SMALL.judged(my_scorer)
+
+
+def no_weights(model, X, y):
+    return 0.5
+
+
+def accuracy_without_weights(y_true, y_pred):
+    return accuracy_score(y_true, y_pred)
+
+
+@pytest.mark.parametrize("scoring", [no_weights, make_scorer(accuracy_without_weights), "adjusted_rand_score"])
+def test_a_scorer_that_takes_no_weights_is_told_by_name(scoring):
+    assert math.isfinite(SMALL.judged(scoring))
+    with pytest.raises(ValueError, match="takes no sample_weight, but the validation rows have weights") as caught:
+        WEIGHTED.judged(scoring)
+    assert f"scoring={scoring!r}" in str(caught.value)
+
+
+def test_errors_of_a_scorer_itself_pass_through():
+    def broken(model, X, y, sample_weight=None):
+        return len(3)
+
+    with pytest.raises(TypeError, match="has no len"):
+        WEIGHTED.judged(broken)
+
+
+def test_a_nan_of_a_scorer_is_told_by_name():
+    with (
+        pytest.warns(UndefinedMetricWarning, match="MAUC needs two classes"),
+        pytest.raises(ValueError, match=r"scoring='mauc' returned NaN.* validation rows .* or another scoring"),
+    ):
+        SMALL.rows([0]).judged("mauc")
+
+
+# Rows held out
+
+
+@st.composite
+def classed_rows(draw):
+    """Draw labels with every class present, one of which at least has two rows."""
+    sizes = draw(st.lists(st.integers(1, 40), min_size=2, max_size=5))
+    assume(max(sizes) > 1)
+    labels = np.repeat(np.arange(len(sizes)), sizes).astype(np.uint16)
+    return draw(st.permutations(labels)), np.array(sizes)
+
+
+FRACTIONS = st.sampled_from([0.1, 0.5, 1.0]) | st.floats(0.001, 0.999)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@law(classed_rows(), FRACTIONS, SEEDS)
+def test_every_row_trains_or_validates_and_both_are_ascending(problem, fraction, seed):
+    labels, sizes = np.array(problem[0]), problem[1]
+    train, validation = hold_out(labels, len(sizes), fraction, np.random.RandomState(seed))
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, validation])), np.arange(len(labels)))
+    assert (np.diff(train) > 0).all()
+    assert (np.diff(validation) > 0).all()
+
+
+@law(classed_rows(), FRACTIONS, SEEDS)
+def test_every_class_gives_its_share_and_keeps_a_row(problem, fraction, seed):
+    labels, sizes = np.array(problem[0]), problem[1]
+    train, validation = hold_out(labels, len(sizes), fraction, np.random.RandomState(seed))
+    held = np.bincount(labels[validation], minlength=len(sizes))
+    assert held.tolist() == [min(max(round(fraction * n), 1), n - 1) for n in sizes.tolist()]
+    assert (np.bincount(labels[train], minlength=len(sizes)) >= 1).all()
+
+
+@law(classed_rows(), FRACTIONS, SEEDS)
+def test_the_same_seed_holds_out_the_same_rows(problem, fraction, seed):
+    labels, sizes = np.array(problem[0]), problem[1]
+    first, again = (hold_out(labels, len(sizes), fraction, np.random.RandomState(seed)) for _ in range(2))
+    np.testing.assert_array_equal(first[0], again[0])
+    np.testing.assert_array_equal(first[1], again[1])
+
+
+def test_every_row_of_a_class_is_held_out_equally_often():
+    labels = indices(0, 1, 1, 0, 0, 1, 0, 1, 1, 1)
+    random = np.random.RandomState(0)
+    held = np.concatenate([hold_out(labels, 2, 0.25, random)[1] for _ in range(4000)])
+    often = np.bincount(held, minlength=len(labels)) / 4000
+    np.testing.assert_allclose(often, np.where(labels == 0, 1 / 4, 2 / 6), atol=0.03)
+
+
+def test_single_rows_alone_leave_none_for_validation():
+    with pytest.raises(ValueError, match=r"Every class has a single row.* X_val and y_val, or early_stopping=False"):
+        hold_out(indices(1, 0, 2), 3, 0.5, np.random.RandomState(0))
+
+
+# Patience
+
+
+def best_of(curve, tol):
+    """The first round of the best score, by looking at all rounds anew."""
+    best = 0
+    for t in range(1, len(curve)):
+        if curve[t] - curve[best] > tol:
+            best = t
+    return best + 1
+
+
+SCORES = st.lists(st.integers(-5, 5).map(lambda k: k / 4) | st.floats(-1, 1), min_size=1, max_size=25)
+
+
+@given(SCORES, st.integers(1, 6), st.sampled_from([0.0, 0.1, 0.25, 0.3]))
+def test_patience_ends_when_no_score_of_the_last_rounds_is_better(curve, n_iter_no_change, tol):
+    patience = Patience(n_iter_no_change, tol)
+    for t, score in enumerate(curve, start=1):
+        stop = patience.add(score)
+        assert patience.curve == curve[:t]
+        assert patience.best_round == best_of(curve[:t], tol)
+        # Nothing was gained by the last rounds: the best of all stood already before them.
+        before = curve[: t - n_iter_no_change] if t > n_iter_no_change else []
+        assert stop == (bool(before) and best_of(before, tol) == best_of(curve[:t], tol))
+        if stop:
+            break
+
+
+@given(SCORES)
+def test_without_tolerance_the_best_round_is_the_first_maximum(curve):
+    patience = Patience(len(curve), 0.0)
+    for score in curve:
+        assert not patience.add(score)
+    assert patience.best_round == np.argmax(curve) + 1
+
+
+def test_no_round_is_best_before_the_first_score():
+    assert Patience(10, 1e-7).best_round == 0
+
+
+def test_small_gains_add_up_to_a_better_score():
+    patience = Patience(10, 0.25)
+    for score in [0.0, 0.125, 0.25, 0.375]:
+        patience.add(score)
+    assert patience.best_round == 4
+
+
+def test_infinite_scores_have_their_place():
+    patience = Patience(2, 1e-7)
+    assert [patience.add(s) for s in [-math.inf, -math.inf, 0.0, math.inf, math.inf, 5.0]] == [False] * 5 + [True]
+    assert patience.best_round == 4
+
+
+def test_a_nan_is_told_with_its_round():
+    patience = Patience(10, 1e-7)
+    patience.add(0.5)
+    with pytest.raises(ValueError, match=r"score of round 2 is NaN; give another scoring"):
+        patience.add(math.nan)
+    assert patience.curve == [0.5]
