@@ -16,8 +16,9 @@ PACKAGE = Path(inspect.getfile(CoMBoClassifier)).parent
 LAYERS = [
     {"_dtypes", "_core", "_parameters"},
     {"_categories", "_costs", "_memory", "_callbacks", "_progress", "_export"},
-    {"_table", "_training_set", "_tree", "metrics"},
-    {"_binning", "_rows", "_validation"},
+    {"_sources", "_training_set", "_tree", "metrics"},
+    {"_table", "_rows", "_validation"},
+    {"_binning"},
     {"_learners"},
     {"_boosting"},
     {"_fits", "_origin", "_watching"},

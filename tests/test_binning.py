@@ -9,7 +9,8 @@ from strategies import feature_matrices
 
 from comboost._binning import BinMapper
 from comboost._categories import Categories
-from comboost._table import ArraySource, RawTable
+from comboost._sources import ArraySource
+from comboost._table import RawTable
 
 
 def table_of(X):

@@ -391,6 +391,14 @@ def test_mauc_of_perfect_scores_is_exactly_1_and_of_constant_scores_one_half(out
     assert mauc_score(true, np.zeros((true.size, k)), sample_weight=weight) == close(0.5)
 
 
+def test_mauc_of_separated_classes_is_exactly_1_or_0_with_any_weights():
+    rng = np.random.default_rng(0)
+    true, weight = np.repeat([0, 1, 2], 100), rng.random(300)
+    score = np.eye(3)[true] + 0.5 * rng.random((300, 3))
+    assert mauc_score(true, score, sample_weight=weight) == 1.0
+    assert mauc_score(true, -score, sample_weight=weight) == 0.0
+
+
 @law(outcomes(min_classes=2, all_present=True))
 def test_mauc_sees_only_the_order_within_a_column(outcome):
     k, true, _, score, weight = outcome

@@ -1,7 +1,7 @@
 """Tables: the same values in any container give the same floats, block by block, without a copy of the whole."""
 
 import datetime
-import pickle
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -115,7 +115,10 @@ def pandas_columns(values, dtype):
 
 
 def separate_blocks(values):
-    return pd.concat([pd.Series(column, name=f"x{f}") for f, column in enumerate(values.T)], axis=1)
+    frame = pd.DataFrame(index=range(len(values)))
+    for f, column in enumerate(values.T):
+        frame[f"x{f}"] = column
+    return frame
 
 
 def arrow_table(values, dtype):
@@ -188,10 +191,11 @@ BOOLEANS = {
 }
 FEW = settings(max_examples=12)  # for each of many containers
 SMALL = st.integers(-100, 100).map(float)
+SMALL_OR_MISSING = SMALL | st.just(np.nan)
 
 
 @st.composite
-def value_matrices(draw, elements=SMALL | st.just(np.nan)):
+def value_matrices(draw, elements=SMALL_OR_MISSING):
     shape = draw(st.tuples(st.integers(1, 6), st.integers(1, 4)))
     return draw(hnp.arrays(np.float64, shape, elements=elements))
 
@@ -258,7 +262,7 @@ def test_blocks_of_columns_are_views_or_in_fortran_order(container):
     X = FLOATS[container](np.arange(12.0).reshape(4, 3))
     for table in (table_of(X), table_of(X).take(np.array([2, 0, 1]))):
         block = table.columns(0, 2)
-        assert block.flags.f_contiguous or block.base is not None
+        assert block.flags.f_contiguous or np.shares_memory(block, table.matrix())
         assert block.flags.aligned
         assert all(stride % block.itemsize == 0 for stride in block.strides)
 
@@ -405,7 +409,9 @@ def test_objects_that_are_no_numbers_are_named(value):
 
 
 def test_a_column_of_nothing_but_missing_values_is_read():
-    for X in (np.array([[None], [None]]), pd.DataFrame({"a": [None, None]}), pl.DataFrame({"a": [None, None]})):
+    frame = pd.DataFrame({"a": [None, None]})
+    arrow = pa.table({"a": [None, None]})
+    for X in (np.array([[None], [None]]), frame, frame.astype(pd.ArrowDtype(pa.null())), pl.from_arrow(arrow), arrow):
         assert np.isnan(whole(table_of(X))).all()
 
 
@@ -532,24 +538,36 @@ def test_frames_are_checked_as_scikit_learn_does(frame):
         model.predict(make({"a": [1.0]}))
     with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\) \(shape=\(0, 1\)\).*by TreeOnTables"):
         raw_table(make({"a": []}))
-    with pytest.raises(ValueError, match=r"0 feature\(s\)"):
+    with pytest.raises(ValueError, match=r"0 (feature|sample)\(s\)"):
         raw_table(make({"a": [1.0]})[[]] if frame == "pandas" else make({"a": [1.0]}).select([]))
 
 
 @pytest.mark.parametrize("X", [np.zeros(3), sp.coo_array(np.ones(3)), pd.Series([1.0]), np.zeros((2, 2, 2)), 1.0, "a"])
 def test_tables_have_two_dimensions(X):
-    with pytest.raises(ValueError, match=r"2D|dim <= 2|2-dimensional"):
+    with pytest.raises(ValueError, match=r"2D|dim 3|2-dimensional"):
         raw_table(X)
 
 
+WITHOUT_LIBRARIES = """
+import importlib.abc, sys
+
+class NotInstalled(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.split(".")[0] in ("pandas", "polars", "pyarrow"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, NotInstalled())
+from sklearn.base import BaseEstimator
+from comboost._categories import Categories
+from comboost._table import read_table
+
+raw = read_table(BaseEstimator(), [["1", "a"]], reset=True)
+assert raw.encode(Categories.fit(raw, [1])).columns(0, 2).tolist() == [[1.0, 1.0]]
+"""
+
+
 def test_tables_need_no_data_frame_library():
-    code = (
-        "import sys; sys.modules.update(dict.fromkeys(['pandas', 'polars', 'pyarrow'])); import numpy as np;"
-        "from sklearn.base import BaseEstimator; from comboost._table import read_table;"
-        "from comboost._categories import Categories; raw = read_table(BaseEstimator(), [['1', 'a']], reset=True);"
-        "assert raw.encode(Categories.fit(raw, [1])).columns(0, 2).tolist() == [[1.0, 1.0]]"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", WITHOUT_LIBRARIES], check=True)
 
 
 # Missing and infinite values
@@ -569,10 +587,8 @@ def test_survey_finds_nan_and_raises_for_infinity(matrix, dtype, order):
     with np.errstate(over="ignore"):
         matrix = matrix.astype(dtype, order=order)
     if np.isinf(matrix).any():
-        name = np.dtype(dtype).name
-        with pytest.raises(
-            ValueError, match=rf"^Input X contains infinity or a value too large for dtype\('{name}'\)\."
-        ):
+        message = f"Input X contains infinity or a value too large for {matrix.dtype!r}."
+        with pytest.raises(ValueError, match="^" + re.escape(message)):
             survey(matrix)
     else:
         assert survey(matrix) == np.isnan(matrix).any()
@@ -588,8 +604,3 @@ def test_values_too_large_for_float64_are_infinite():
     X = np.array([[np.longdouble("1e400")]])
     with pytest.raises(ValueError, match="infinity"):
         survey(whole(table_of(X)))
-
-
-def test_categories_are_pickled():
-    categories = Categories({0: ("a", "b"), 3: (1, 2.5)})
-    assert pickle.loads(pickle.dumps(categories)) == categories

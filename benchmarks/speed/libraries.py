@@ -92,7 +92,8 @@ class Comboost(Library):
         """Codes, (n_features, n_samples)."""
         from comboost._binning import BinMapper
         from comboost._categories import Categories
-        from comboost._table import ArraySource, RawTable
+        from comboost._sources import ArraySource
+        from comboost._table import RawTable
 
         table = RawTable(ArraySource(X)).encode(Categories())
         return BinMapper.fit(table, (), None, MAX_BINS, n_threads).transform(table, n_threads)

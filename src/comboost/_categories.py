@@ -72,6 +72,11 @@ class Column:
         """The values but those that stand for "missing"."""
         return [value for value in self.values if not is_missing(value)]
 
+    def spread(self, numbers_of_values: list[float]) -> Floats:
+        """Give every row the number of its value; NaN where that is missing."""
+        rows: Floats = np.array([*numbers_of_values, math.nan])[self.places]  # the place -1 is the last
+        return rows
+
 
 class HasColumns(Protocol):
     """Whatever has columns to fit categories on."""
@@ -107,8 +112,7 @@ class Categories:
                 f"such as {column.present()[0]!r}; give values of the kind seen in training."
             )
         code_of = {value: float(code) for code, value in enumerate(known, start=1)}
-        codes = [code_of.get(value, math.nan) for value in column.values]
-        return np.array([*codes, math.nan])[column.places]  # the place -1, missing, is the last
+        return column.spread([code_of.get(value, math.nan) for value in column.values])
 
 
 def sorted_values(column: Column) -> tuple[Any, ...]:
@@ -180,13 +184,12 @@ def category_floats(column: Column) -> Floats:
     if text is not None:
         raise text_error(column.label, text)
     try:
-        values = [math.nan if is_missing(value) else float(value) for value in column.values]
+        return column.spread([math.nan if is_missing(value) else float(value) for value in column.values])
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{column.label} of X holds categories that are no numbers: {error}. Name the column in "
             "categorical_features, or convert it to numbers."
         ) from error
-    return np.array([*values, math.nan])[column.places]
 
 
 def text_error(label: str, text: str) -> ValueError:

@@ -496,8 +496,8 @@ class CoMBoClassifier(VoteBooster):
     tol : float, default=1e-07
         A score is better if it is above the best so far by more than this.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200 at
-        once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose`` and ``proba``.
+        Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
+        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``.
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares.
     n_jobs : int or None, default=None

@@ -17,7 +17,8 @@ from comboost._categories import Categories
 from comboost._dtypes import Floats
 from comboost._learners import EstimatorLearner, Learner, TreeLearner, TreePast, TreeRules, read_votes, shares_of
 from comboost._rows import BinnedRows, MemoryRows, Rows
-from comboost._table import EVERY_ROW, Matrix, RawTable, find_categorical, read_table, survey
+from comboost._sources import EVERY_ROW, Matrix
+from comboost._table import RawTable, find_categorical, read_table, survey
 from comboost._training_set import TrainingSet
 from comboost._tree import Forest
 

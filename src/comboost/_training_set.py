@@ -91,7 +91,15 @@ class ValidationSet:
         labels = np.searchsorted(classes, seen)[places].astype(LABEL)
         if sample_weight is None:
             return cls(labels, None)
-        return cls(labels, integer_weights(read_weights(sample_weight, n_rows, "sample_weight_val")))
+        given = read_weights(sample_weight, n_rows, "sample_weight_val")
+        weights = integer_weights(given)
+        lost = np.setdiff1d(labels[given > 0], labels[weights > 0])
+        if len(lost) > 0:
+            raise ValueError(
+                f"sample_weight_val gives next to no weight to the class(es) {classes[lost].tolist()} beside the "
+                "others; raise these weights, or make them zero."
+            )
+        return cls(labels, weights)
 
 
 def read_labels(y: Any, n_rows: int, name: str) -> NDArray[Any]:
@@ -145,7 +153,7 @@ def read_distinct(y: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.
         ) from error
 
 
-def sort_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def sort_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
     """As `read_distinct`, for whatever can be sorted."""
     classes, places = np.unique(y, return_inverse=True)
     return classes, places
@@ -158,7 +166,8 @@ def count_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[An
         return sort_distinct(y)
     shifted = y.astype(np.int64) - lowest if y.dtype.kind != "u" else (y - y.dtype.type(lowest)).astype(np.int64)
     seen = np.flatnonzero(np.bincount(shifted))
-    place_of = np.zeros(highest - lowest + 1, dtype=LABEL if len(seen) <= MAX_CLASSES else np.int64)
+    narrow = LABEL if len(seen) <= MAX_CLASSES else np.int64
+    place_of: NDArray[np.integer[Any]] = np.zeros(highest - lowest + 1, dtype=narrow)
     place_of[seen] = np.arange(len(seen))
     return (seen + lowest).astype(y.dtype), place_of[shifted]
 

@@ -138,7 +138,7 @@ def _apportion(n_samples: int, shares: np.ndarray) -> np.ndarray:
     if n_samples < len(shares):
         raise ValueError(f"make_imbalanced got n_samples={n_samples} for {len(shares)} classes; give one row for each.")
     quotas = n_samples * (shares / shares.sum())
-    counts = np.floor(quotas).astype(np.int64)
+    counts: np.ndarray = np.floor(quotas).astype(np.int64)
     largest_remainders = np.argsort(counts - quotas, kind="stable")
     counts[largest_remainders[: n_samples - counts.sum()]] += 1
     for empty in np.flatnonzero(counts == 0):

@@ -344,12 +344,12 @@ def _chances_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Fl
     """A(j|k) for every class k, from the score for j; 0 for a class without weight."""
     order = np.argsort(score)
     score, true_idx, weight = score[order], true_idx[order], weight[order]
-    own_up_to = np.cumsum(np.where(true_idx == j, weight, 0.0))
-    ends = np.flatnonzero(np.append(score[1:] != score[:-1], True))  # the last row of every run of equal scores
-    up_to = own_up_to[ends]
-    below = np.concatenate([[0.0], up_to[:-1]])
-    share_above = (up_to[-1] - (below + up_to) / 2) / up_to[-1]
-    beaten = sums_by(true_idx, weight * np.repeat(share_above, np.diff(ends, prepend=-1)), n_classes)
+    ties = np.zeros(score.size, dtype=np.intp)  # rows of equal score have the same number
+    np.cumsum(score[1:] != score[:-1], out=ties[1:])
+    own = sums_by(ties, np.where(true_idx == j, weight, 0.0), 1)
+    up_to = np.cumsum(own)
+    share_above = (up_to[-1] - (up_to - own / 2)) / up_to[-1]
+    beaten = sums_by(true_idx, weight * share_above[ties], n_classes)
     # Summed in the same order, so that a class which is beaten always has exactly 1.
     totals = sums_by(true_idx, weight, n_classes)
     return np.divide(beaten, totals, out=np.zeros(n_classes), where=totals > 0)
