@@ -1,3 +1,5 @@
+#include <nanobind/stl/optional.h>
+
 #include "arrays.hpp"
 #include "comboost/predicting.hpp"
 
@@ -30,6 +32,18 @@ void elect(const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& set
                     span_of(elected));
 }
 
+void count_elected(const Array<const double, nb::ndim<2>, nb::c_contig>& scores, const Vector<comboost::Label>& labels,
+                   const std::optional<Vector<comboost::Weight>>& weights, int n_threads,
+                   const Array<comboost::Sum, nb::ndim<2>, nb::c_contig>& counts) {
+    const std::size_t n_classes = scores.shape(1);
+    require(labels.size() == scores.shape(0) && (!weights || weights->size() == labels.size()),
+            "labels, weights and scores differ in their number of rows");
+    require(counts.shape(0) == n_classes && counts.shape(1) == n_classes, "counts must be (n_classes, n_classes)");
+    for (const comboost::Label label : span_of(labels)) require(label < n_classes, "a label is no class");
+    comboost::count_elected(scores.data(), span_of(labels), span_or_empty(weights), n_classes, n_threads,
+                            span_of(counts));
+}
+
 template <class T>
 void bind_add_votes(nb::module_& m) {
     m.def("add_votes", &add_votes<T>, "values"_a.noconvert(), "missing"_a, "nodes"_a.noconvert(), "sets"_a.noconvert(),
@@ -47,6 +61,9 @@ void bind_predicting(nb::module_& m) {
           "weights"_a.noconvert(), "n_classes"_a, "n_threads"_a, "elected"_a.noconvert(),
           nb::call_guard<nb::gil_scoped_release>(),
           "Writes the class with the most votes of all trees for binned rows.");
+    m.def("count_elected", &count_elected, "scores"_a.noconvert(), "labels"_a.noconvert(),
+          "weights"_a.noconvert().none(), "n_threads"_a, "counts"_a.noconvert(),
+          nb::call_guard<nb::gil_scoped_release>(), "Writes the weight by (truth, class with the most votes).");
 }
 
 }  // namespace comboost_python

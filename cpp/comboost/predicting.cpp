@@ -190,6 +190,13 @@ bool goes_left(double value, const Node& node, std::span<const CodeSet> sets) {
     return std::isnan(value) ? node.has(Node::kMissingLeft) : value <= node.threshold;
 }
 
+// The lowest class with the most votes.
+std::size_t elect_one(const double* scores, std::size_t n_classes) {
+    std::size_t best = 0;
+    for (std::size_t l = 1; l < n_classes; ++l) best = scores[l] > scores[best] ? l : best;
+    return best;
+}
+
 bool has_categories(const Forest& forest) {
     return !forest.sets.empty() && std::any_of(forest.nodes.begin(), forest.nodes.end(),
                                                [](const Node& node) { return node.has(Node::kCategorical); });
@@ -237,10 +244,8 @@ void elect(const Codes& codes, const Forest& forest, std::size_t n_classes, int 
     const auto elect_rows = [&](std::size_t begin, std::size_t n_rows, auto&& vote) {
         std::vector<double> scores(n_rows * n_classes);
         vote(scores.data());
-        for (std::size_t i = 0; i < n_rows; ++i) {
-            const double* row = scores.data() + i * n_classes;
-            elected[begin + i] = static_cast<Label>(std::max_element(row, row + n_classes) - row);
-        }
+        for (std::size_t i = 0; i < n_rows; ++i)
+            elected[begin + i] = static_cast<Label>(elect_one(scores.data() + i * n_classes, n_classes));
     };
     const std::size_t depth = depth_of(forest, 0, n_trees);
     if (depth > LevelTrees::kMaxDepth) {
@@ -268,6 +273,21 @@ void elect(const Codes& codes, const Forest& forest, std::size_t n_classes, int 
         }
     };
     vote_in_blocks(levels, codes.n_rows, n_classes, n_threads, copy_block, elect_rows);
+}
+
+void count_elected(const double* scores, std::span<const Label> labels, std::span<const Weight> weights,
+                   std::size_t n_classes, int n_threads, std::span<Sum> counts) {
+    const std::size_t n_rows = labels.size();
+    const std::size_t n_parts = n_rows * n_classes < kSerialWork ? 1 : static_cast<std::size_t>(n_threads);
+    std::vector<std::vector<Sum>> parts(n_parts, std::vector<Sum>(counts.size()));
+    for_each_task(n_parts, n_rows * n_classes, n_threads, [&](std::size_t part) {
+        for (std::size_t i = n_rows * part / n_parts; i < n_rows * (part + 1) / n_parts; ++i)
+            parts[part][labels[i] * n_classes + elect_one(scores + i * n_classes, n_classes)] +=
+                weights.empty() ? 1 : Sum{weights[i]};
+    });
+    std::fill(counts.begin(), counts.end(), 0);
+    for (const auto& part : parts)
+        for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += part[k];
 }
 
 }  // namespace comboost

@@ -24,4 +24,9 @@ void add_votes(const Matrix<T>& values, bool missing, const Forest& forest, std:
 // The class with the most votes of all trees for rows that are binned already; ties go to the lowest class.
 void elect(const Codes& codes, const Forest& forest, std::size_t n_classes, int n_threads, std::span<Label> elected);
 
+// counts[truth * n_classes + elected] = weight of such rows, whose votes these scores are; ties go to the lowest class.
+// `weights` is empty where every row weighs 1.
+void count_elected(const double* scores, std::span<const Label> labels, std::span<const Weight> weights,
+                   std::size_t n_classes, int n_threads, std::span<Sum> counts);
+
 }  // namespace comboost

@@ -43,7 +43,7 @@ WITH_MISSING = 1  # numbers; code 0 is kept for the missing ones
 CATEGORIES = 2  # categories; code 0 is kept for the missing ones
 Kinds = NDArray[np.uint8]
 
-MAX_BINS = 255  # of values; missing ones have a bin of their own
+MAX_BINS = 255  # of values; missing ones have a bin of their own, so that codes still fit a byte
 MAX_CLASSES = 65535
 MAX_ROWS = 2**32 - 1  # row indices are 32 bits wide
 

@@ -20,7 +20,6 @@ from comboost._rows import BinnedRows, MemoryRows, Rows
 from comboost._sources import EVERY_ROW, Matrix
 from comboost._table import RawTable, find_categorical, read_table, survey
 from comboost._training_set import TrainingSet
-from comboost._tree import Forest
 
 
 class Fit(Protocol):
@@ -114,8 +113,7 @@ class TreeFit:
             assert self._held is not None
             values = self._held.encode(self._categories).rows(0, self._held.shape[0])
             self._held_values = values, survey(values)
-        vote = Forest.join([self._learner.trees[t]], np.array([alpha]))
-        vote.add_votes(*self._held_values, scores, 0, 1, self._n_threads)
+        self._learner.trees[t].add_votes(*self._held_values, alpha, scores, self._n_threads)
 
     def attributes(self, alphas: Sequence[float]) -> dict[str, Any]:
         """What the model keeps of as many rounds as there are weights."""

@@ -43,6 +43,7 @@ class Training:
 
     def __init__(self, booster: Any, X: Any, y: Any, sample_weight: Any, n_threads: int) -> None:
         self._booster = booster
+        self._n_threads = n_threads
         self._given = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         self._sample_weight = sample_weight
         self._past = past_of(booster)
@@ -145,6 +146,7 @@ class Training:
             weights=coded.weights,
             sample_weight=sample_weight,
             classes=classes,
+            n_threads=self._n_threads,
         )
         return Validation(
             judge,

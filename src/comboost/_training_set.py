@@ -169,7 +169,7 @@ def count_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[An
     narrow = LABEL if len(seen) <= MAX_CLASSES else np.int64
     place_of: NDArray[np.integer[Any]] = np.zeros(highest - lowest + 1, dtype=narrow)
     place_of[seen] = np.arange(len(seen))
-    return (seen + lowest).astype(y.dtype), place_of[shifted]
+    return np.array([lowest + place for place in seen.tolist()], dtype=y.dtype), place_of[shifted]
 
 
 def hash_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:

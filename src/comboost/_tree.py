@@ -18,6 +18,12 @@ class Tree(NamedTuple):
     sets: SetBytes
 
 
+    def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
+        """Add the votes of this tree alone; see `Forest.add_votes`."""
+        offsets, weights = np.array([0, len(self.nodes)]), np.array([weight])
+        _core.add_votes(X, missing, self.nodes, self.sets, offsets, weights, 0, 1, n_threads, scores)
+
+
 @dataclass(frozen=True)
 class Forest:
     """The trees of all rounds in one array, as they are predicted, pickled and saved.

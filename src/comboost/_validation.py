@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from comboost._dtypes import Floats, Labels, Weights
-from comboost.metrics._measures import count_pairs
+from comboost import _core
+from comboost._dtypes import SUM, Floats, Labels, Weights
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
 
 DEFAULT_SCORING = "neg_confusion_norm"  # what CoMBo minimises
@@ -74,6 +74,8 @@ class Judge:
         `sample_weight` as integers; None where every row weighs 1.
     classes : ndarray of shape (n_classes,)
         The classes of training.
+    n_threads : int, default=1
+        Threads that count.
     """
 
     def __init__(
@@ -86,16 +88,16 @@ class Judge:
         weights: Weights | None,
         sample_weight: ArrayLike | None,
         classes: NDArray[Any],
+        n_threads: int = 1,
     ) -> None:
         self._scoring = DEFAULT_SCORING if scoring is None else scoring
         self._scorer = get_scorer(self._scoring)
         self._score_of_counts = SCORES_OF_COUNTS.get(self._scoring) if isinstance(self._scoring, str) else None
         self._X, self._y = X, y
         self._options = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self._true_idx = labels.astype(np.intp)
-        # Integers that add up to less than 2**53 do so exactly as floats, in any order.
-        self._weight = np.ones(len(labels)) if weights is None else weights.astype(np.float64)
-        self._n_classes = len(classes)
+        self._labels, self._weights = labels, weights
+        self._counts = np.empty((len(classes), len(classes)), dtype=SUM)
+        self._n_threads = n_threads
 
     @property
     def needs_model(self) -> bool:
@@ -119,8 +121,9 @@ class Judge:
         """
         if self._score_of_counts is None:
             return self._ask_scorer(model())
-        pred_idx = scores.argmax(axis=1)
-        return self._score_of_counts(count_pairs(self._true_idx, pred_idx, self._weight, self._n_classes))
+        _core.count_elected(scores, self._labels, self._weights, self._n_threads, self._counts)
+        # Sums of integer weights are below 2**53, so they are exact as floats, too.
+        return self._score_of_counts(self._counts.astype(np.float64))
 
     def _ask_scorer(self, model: Any) -> float:
         try:
