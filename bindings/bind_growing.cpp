@@ -45,6 +45,17 @@ void search(Grower& grower, std::size_t first, const Histograms& histograms, int
     grower.search(first, histograms.data(), histograms.shape(0), n_threads);
 }
 
+void search_rows(Grower& grower, const CodeColumns& codes, const comboost::CostTable& table,
+                 const comboost::Partition& partition, int n_threads) {
+    require(codes.shape(1) == table.n_rows() && partition.rows(0).size == table.n_rows() &&
+                codes.shape(0) == grower.layout().n_features(),
+            "codes, costs and partition do not fit each other");
+    require(partition.n_nodes() == grower.nodes().size() && grower.frontier_begin() > 0,
+            "the rows must be divided as the tree is, and the root is searched by its histogram");
+    require(table.channels().size() == grower.channels().size(), "costs and tree differ in their channels");
+    grower.search_rows(codes_of(codes), table.records(), partition, n_threads);
+}
+
 auto branch(Grower& grower) {
     const auto& splits = grower.branch();
     return copy_records<std::int32_t, comboost::Split, nb::shape<-1, kSplitWidth>>(splits,
@@ -91,6 +102,8 @@ void bind_growing(nb::module_& m) {
         .def("plant", &plant, "root"_a.noconvert(), "round"_a, "Starts a tree.")
         .def("search", &search, "first"_a, "histograms"_a.noconvert(), "n_threads"_a, release,
              "Finds the best splits of the frontier's nodes from `first` on.")
+        .def("search_rows", &search_rows, "codes"_a.noconvert(), "costs"_a, "partition"_a, "n_threads"_a, release,
+             "Finds the best splits of the frontier's nodes straight from their rows.")
         .def("branch", &branch,
              "Divides the frontier by the splits found: node, feature, bin and the set of codes that go left.")
         .def("derive", &derive, "old_histograms"_a.noconvert(), "counted"_a.noconvert(), "counted_nodes"_a.noconvert(),

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from comboost import CoMBoClassifier, _core
 from comboost._binning import BinMapper
-from comboost._boosting import BoostRules, boost
+from comboost._boosting import BoostRules, boost, first_costs
 from comboost._categories import Categories
 from comboost._costs import cost_array, unit_costs
 from comboost._learners import TreeLearner, TreeRules
@@ -83,6 +83,9 @@ class BlockRows:
     def count(self, nodes):
         return sum(block.count(nodes) for block in self.blocks)
 
+    def searches(self, n_nodes):
+        return False
+
     def measure(self, ballot):
         return sum(block.measure(ballot) for block in self.blocks)
 
@@ -113,7 +116,8 @@ def fit_in_blocks(problem, cuts):
         for part in np.split(np.arange(len(data.labels)), cuts)
     ]
     rounds = BoostRules(booster.n_estimators, booster.learning_rate, booster.step)
-    history = boost(BlockRows(blocks, len(unit)), learner, unit, int(data.masses.sum()), rounds)
+    rows = BlockRows(blocks, len(unit))
+    history = boost(rows, learner, unit, first_costs(rows, unit), int(data.masses.sum()), rounds)
     return learner.forest(history.alphas).nodes.tobytes(), history.alphas, history.edges, history.losses
 
 

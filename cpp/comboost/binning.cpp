@@ -139,8 +139,7 @@ FeatureEdges edges_of(const std::vector<Item>& sorted, std::size_t max_bins) {
     const auto first = std::lower_bound(sorted.begin(), sorted.end(), lowest, below);
     const auto last = std::upper_bound(first, sorted.end(), highest, above);
     const std::span<const Item> numbers(first, last);
-    const bool infinite =
-        !numbers.empty() && (key_in(numbers.front()) == lowest || key_in(numbers.back()) == highest);
+    const bool infinite = !numbers.empty() && (key_in(numbers.front()) == lowest || key_in(numbers.back()) == highest);
     return {edges_between<T>(numbers, max_bins), numbers.size() < sorted.size(), infinite};
 }
 

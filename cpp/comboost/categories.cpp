@@ -15,12 +15,12 @@ constexpr int kPowerSteps = 16;
 // away again.
 class CategoryScan {
   public:
-    CategoryScan(const Sum* bins, const Channels& channels, const std::vector<Code>& items)
+    CategoryScan(const BinView& bins, const Channels& channels, const std::vector<std::size_t>& items)
         : bins_(bins), width_(channels.size()), items_(items) {}
 
     // Moves an item to the other side.
     void move(std::size_t item) {
-        const Sum* bin = bins_ + items_[item] * width_;
+        const Sum* bin = bins_.sums + items_[item] * width_;
         const Sum sign = on_left_[item] ? -1 : 1;
         on_left_[item] = !on_left_[item];
         for (std::size_t j = 0; j < width_; ++j) steps_.push_back(sign * bin[j]);
@@ -36,14 +36,14 @@ class CategoryScan {
         for (std::size_t step = 0; step <= static_cast<std::size_t>(found.bin); ++step)
             on_left[moved_[step]] = !on_left[moved_[step]];
         for (std::size_t k = 0; k < items_.size(); ++k)
-            if (on_left[k]) cut.left.insert(items_[k]);
+            if (on_left[k]) cut.left.insert(static_cast<Code>(bins_.code(items_[k])));
         return cut;
     }
 
   private:
-    const Sum* bins_;
+    BinView bins_;
     std::size_t width_;
-    const std::vector<Code>& items_;
+    const std::vector<std::size_t>& items_;  // the bins that count
     std::vector<bool> on_left_ = std::vector<bool>(items_.size());
     std::vector<Sum> steps_;
     std::vector<std::size_t> moved_;
@@ -53,11 +53,12 @@ class CategoryScan {
 // order, with more it is close to it.
 class PrincipalOrder {
   public:
-    PrincipalOrder(const Sum* bins, const Channels& channels, const NodeSums& node, const std::vector<Code>& items)
+    PrincipalOrder(const BinView& bins, const Channels& channels, const NodeSums& node,
+                   const std::vector<std::size_t>& items)
         : n_items_(items.size()), n_classes_(channels.n_classes), vectors_(n_items_ * n_classes_), shares_(n_items_) {
         const auto node_loss = static_cast<double>(node.loss);
         for (std::size_t c = 0; c < n_items_; ++c) {
-            const NodeSums sums = sum_bins(bins + items[c] * channels.size(), 1, channels);
+            const NodeSums sums = sum_bins(bins.sums + items[c] * channels.size(), 1, channels);
             const auto loss = static_cast<double>(sums.loss);
             shares_[c] = loss / node_loss;
             for (std::size_t l = 0; l < n_classes_; ++l) {
@@ -119,11 +120,10 @@ class PrincipalOrder {
 
 }  // namespace
 
-Cut find_best_set(const Sum* bins, std::size_t n_codes, const Channels& channels, const NodeSums& node,
-                  const SplitRules& rules) {
-    std::vector<Code> items;
-    for (std::size_t code = 0; code < n_codes; ++code)
-        if (counts(bins + code * channels.size(), channels)) items.push_back(static_cast<Code>(code));
+Cut find_best_set(const BinView& bins, const Channels& channels, const NodeSums& node, const SplitRules& rules) {
+    std::vector<std::size_t> items;
+    for (std::size_t b = 0; b < bins.size; ++b)
+        if (counts(bins.sums + b * channels.size(), channels)) items.push_back(b);
     if (items.size() < 2) return {};
 
     CategoryScan scan(bins, channels, items);

@@ -9,9 +9,8 @@ namespace comboost {
 // Up to this many categories all their subsets are tried; more are tried in an order only.
 inline constexpr std::size_t kFewCategories = 8;
 
-// The best set of codes to go left, of those that count in the node; `n_codes` bins, code 0 being the missing ones. The
-// cut's bin is kLeaf where no set is allowed and better than not splitting.
-Cut find_best_set(const Sum* bins, std::size_t n_codes, const Channels& channels, const NodeSums& node,
-                  const SplitRules& rules);
+// The best set of codes to go left, of those that count in the node; code 0 are the missing ones. The cut's bin is
+// kLeaf where no set is allowed and better than not splitting.
+Cut find_best_set(const BinView& bins, const Channels& channels, const NodeSums& node, const SplitRules& rules);
 
 }  // namespace comboost

@@ -1,6 +1,7 @@
 #include "comboost/growing.hpp"
 
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "comboost/histogram.hpp"
@@ -40,32 +41,32 @@ void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round) {
     found_.assign(1, Found{});
 }
 
-void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads) {
-    const std::size_t size = layout().n_bins() * channels_.size();
-    const SplitRules rules{rules_.criterion, rules_.min_samples_leaf,
-                           rules_.min_weight_fraction_leaf * static_cast<double>(loss())};
+SplitRules Grower::split_rules() const {
+    return {rules_.criterion, rules_.min_samples_leaf, rules_.min_weight_fraction_leaf * static_cast<double>(loss())};
+}
 
-    struct Candidate {
-        std::size_t place;
-        std::size_t feature;
-        Cut best;
-    };
+std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> places) const {
     std::vector<Candidate> candidates;
-    for (std::size_t place = first; place < first + n_nodes; ++place) {
+    for (const std::size_t place : places) {
         const std::size_t node = frontier_begin_ + place;
         if (-sums_[node].best_cost() == sums_[node].loss) continue;  // one class carries all of the loss
         for (const std::size_t f : draw_features(rules_.seed, round_, node, layout().n_features(), rules_.max_features))
             candidates.push_back({place, f, {}});
     }
+    return candidates;
+}
 
-    for_each_task(candidates.size(), n_nodes * size, n_threads, [&](std::size_t c) {
+template <class WithBins>
+void Grower::search_bins(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins) {
+    std::vector<Candidate> candidates = this->candidates(places);
+    const SplitRules rules = split_rules();
+    for_each_task(candidates.size(), work, n_threads, [&](std::size_t c) {
         Candidate& candidate = candidates[c];
-        const Sum* bins =
-            histograms + (candidate.place - first) * size + layout().begin(candidate.feature) * channels_.size();
-        candidate.best = find_best_cut(bins, layout().size(candidate.feature), kinds_[candidate.feature], channels_,
-                                       sums_[frontier_begin_ + candidate.place], rules);
+        with_bins(candidate.place, candidate.feature, [&](const BinView& bins) {
+            candidate.best = find_best_cut(bins, kinds_[candidate.feature], channels_,
+                                           sums_[frontier_begin_ + candidate.place], rules);
+        });
     });
-
     for (std::size_t c = 0; c < candidates.size();) {
         const std::size_t place = candidates[c].place;
         const Candidate* winner = nullptr;
@@ -73,15 +74,36 @@ void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_node
             if (candidates[c].best.bin != kLeaf && (winner == nullptr || candidates[c].best.score > winner->best.score))
                 winner = &candidates[c];
         if (winner == nullptr) continue;
-        const Sum* bins = histograms + (place - first) * size + layout().begin(winner->feature) * channels_.size();
-        const std::size_t n_bins = layout().size(winner->feature);
-        const Kind kind = kinds_[winner->feature];
-        Found& found = found_[place];
-        found = {static_cast<std::int32_t>(winner->feature), winner->best,
-                 sum_left(bins, n_bins, kind, channels_, winner->best)};
-        const bool left_is_heavier = found.left.loss >= sums_[frontier_begin_ + place].loss - found.left.loss;
-        complete_cut(bins, n_bins, kind, channels_, left_is_heavier, found.cut);
+        with_bins(place, winner->feature, [&](const BinView& bins) { keep(*winner, bins); });
     }
+}
+
+void Grower::keep(const Candidate& winner, const BinView& bins) {
+    const Kind kind = kinds_[winner.feature];
+    Found& found = found_[winner.place];
+    found = {static_cast<std::int32_t>(winner.feature), winner.best, sum_left(bins, kind, channels_, winner.best)};
+    const bool left_is_heavier = found.left.loss >= sums_[frontier_begin_ + winner.place].loss - found.left.loss;
+    complete_cut(bins, layout().size(winner.feature), kind, channels_, left_is_heavier, found.cut);
+}
+
+void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads) {
+    const std::size_t size = layout().n_bins() * channels_.size();
+    std::vector<std::size_t> places(n_nodes);
+    std::iota(places.begin(), places.end(), first);
+    search_bins(places, n_nodes * size, n_threads, [&](std::size_t place, std::size_t feature, auto&& use) {
+        use(BinView{histograms + (place - first) * size + layout().begin(feature) * channels_.size(),
+                    layout().size(feature), nullptr});
+    });
+}
+
+void Grower::search_rows(const Codes& codes, const Records& records, const Partition& partition, int n_threads) {
+    std::vector<std::size_t> places(frontier_size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    const std::size_t work = codes.n_rows * layout().n_features() * channels_.size();
+    search_bins(places, work, n_threads, [&](std::size_t place, std::size_t feature, auto&& use) {
+        thread_local FilledBins bins;
+        use(bins.count(codes.column(feature), partition.rows(frontier_begin_ + place), records));
+    });
 }
 
 const std::vector<Split>& Grower::branch() {

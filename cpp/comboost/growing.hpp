@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "comboost/histogram.hpp"
+#include "comboost/partition.hpp"
 #include "comboost/splitting.hpp"
 #include "comboost/types.hpp"
 
@@ -28,6 +30,10 @@ class Grower {
 
     // Looks for the best split of the frontier's nodes first, first + 1, ... whose histograms these are.
     void search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads);
+
+    // Looks for the best split of all the frontier's nodes straight from their rows, which pays where nodes have fewer
+    // rows than features have bins. The splits are the same.
+    void search_rows(const Codes& codes, const Records& records, const Partition& partition, int n_threads);
 
     // Divides the frontier's nodes by the splits found; their children are the new frontier. The splits are in order of
     // node.
@@ -62,6 +68,21 @@ class Grower {
         Cut cut;
         NodeSums left;
     };
+
+    // A feature to split a node of the frontier by.
+    struct Candidate {
+        std::size_t place;
+        std::size_t feature;
+        Cut best;
+    };
+
+    SplitRules split_rules() const;
+    std::vector<Candidate> candidates(std::span<const std::size_t> places) const;
+    void keep(const Candidate& winner, const BinView& bins);
+
+    // Searches nodes of the frontier; with_bins(place, feature, use) calls use(bins).
+    template <class WithBins>
+    void search_bins(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins);
 
     double threshold(std::size_t feature, std::int32_t bin) const;
     void add_node(NodeSums sums);

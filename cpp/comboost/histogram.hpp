@@ -1,10 +1,13 @@
 // Histograms: the cost sums of row sets, bin by bin of every feature.
 #pragma once
 
+#include <array>
 #include <span>
+#include <vector>
 
 #include "comboost/costs.hpp"
 #include "comboost/partition.hpp"
+#include "comboost/splitting.hpp"
 #include "comboost/types.hpp"
 
 namespace comboost {
@@ -26,6 +29,18 @@ class RecordPacker {
   private:
     AlignedArray<Unit> units_;
     AlignedArray<Weight> weights_;
+};
+
+// The bins of one feature that hold rows of a small set, ascending by code.
+class FilledBins {
+  public:
+    // Valid until the next call.
+    BinView count(const Code* column, const RowSet& set, const Records& records);
+
+  private:
+    std::array<Code, 256> codes_;
+    std::array<std::uint16_t, 256> place_of_code_;
+    std::vector<Sum> sums_;
 };
 
 // histograms[set][bin of layout][channel], overwritten. The set of all rows stands alone.

@@ -13,8 +13,7 @@ std::size_t NodeSums::best_class() const {
 
 Sum NodeSums::best_cost() const { return *std::min_element(costs.begin(), costs.end()); }
 
-NodeSums sum_bins(const Sum* bins, std::size_t n_bins, const Channels& channels) {
-    NodeSums sums{std::vector<Sum>(channels.n_classes)};
+void add_bins(const Sum* bins, std::size_t n_bins, const Channels& channels, NodeSums& sums) {
     Sum& last = sums.costs.back();
     for (std::size_t b = 0; b < n_bins; ++b) {
         const Sum* bin = bins + b * channels.size();
@@ -25,13 +24,12 @@ NodeSums sum_bins(const Sum* bins, std::size_t n_bins, const Channels& channels)
         sums.loss += bin[channels.loss()];
         if (channels.counted) sums.count += bin[channels.count()];
     }
-    return sums;
 }
 
-void add(const NodeSums& part, NodeSums& sums) {
-    for (std::size_t j = 0; j < sums.costs.size(); ++j) sums.costs[j] += part.costs[j];
-    sums.loss += part.loss;
-    sums.count += part.count;
+NodeSums sum_bins(const Sum* bins, std::size_t n_bins, const Channels& channels) {
+    NodeSums sums{std::vector<Sum>(channels.n_classes)};
+    add_bins(bins, n_bins, channels, sums);
+    return sums;
 }
 
 NodeSums difference(const NodeSums& whole, const NodeSums& part) {
@@ -54,43 +52,53 @@ BestBin find_best_bin(const Sum* bins, std::size_t n_bins, const Channels& chann
 
 namespace {
 
-// With a bin for missing values, which stands first: they are tried on the left, then on the right.
-Cut find_cut_with_missing(const Sum* bins, std::size_t n_bins, const Channels& channels, const NodeSums& node,
+// The code of the best bin, of those from `first` on.
+std::int32_t code_of(const BinView& bins, std::size_t first, const BestBin& best) {
+    return best.bin == kLeaf ? kLeaf : static_cast<std::int32_t>(bins.code(first + static_cast<std::size_t>(best.bin)));
+}
+
+// Where code 0 is kept for missing values: they are tried on the left, then on the right.
+Cut find_cut_with_missing(const BinView& bins, const Channels& channels, const NodeSums& node,
                           const SplitRules& rules) {
-    const BestBin right = find_best_bin(bins + channels.size(), n_bins - 1, channels, node, rules);
-    const std::int32_t right_bin = right.bin == kLeaf ? kLeaf : right.bin + 1;
-    if (!counts(bins, channels)) return {right.score, right_bin, Side::heavier, {}};
-    const BestBin left = find_best_bin(bins, n_bins, channels, node, rules);
-    if (right.score > left.score) return {right.score, right_bin, Side::right, {}};
-    return {left.score, left.bin, Side::left, {}};
+    const std::size_t first = bins.size > 0 && bins.code(0) == 0 ? 1 : 0;  // of the bins of values
+    const BestBin right = find_best_bin(bins.sums + first * channels.size(), bins.size - first, channels, node, rules);
+    if (first == 0 || !counts(bins.sums, channels))
+        return {right.score, code_of(bins, first, right), Side::heavier, {}};
+    const BestBin left = find_best_bin(bins.sums, bins.size, channels, node, rules);
+    if (right.score > left.score) return {right.score, code_of(bins, first, right), Side::right, {}};
+    return {left.score, code_of(bins, 0, left), Side::left, {}};
 }
 
 }  // namespace
 
-Cut find_best_cut(const Sum* bins, std::size_t n_bins, Kind kind, const Channels& channels, const NodeSums& node,
+Cut find_best_cut(const BinView& bins, Kind kind, const Channels& channels, const NodeSums& node,
                   const SplitRules& rules) {
-    if (kind == Kind::categories) return find_best_set(bins, n_bins, channels, node, rules);
-    if (kind == Kind::missing) return find_cut_with_missing(bins, n_bins, channels, node, rules);
-    const BestBin best = find_best_bin(bins, n_bins, channels, node, rules);
-    return {best.score, best.bin, Side::heavier, {}};
+    if (kind == Kind::categories) return find_best_set(bins, channels, node, rules);
+    if (kind == Kind::missing) return find_cut_with_missing(bins, channels, node, rules);
+    const BestBin best = find_best_bin(bins.sums, bins.size, channels, node, rules);
+    return {best.score, code_of(bins, 0, best), Side::heavier, {}};
 }
 
-NodeSums sum_left(const Sum* bins, std::size_t n_bins, Kind kind, const Channels& channels, const Cut& cut) {
-    const auto n_left = static_cast<std::size_t>(cut.bin) + 1;
-    if (kind == Kind::complete || (kind == Kind::missing && cut.missing != Side::right))
-        return sum_bins(bins, n_left, channels);
-    if (kind == Kind::missing) return sum_bins(bins + channels.size(), n_left - 1, channels);
+NodeSums sum_left(const BinView& bins, Kind kind, const Channels& channels, const Cut& cut) {
+    const auto goes_left = [&](std::size_t code) {
+        if (kind == Kind::categories) return cut.left.contains(static_cast<Code>(code));
+        if (kind == Kind::missing && code == 0) return cut.missing == Side::left;  // nothing counts on `heavier`
+        return static_cast<std::int32_t>(code) <= cut.bin;
+    };
     NodeSums sums{std::vector<Sum>(channels.n_classes)};
-    for (std::size_t code = 0; code < n_bins; ++code)
-        if (cut.left.contains(static_cast<Code>(code))) add(sum_bins(bins + code * channels.size(), 1, channels), sums);
+    for (std::size_t b = 0; b < bins.size; ++b)
+        if (goes_left(bins.code(b))) add_bins(bins.sums + b * channels.size(), 1, channels, sums);
     return sums;
 }
 
-void complete_cut(const Sum* bins, std::size_t n_bins, Kind kind, const Channels& channels, bool left_is_heavier,
+void complete_cut(const BinView& bins, std::size_t n_codes, Kind kind, const Channels& channels, bool left_is_heavier,
                   Cut& cut) {
     if (kind == Kind::categories) {
-        for (std::size_t code = 0; code < n_bins; ++code)
-            if (left_is_heavier && !counts(bins + code * channels.size(), channels))
+        CodeSet counting;
+        for (std::size_t b = 0; b < bins.size; ++b)
+            if (counts(bins.sums + b * channels.size(), channels)) counting.insert(static_cast<Code>(bins.code(b)));
+        for (std::size_t code = 0; code < n_codes; ++code)
+            if (left_is_heavier && !counting.contains(static_cast<Code>(code)))
                 cut.left.insert(static_cast<Code>(code));
         cut.missing = cut.left.contains(0) ? Side::left : Side::right;
         return;

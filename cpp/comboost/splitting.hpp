@@ -19,10 +19,18 @@ struct NodeSums {
     Sum best_cost() const;           // its cost, never above 0
 };
 
-// The sums of `n_bins` bins.
-NodeSums sum_bins(const Sum* bins, std::size_t n_bins, const Channels& channels);
+// The bins of a feature in a node: all of them, or only those that hold rows, with their codes.
+struct BinView {
+    const Sum* sums;
+    std::size_t size;
+    const Code* codes;  // ascending; null where bin and code are the same
 
-void add(const NodeSums& part, NodeSums& sums);
+    std::size_t code(std::size_t bin) const { return codes == nullptr ? bin : codes[bin]; }
+};
+
+// Adds up `n_bins` bins.
+void add_bins(const Sum* bins, std::size_t n_bins, const Channels& channels, NodeSums& sums);
+NodeSums sum_bins(const Sum* bins, std::size_t n_bins, const Channels& channels);
 
 NodeSums difference(const NodeSums& whole, const NodeSums& part);
 
@@ -60,14 +68,15 @@ struct Cut {
 };
 
 // The best split of a feature's bins.
-Cut find_best_cut(const Sum* bins, std::size_t n_bins, Kind kind, const Channels& channels, const NodeSums& node,
+Cut find_best_cut(const BinView& bins, Kind kind, const Channels& channels, const NodeSums& node,
                   const SplitRules& rules);
 
 // The sums of the rows that go left.
-NodeSums sum_left(const Sum* bins, std::size_t n_bins, Kind kind, const Channels& channels, const Cut& cut);
+NodeSums sum_left(const BinView& bins, Kind kind, const Channels& channels, const Cut& cut);
 
-// Says where the codes go that do not count in the node, and sets `left` where `bin` cannot say it.
-void complete_cut(const Sum* bins, std::size_t n_bins, Kind kind, const Channels& channels, bool left_is_heavier,
+// Says where the codes go that do not count in the node, of `n_codes` that there are, and sets `left` where `bin`
+// cannot say it.
+void complete_cut(const BinView& bins, std::size_t n_codes, Kind kind, const Channels& channels, bool left_is_heavier,
                   Cut& cut);
 
 // Whether `bin` cannot say which codes go left.

@@ -1,7 +1,7 @@
 """Algorithm 1 of the paper. In: rows, a weak learner, unit costs. Out: the rounds kept and why they ended."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from comboost import _costs
@@ -68,6 +68,7 @@ def boost(
     rows: Rows,
     learner: Learner,
     unit: Floats,
+    first: Costs,
     total_weight: int,
     rules: BoostRules,
     watcher: Watcher | None = None,
@@ -83,6 +84,8 @@ def boost(
         The weak learner W; keeps its hypotheses.
     unit : ndarray of shape (K, K)
         c(l,j)/M_l.
+    first : Costs
+        D_1, as `first_costs` gives it.
     total_weight : int
         Σ n_i.
     rules : BoostRules
@@ -97,9 +100,9 @@ def boost(
     History
         Edges, weights and losses of the rounds, and why they ended.
     """
-    history = History() if past is None else past.first(len(past))
+    history = History() if past is None else replace(past.first(len(past)), stop_reason=N_ESTIMATORS)
     least_loss = ROUNDING_ROOM * total_weight * (len(unit) - 1)
-    costs = replay(rows, learner, unit, history, with_root=len(history) < rules.n_estimators)
+    costs = replay(rows, learner, unit, first, history, with_root=len(history) < rules.n_estimators)
     for t in range(len(history), rules.n_estimators):
         if watcher is not None:
             watcher.begin()
@@ -126,18 +129,17 @@ def boost(
     return history
 
 
-def replay(rows: Rows, learner: Learner, unit: Floats, history: History, *, with_root: bool) -> Costs:
-    """Costs after the rounds that are there already: D_1 where there are none."""
-    first = with_root and len(history) == 0
-    costs = rows.advance(None, unit, _costs.largest_row(unit), with_root=first)  # no votes yet, E = 1
+def first_costs(rows: Rows, unit: Floats) -> Costs:
+    """D_1: no votes yet, E = 1."""
+    return rows.advance(None, unit, _costs.largest_row(unit), with_root=True)
+
+
+def replay(rows: Rows, learner: Learner, unit: Floats, first: Costs, history: History, *, with_root: bool) -> Costs:
+    """Costs after the rounds that are there already: the first ones where there are none."""
+    costs = first
     for t, (ballot, alpha) in enumerate(zip(learner.ballots(rows), history.alphas, strict=True), start=1):
         vote = Vote(ballot, math.exp(alpha), math.exp(-alpha))
         costs = rows.advance(vote, unit, vote.up * costs.largest, with_root=with_root and t == len(history))
-    if len(history) > 0 and costs.real_loss != history.losses[-1]:
-        raise ValueError(
-            f"warm_start: the rounds that are there leave the loss {costs.real_loss:g} on these rows, but left "
-            f"{history.losses[-1]:g} on those of the earlier fit; give the same rows, or set warm_start=False."
-        )
     return costs
 
 

@@ -57,13 +57,7 @@ TREE_PARAMETERS = (
     "categorical_features",
 )
 VALIDATION_PARAMETERS = ("scoring", "validation_fraction", "n_iter_no_change", "tol")
-PRIVATE_ATTRIBUTES = {
-    "_forest",
-    "_categories",
-    "_kinds",
-    "_importances",
-    "_origin",
-}  # of a fitted model, beside those with a "_"
+PRIVATE_ATTRIBUTES = {"_forest", "_categories", "_kinds", "_importances", "_origin", "_fingerprint"}
 PROBABILITY_SCALE = 2.0  # softmax(2f): the exponential loss fits f to half of the log odds
 
 
@@ -180,8 +174,6 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if not self.warm_start:
             self._forget()
         training = Training(self, X, y, sample_weight, self._n_threads())
-        if training.is_over:
-            return self
         if X_val is not None:
             training.hold(X_val, y_val, sample_weight_val)
         elif self.early_stopping:

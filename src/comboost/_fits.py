@@ -3,9 +3,11 @@
 In: a table and the rows to train on. Out: a learner and rows to boost, votes on validation rows, what the model keeps.
 """
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
@@ -16,7 +18,7 @@ from comboost._binning import BinMapper
 from comboost._categories import Categories
 from comboost._dtypes import Floats
 from comboost._learners import EstimatorLearner, Learner, TreeLearner, TreePast, TreeRules, read_votes, shares_of
-from comboost._rows import BinnedRows, MemoryRows, Rows
+from comboost._rows import BinnedRows, Costs, MemoryRows, Rows
 from comboost._sources import EVERY_ROW, Matrix
 from comboost._table import RawTable, find_categorical, read_table, survey
 from comboost._training_set import TrainingSet
@@ -31,6 +33,9 @@ class Fit(Protocol):
 
     def prepare(self, data: TrainingSet, seed: int) -> tuple[Learner, Rows]:
         """Make the weak learner, and the rows that it learns from."""
+
+    def fingerprint(self, first: Costs) -> str:
+        """A text that other rows would change, given the costs of the first round."""
 
     def hold(self, rows: NDArray[np.intp]) -> Any:
         """Validate on some rows of the table, and give them in the sort of container that they came in."""
@@ -83,7 +88,7 @@ class TreeFit:
         self._categories = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
         table = raw.encode(self._categories)
         bins = BinMapper.fit(table, self._categories.values, data.weights, booster.max_bins, n_threads)
-        self._kinds = bins.kinds
+        self._bins = bins
         rules = TreeRules.of(booster, self.shape[1], seed)
         self._learner = TreeLearner(bins, n_classes, rules, n_threads, self._past)
         self._rows = BinnedRows(
@@ -96,6 +101,14 @@ class TreeFit:
             counted=self._learner.counts_rows,
         )
         return self._learner, self._rows
+
+    def fingerprint(self, first: Costs) -> str:
+        """Bins, categories and the histogram of all rows tell tables apart, in whatever order their rows are."""
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (self._bins.flat_edges, self._bins.edge_starts, self._bins.kinds, first.root):
+            digest.update(np.ascontiguousarray(part).data)
+        digest.update(repr(self._categories.values).encode())
+        return digest.hexdigest()
 
     def hold(self, rows: NDArray[np.intp]) -> Any:
         """Validate on some rows of the table."""
@@ -121,7 +134,7 @@ class TreeFit:
         return {
             "_forest": self._learner.forest(alphas),
             "_categories": self._categories,
-            "_kinds": self._kinds,
+            "_kinds": self._bins.kinds,
             "_importances": importances,
             "feature_importances_": shares_of(importances),
         }
@@ -138,6 +151,7 @@ class EstimatorFit:
         self._booster = booster
         self._n_threads = n_threads
         self._past = past
+        self._given = X
         self._X = read_for_estimator(booster, X, reset=not past)
         self._held: Any = None
 
@@ -149,16 +163,21 @@ class EstimatorFit:
 
     def prepare(self, data: TrainingSet, seed: int) -> tuple[EstimatorLearner, MemoryRows]:
         """Make the weak learner, and the rows that it learns from."""
+        self._data = data
         X = self._X if data.rows is None else self._X[data.rows]
         n_classes = len(data.classes)
         self._learner = EstimatorLearner(self._booster.estimator, X, data.labels, n_classes, seed, self._past)
         self._rows = MemoryRows(data.labels, data.weights, n_classes, self._n_threads)
         return self._learner, self._rows
 
+    def fingerprint(self, first: Costs) -> str:
+        """The table itself, since nobody knows what its weak learner looks at."""
+        return str(joblib.hash((self._X, self._data.labels, self._data.weights)))
+
     def hold(self, rows: NDArray[np.intp]) -> Any:
         """Validate on some rows of the table."""
         self._held = self._X[rows]
-        return self._held
+        return read_table(self._booster, self._given, reset=False).take(rows).part(EVERY_ROW, 0, self.shape[1]).data
 
     def hold_other(self, X: Any) -> tuple[Any, int]:
         """Validate on another table."""

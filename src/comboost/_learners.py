@@ -153,18 +153,22 @@ class TreeLearner:
             self._grower.search(0, histograms, self._n_threads)
             return
         begin, size = self._grower.frontier_begin, self._grower.frontier_size
+        if rows.searches(size):
+            rows.search(self._grower)
+            return
         step = max(1, HISTOGRAM_BUDGET // self._histogram_bytes)
         for first in range(0, size, step):
             nodes = np.arange(begin + first, begin + min(size, first + step), dtype=np.int32)
             self._grower.search(first, rows.count(nodes), self._n_threads)
 
     def _descend(self, rows: TreeRows, histograms: Sums | None, splits: NDArray[np.int32]) -> Sums | None:
-        """Histograms of the new frontier; None where they are too many to be held at once."""
-        if histograms is None or 2 * len(splits) * self._histogram_bytes > HISTOGRAM_BUDGET:
+        """Histograms of the new frontier; None where they are too many to be held at once, or not needed."""
+        n_nodes = 2 * len(splits)
+        if histograms is None or rows.searches(n_nodes) or n_nodes * self._histogram_bytes > HISTOGRAM_BUDGET:
             rows.divide(splits)
             return None
         nodes, counted = rows.split(splits)
-        children = empty_histograms(2 * len(splits), *counted.shape[1:])
+        children = empty_histograms(n_nodes, *counted.shape[1:])
         self._grower.derive(histograms, counted, nodes, self._n_threads, children)
         return children
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from comboost._dtypes import MAX_BINS
 
 MEMORY_INFO = Path("/proc/meminfo")
-GROUP_LIMIT, GROUP_USE = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+GROUP = Path("/sys/fs/cgroup")
+GROUP_LIMIT, GROUP_USE, GROUP_DETAILS = GROUP / "memory.max", GROUP / "memory.current", GROUP / "memory.stat"
 VECTOR = 4  # records and bins are padded to vectors of so many channels
 MATRICES = 12  # K×K matrices of 8 bytes that a fit holds at once: costs, their scaled copies, cost sums, confusion
 HISTOGRAMS = 3  # of one node each: the root's, the counted child's, its sibling's
@@ -53,11 +54,13 @@ def check_memory(n_rows: int, n_features: int, n_classes: int) -> None:
 def available_memory() -> int | None:
     """Bytes that this process may still take; None where the system does not say."""
     limits = []
-    with suppress(OSError, KeyError, ValueError):
+    with suppress(OSError, LookupError, ValueError):
         lines = dict(line.split(":", 1) for line in MEMORY_INFO.read_text().splitlines())
         limits.append(int(lines["MemAvailable"].split()[0]) * 1024)
-    with suppress(OSError, ValueError):  # there is no group, or its limit is "max"
-        limits.append(int(GROUP_LIMIT.read_text()) - int(GROUP_USE.read_text()))
+    with suppress(OSError, LookupError, ValueError):  # there is no group, or its limit is "max"
+        files = dict(line.split() for line in GROUP_DETAILS.read_text().splitlines())
+        in_use = int(GROUP_USE.read_text()) - int(files["inactive_file"])  # files that were read are given up first
+        limits.append(int(GROUP_LIMIT.read_text()) - in_use)
     return max(0, min(limits)) if limits else None
 
 

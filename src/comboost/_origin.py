@@ -1,5 +1,6 @@
 """Where a model comes from, so that a warm start can go on. In: a fitted booster. Out: its rounds, or an error."""
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,8 +42,8 @@ class Origin:
         seed = int(check_random_state(booster.random_state).randint(np.iinfo(np.int32).max))
         return cls(fingerprints(booster), seed, n_rows, classes)
 
-    def check(self, booster: Any, n_rows: int, classes: NDArray[Any]) -> None:
-        """Raise where a warm start would go on with something else."""
+    def check_parameters(self, booster: Any) -> None:
+        """Raise where a warm start would go on with other parameters."""
         now = fingerprints(booster)
         changed = sorted(name for name in now if now[name] != self.parameters[name])
         if changed:
@@ -50,6 +51,14 @@ class Origin:
                 f"warm_start: {', '.join(changed)} changed since the earlier fit, whose rounds would not fit those to "
                 "come; set back what changed, or set warm_start=False."
             )
+        if booster.n_estimators < booster.n_iter_:
+            raise ValueError(
+                f"warm_start: n_estimators={booster.n_estimators}, but {booster.n_iter_} rounds are there already; ask "
+                "for at least as many, or set warm_start=False."
+            )
+
+    def check_rows(self, n_rows: int, classes: NDArray[Any]) -> None:
+        """Raise where a warm start would go on with rows of another shape."""
         if n_rows != self.n_rows:
             raise ValueError(
                 f"warm_start: X has {n_rows} rows now and had {self.n_rows} in the earlier fit; give the same rows, or "
@@ -60,11 +69,15 @@ class Origin:
                 f"warm_start: the classes are {classes.tolist()} now and were {self.classes.tolist()} in the earlier "
                 "fit; give the same rows, or set warm_start=False."
             )
-        if booster.n_estimators < booster.n_iter_:
-            raise ValueError(
-                f"warm_start: n_estimators={booster.n_estimators}, but {booster.n_iter_} rounds are there already; ask "
-                "for at least as many, or set warm_start=False."
-            )
+
+
+def check_same_values(now: str, then: str, what: str) -> None:
+    """Raise where the fingerprints of values differ."""
+    if now != then:
+        raise ValueError(
+            f"warm_start: the {what} have other values now than in the earlier fit; give the same {what}, or set "
+            "warm_start=False."
+        )
 
 
 def past_of(booster: Any) -> History | None:
@@ -86,6 +99,10 @@ def fingerprint(value: Any) -> str:
     """A text that is the same for equal values: arrays, frames and estimators, too."""
     if isinstance(value, np.random.RandomState):
         return "RandomState"  # drawing from it changes it
+    if isinstance(value, numbers.Real):
+        return repr(float(value))  # 1 is 1.0
+    if value is None or isinstance(value, str):
+        return repr(value)
     try:
         return str(joblib.hash(value))
     except Exception:  # joblib pickles, and what cannot be pickled fails in many ways

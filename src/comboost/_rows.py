@@ -105,6 +105,12 @@ class TreeRows(Rows, Protocol):
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
 
+    def searches(self, n_nodes: int) -> bool:
+        """Whether a frontier of so many nodes is better searched straight from its rows than from histograms."""
+
+    def search(self, grower: _core.Grower) -> None:
+        """Search the grower's frontier straight from its rows."""
+
     def confusion(self, forest: Forest) -> Floats:
         """C_S of the whole vote."""
 
@@ -246,6 +252,14 @@ class BinnedRows(MemoryRows):
         smaller = np.empty(len(splits), dtype=np.int32)
         self._partition.split(self._codes, splits, self._n_threads, smaller)
         return smaller
+
+    def searches(self, n_nodes: int) -> bool:
+        """Whether, in the mean, a node has fewer rows than a feature has bins."""
+        return self._n_rows * len(self._codes) < n_nodes * self._n_bins
+
+    def search(self, grower: _core.Grower) -> None:
+        """Search the grower's frontier straight from its rows."""
+        grower.search_rows(self._codes, self._table, self._partition, self._n_threads)
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""

@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from comboost._boosting import FINAL, BoostRules, History, boost
+from comboost._boosting import FINAL, BoostRules, History, boost, first_costs
 from comboost._callbacks import RoundCallbacks
 from comboost._costs import bound_factor, cost_array, unit_costs
 from comboost._dtypes import Floats
 from comboost._fits import EstimatorFit, Fit, TreeFit
 from comboost._learners import TreePast
 from comboost._memory import check_memory
-from comboost._origin import Origin, past_of
+from comboost._origin import Origin, check_same_values, past_of
 from comboost._progress import ProgressPrinter
 from comboost._training_set import TrainingSet, ValidationSet
 from comboost._validation import Judge, Patience, hold_out
@@ -47,6 +47,8 @@ class Training:
         self._given = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         self._sample_weight = sample_weight
         self._past = past_of(booster)
+        if self._past is not None:
+            booster._origin.check_parameters(booster)
         self._fit = make_fit(booster, X, n_threads, warm=self._past is not None)
         self._data = TrainingSet.read(y, sample_weight, self._fit.shape[0])
         self._held: HeldRows | None = None
@@ -55,13 +57,8 @@ class Training:
             self._origin = Origin.of(booster, n_rows, self._data.classes)
         else:
             self._origin = booster._origin
-            self._origin.check(booster, n_rows, self._data.classes)
-        check_memory(n_rows, n_features, len(self._data.classes))
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the rounds that are there ended for a reason that more of them would not change."""
-        return self._past is not None and self._past.stop_reason in FINAL
+            self._origin.check_rows(n_rows, self._data.classes)
+        check_memory(n_rows, n_features if booster.estimator is None else 0, len(self._data.classes))
 
     def hold(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Validate on these rows."""
@@ -85,14 +82,21 @@ class Training:
         learner, rows = self._fit.prepare(data, self._origin.seed)
         costs = cost_array(booster.cost_matrix, data.classes)
         base_masses = booster._base_masses(data.masses.astype(np.float64))
+        unit = unit_costs(costs, base_masses)
+        first = first_costs(rows, unit)
+        self._fingerprint = self._fit.fingerprint(first)
+        if self._past is not None:
+            check_same_values(self._fingerprint, booster._fingerprint, "rows")
+            if self._past.stop_reason in FINAL:  # more rounds would learn nothing
+                return
+
         self._start = float((data.masses / base_masses) @ costs.sum(axis=1))  # L_0
         validation = self._make_validation()
         watch = self._make_watch(validation)
-        if self._past is not None:
-            watch.catch_up(self._past)
+        self._catch_up(validation)
         rules = BoostRules(booster.n_estimators, float(booster.learning_rate), booster.step)
         total_weight = int(data.masses.sum())
-        tried = boost(rows, learner, unit_costs(costs, base_masses), total_weight, rules, watch, self._past)
+        tried = boost(rows, learner, unit, first, total_weight, rules, watch, self._past)
 
         kept = tried if validation is None else tried.first(validation.patience.best_round)
         model = self._attributes(kept)
@@ -101,6 +105,15 @@ class Training:
             model["validation_curve_"] = np.array(validation.patience.curve)
         vars(booster).update(model)
         watch.finish(len(kept), kept.stop_reason)
+
+    def _catch_up(self, validation: Validation | None) -> None:
+        """Validate the rounds of an earlier fit again, one by one."""
+        if self._past is None or validation is None:
+            return
+        for n_rounds in range(1, len(self._past) + 1):
+            validation.end(self._past.first(n_rounds))
+        then = self._booster.validation_curve_[: len(self._past)].tolist()
+        check_same_values(repr(validation.patience.curve), repr(then), "validation rows")
 
     def _attributes(self, history: History) -> dict[str, Any]:
         """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
@@ -112,6 +125,7 @@ class Training:
             "loss_curve_": np.array(history.losses),
             "bound_curve_": self._bounds(history),
             "_origin": self._origin,
+            "_fingerprint": self._fingerprint,
             **self._fit.attributes(history.alphas),
         }
 
@@ -161,7 +175,7 @@ class Training:
         """A model of the rounds so far that knows its votes on the validation rows."""
         assert self._held is not None
         model = copy.copy(self._booster)
-        vars(model).update(self._attributes(history), _known_votes=(self._held.X, votes))
+        vars(model).update(self._attributes(history), _known_votes=(self._held.X, votes.copy()))
         return model
 
 

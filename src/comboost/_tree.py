@@ -17,7 +17,6 @@ class Tree(NamedTuple):
     nodes: NodeBytes
     sets: SetBytes
 
-
     def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
         """Add the votes of this tree alone; see `Forest.add_votes`."""
         offsets, weights = np.array([0, len(self.nodes)]), np.array([weight])

@@ -84,12 +84,6 @@ class Watch:
         self._validation = validation
         self._printer = printer
 
-    def catch_up(self, past: History) -> None:
-        """Score the rounds of an earlier fit again, one by one."""
-        if self._validation is not None:
-            for n_rounds in range(1, len(past) + 1):
-                self._validation.end(past.first(n_rounds))
-
     def begin(self) -> None:
         """Hear that a round begins."""
         self._callbacks.begin()

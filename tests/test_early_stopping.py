@@ -1,0 +1,609 @@
+"""Early stopping: which round is kept, on which rows it is judged, what a scorer sees, what is refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from models import ALGORITHMS, booster_for, model_bytes
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, make_scorer
+from sklearn.tree import DecisionTreeClassifier
+from strategies import problems
+
+from comboost import CoMBoClassifier
+from comboost.metrics import get_scorer
+
+LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2)}
+COUNTED = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
+EXACT = ["neg_confusion_norm", "g_mean", "min_recall"]
+NAMES = np.array(["ash", "elm", "fir"])
+
+for_both = pytest.mark.parametrize("algorithm", ALGORITHMS)
+for_learners = pytest.mark.parametrize("learner", LEARNERS)
+
+
+# Rows and models
+
+
+def make_rows(n_samples, seed):
+    """Three classes of unequal size that overlap: there is something to learn, and too many rounds overfit."""
+    random = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(3), random.choice(3, size=n_samples - 3, p=[0.6, 0.3, 0.1])])
+    X = random.normal(size=(n_samples, 4))
+    X[:, 0] += y
+    X[:, 1] -= 1.5 * (y == 2)
+    return X, NAMES[y]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """X, y to train on and X, y to validate on."""
+    return *make_rows(90, 0), *make_rows(60, 1)
+
+
+def make_booster(algorithm="combo", learner="tree", **parameters):
+    return ALGORITHMS[algorithm](**({"estimator": LEARNERS[learner], "random_state": 0} | parameters))
+
+
+def fit_early(rows, algorithm="combo", learner="tree", sample_weight_val=None, **parameters):
+    X, y, X_val, y_val = rows
+    booster = make_booster(algorithm, learner, early_stopping=True, **parameters)
+    return booster.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
+
+
+def bits(model, X):
+    """Every bit of a model but why its rounds ended."""
+    if hasattr(model, "_forest"):
+        return model_bytes(model)[:-1]
+    arrays = (
+        model.estimator_weights_,
+        model.edges_,
+        model.loss_curve_,
+        model.bound_curve_,
+        model.train_confusion_,
+        model.feature_importances_,
+        model.decision_function(X),
+    )
+    return tuple(array.tobytes() for array in arrays)
+
+
+def early_bits(model):
+    """Every bit of a model, of why its rounds ended, and of the scores that it had."""
+    return *model_bytes(model), model.validation_curve_.tobytes()
+
+
+class Stage(ClassifierMixin, BaseEstimator):
+    """A fitted classifier that says what another said after one of its rounds."""
+
+    def __init__(self, classes=None, elected=None, shares=None, votes=None):
+        self.classes = classes
+        self.elected = elected
+        self.shares = shares
+        self.votes = votes
+
+    @property
+    def classes_(self):
+        return self.classes
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def predict(self, X):
+        return self.elected
+
+    def predict_proba(self, X):
+        return self.shares
+
+    def decision_function(self, X):
+        return self.votes
+
+
+def stages_of(model, X):
+    staged = model.staged_predict(X), model.staged_predict_proba(X), model.staged_decision_function(X)
+    return [Stage(model.classes_, *said) for said in zip(*staged, strict=True)]
+
+
+def follow(curve, n_iter_no_change, tol):
+    """Rounds tried and the best of them, as documented."""
+    best = 1
+    for tried in range(1, len(curve) + 1):
+        if curve[tried - 1] - curve[best - 1] > tol:
+            best = tried
+        if tried - best >= n_iter_no_change:
+            return tried, best
+    return len(curve), best
+
+
+class Witness:
+    """A scorer that remembers what it was given, and gives the scores that it was told."""
+
+    def __init__(self, scores=None):
+        self.scores = scores
+        self.seen = []
+
+    def __call__(self, estimator, X, y, sample_weight=None):
+        self.seen.append((estimator, X, y, sample_weight))
+        return 0.0 if self.scores is None else self.scores[len(self.seen) - 1]
+
+
+# Which round is kept
+
+
+@for_both
+@for_learners
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
+def test_kept_model_is_the_plain_fit_of_as_many_rounds(rows, algorithm, learner, scoring):
+    model = fit_early(rows, algorithm, learner, scoring=scoring, n_estimators=40)
+    assert model.n_iter_ < len(model.validation_curve_)
+    plain = make_booster(algorithm, learner, n_estimators=model.n_iter_).fit(*rows[:2])
+    assert bits(model, rows[0]) == bits(plain, rows[0])
+
+
+@given(problem=problems(missing=True, categories=True), data=st.data())
+@settings(max_examples=40)
+def test_kept_model_of_any_problem_is_the_plain_fit_of_as_many_rounds(problem, data):
+    X_val, y_val, _ = data.draw(validation_rows(problem))
+    patience = data.draw(st.integers(1, 5))
+    booster = booster_for(problem, early_stopping=True, n_iter_no_change=patience)
+    model = booster.fit(problem.X, problem.y, problem.sample_weight, X_val, y_val)
+    plain = booster_for(problem, n_estimators=model.n_iter_).fit(problem.X, problem.y, problem.sample_weight)
+    assert bits(model, problem.X) == bits(plain, problem.X)
+
+
+@for_both
+@for_learners
+@pytest.mark.parametrize("weighted", [False, True])
+def test_model_kept_of_rows_held_out_is_the_plain_fit_of_the_others(rows, algorithm, learner, weighted):
+    X, y, *_ = rows
+    weights = np.arange(len(y)) % 4 if weighted else None
+    early = {"early_stopping": True, "validation_fraction": 0.3, "n_estimators": 30}
+    model = make_booster(algorithm, learner, **early).fit(X, y, weights)
+    held = np.isin(X[:, 0], held_out(make_booster(algorithm, learner, **early), X, y, weights)[:, 0])
+    assert 0 < held.sum() < len(y)
+    weights = None if weights is None else weights[~held]
+    plain = make_booster(algorithm, learner, n_estimators=model.n_iter_).fit(X[~held], y[~held], weights)
+    assert bits(model, X) == bits(plain, X)
+
+
+def held_out(booster, X, y, sample_weight=None):
+    """The rows that a booster validates on, as its scorer sees them."""
+    witness = Witness()
+    booster.set_params(scoring=witness, n_estimators=1).fit(X, y, sample_weight)
+    return witness.seen[0][1]
+
+
+@pytest.fixture(scope="module", params=LEARNERS)
+def staged_rounds(rows, request):
+    """A weak learner, and the stages of its 20 rounds on the validation rows."""
+    plain = make_booster(learner=request.param, n_estimators=20).fit(*rows[:2])
+    assert plain.stop_reason_ == "n_estimators"
+    return request.param, stages_of(plain, rows[2])
+
+
+@given(
+    scoring=st.sampled_from(["neg_confusion_norm", "accuracy", "neg_log_loss"]),
+    n_iter_no_change=st.integers(1, 9),
+    tol=st.sampled_from([0.0, 1e-7, 0.01, 0.1]),
+)
+@settings(max_examples=20)
+def test_round_kept_is_the_best_by_brute_force(rows, staged_rounds, scoring, n_iter_no_change, tol):
+    learner, stages = staged_rounds
+    scores = [get_scorer(scoring)(stage, *rows[2:]) for stage in stages]
+    n_tried, best = follow(np.round(scores, 12).tolist(), n_iter_no_change, tol)
+    patience = {"n_iter_no_change": n_iter_no_change, "tol": tol}
+    model = fit_early(rows, learner=learner, n_estimators=20, scoring=scoring, **patience)
+    assert (len(model.validation_curve_), model.n_iter_) == (n_tried, best)
+    assert model.stop_reason_ == ("early_stopping" if n_tried < 20 else "n_estimators")
+
+
+@given(
+    curve=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, -1.0, float("-inf")]), min_size=1, max_size=15),
+    n_iter_no_change=st.integers(1, 6),
+    tol=st.sampled_from([0.0, 0.25, 0.3, 1.0]),
+)
+@settings(max_examples=60)
+def test_rounds_end_when_no_score_is_better_by_more_than_the_tolerance(rows, curve, n_iter_no_change, tol):
+    model = fit_early(
+        rows, n_estimators=len(curve), scoring=Witness(curve), n_iter_no_change=n_iter_no_change, tol=tol, max_depth=1
+    )
+    n_tried, best = follow(curve, n_iter_no_change, tol)
+    assert model.validation_curve_.tolist() == curve[:n_tried]
+    assert model.n_iter_ == best
+    assert model.stop_reason_ == ("early_stopping" if n_tried < len(curve) else "n_estimators")
+
+
+# The curve
+
+
+def share_of_right(estimator, X, y):
+    return float((estimator.predict(X) == y).mean())
+
+
+SCORINGS = {
+    **{name: name for name in [*COUNTED, "mauc", "neg_log_loss", "f1_macro"]},
+    "callable": share_of_right,
+    "predictions": make_scorer(accuracy_score),
+    "probabilities": make_scorer(log_loss, greater_is_better=False, response_method="predict_proba"),
+    "votes": make_scorer(lambda y, votes: float(votes.max()), response_method="decision_function"),
+}
+
+
+@for_learners
+@pytest.mark.parametrize("name", SCORINGS)
+def test_curve_holds_what_the_scorer_says_of_every_stage(rows, learner, name):
+    X, y, X_val, y_val = rows
+    model = fit_early(rows, learner=learner, scoring=SCORINGS[name], n_estimators=8, n_iter_no_change=8)
+    plain = make_booster(learner=learner, n_estimators=8).fit(X, y)
+    scorer = get_scorer(SCORINGS[name])
+    expected = [scorer(stage, X_val, y_val) for stage in stages_of(plain, X_val)]
+    np.testing.assert_allclose(model.validation_curve_, expected, rtol=0, atol=1e-12 if name in COUNTED else 0)
+
+
+@pytest.mark.parametrize("name", [*COUNTED, "mauc", "neg_log_loss"])
+def test_curve_holds_what_the_scorer_says_of_weighted_rows(rows, name):
+    X, y, X_val, y_val = rows
+    weights = np.random.default_rng(5).uniform(0.1, 3, size=len(y_val))
+    model = fit_early(rows, scoring=name, n_estimators=8, n_iter_no_change=8, sample_weight_val=weights)
+    plain = make_booster(n_estimators=8).fit(X, y)
+    expected = [get_scorer(name)(stage, X_val, y_val, sample_weight=weights) for stage in stages_of(plain, X_val)]
+    np.testing.assert_allclose(model.validation_curve_, expected, rtol=0, atol=1e-7 if name in COUNTED else 0)
+
+
+def test_scoring_defaults_to_minus_the_norm_of_the_confusion_matrix(rows):
+    assert early_bits(fit_early(rows)) == early_bits(fit_early(rows, scoring="neg_confusion_norm"))
+
+
+@for_both
+@for_learners
+def test_curve_has_all_rounds_tried_and_the_rest_those_kept(rows, algorithm, learner):
+    model = fit_early(rows, algorithm, learner, n_estimators=60, n_iter_no_change=3)
+    assert model.stop_reason_ == "early_stopping"
+    assert len(model.validation_curve_) == model.n_iter_ + 3
+    for curve in (model.estimator_weights_, model.edges_, model.loss_curve_, model.bound_curve_):
+        assert curve.shape == (model.n_iter_,)
+    assert len(list(model.staged_predict(rows[2]))) == model.n_iter_
+    if learner == "estimator":
+        assert len(model.estimators_) == model.n_iter_
+
+
+def test_only_early_stopping_has_a_curve(rows):
+    model = fit_early(rows, n_estimators=3)
+    assert hasattr(model, "validation_curve_")
+    assert not hasattr(model.set_params(early_stopping=False).fit(*rows[:2]), "validation_curve_")
+
+
+def test_last_round_that_learns_something_is_scored_too():
+    X, y = np.array([[0.0], [0.0], [1.0], [2.0]]), ["a", "a", "b", "c"]
+    model = CoMBoClassifier(early_stopping=True).fit(X, y, X_val=X, y_val=y)
+    assert (model.stop_reason_, model.validation_curve_.tolist()) == ("perfect_learner", [0.0])
+
+
+# The rows held out
+
+
+@given(
+    sizes=st.lists(st.integers(1, 25), min_size=2, max_size=4),
+    fraction=st.floats(0.01, 0.99),
+    seed=st.integers(0, 2**31 - 1),
+    learner=st.sampled_from(list(LEARNERS)),
+)
+@settings(max_examples=40)
+def test_every_class_validates_its_share_and_keeps_a_row(sizes, fraction, seed, learner):
+    assume(max(sizes) > 1)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = np.arange(len(y), dtype=float)[:, np.newaxis]  # every row is its number
+    witness = Witness()
+    booster = make_booster(learner=learner, early_stopping=True, scoring=witness, n_estimators=1, random_state=seed)
+    booster.set_params(validation_fraction=fraction).fit(X, y)
+    _, X_held, y_held, _ = witness.seen[0]
+    np.testing.assert_array_equal(y_held, y[X_held[:, 0].astype(int)])
+    assert len(np.unique(X_held[:, 0])) == len(X_held)
+    for size, n_held in zip(sizes, np.bincount(y_held, minlength=len(sizes)), strict=True):
+        assert min(1, size - 1) <= n_held <= size - 1
+        assert abs(n_held - fraction * size) <= 0.5 or n_held in (1, size - 1)
+    assert booster.classes_.tolist() == list(range(len(sizes)))
+
+
+@for_learners
+def test_rows_held_out_are_the_same_for_the_same_seed(rows, learner):
+    X, y, *_ = rows
+    booster = make_booster(learner=learner, early_stopping=True, validation_fraction=0.2, n_estimators=20)
+    assert bits(booster.fit(X, y), X) == bits(booster.fit(X, y), X)
+    np.testing.assert_array_equal(held_out(booster, X, y), held_out(booster, X, y))
+
+
+def test_rows_held_out_have_their_own_weights_and_those_without_weight_are_not_held_out(rows):
+    X, y, *_ = rows
+    weights = np.arange(len(y)) % 3 / 2
+    witness = Witness()
+    make_booster(early_stopping=True, validation_fraction=0.5, scoring=witness, n_estimators=1).fit(X, y, weights)
+    _, X_held, y_held, held_weights = witness.seen[0]
+    places = [X[:, 0].tolist().index(value) for value in X_held[:, 0]]
+    np.testing.assert_array_equal(held_weights, weights[places])
+    np.testing.assert_array_equal(y_held, y[places])
+    assert (held_weights > 0).all()
+
+
+# The same bits
+
+
+@st.composite
+def validation_rows(draw, problem):
+    """Draw rows of the problem, some of them changed, their classes, and integer weights."""
+    places = draw(st.lists(st.integers(0, len(problem.y) - 1), min_size=1, max_size=15))
+    X = problem.X[places]
+    if draw(st.booleans()):
+        X = X[:, draw(st.permutations(range(X.shape[1])))]  # values, and categories, that training has not seen there
+    y = draw(st.lists(st.integers(0, problem.n_classes - 1), min_size=len(places), max_size=len(places)))
+    weights = draw(st.lists(st.integers(0, 3), min_size=len(places), max_size=len(places)))
+    return X, np.array(y), np.array(weights)
+
+
+def as_frame(problem, X):
+    """Rows of a problem as a frame that has a category dtype where it holds categories."""
+    columns = {
+        f"column {f}": pd.Categorical(X[:, f]) if f in problem.categorical else X[:, f] for f in range(X.shape[1])
+    }
+    return pd.DataFrame(columns)
+
+
+def frame_booster(problem, **parameters):
+    parameters = {"n_iter_no_change": 3, "categorical_features": "from_dtype"} | parameters
+    return booster_for(problem, early_stopping=True, **parameters)
+
+
+@pytest.mark.parametrize("scoring", EXACT)
+@given(problem=problems(missing=True, categories=True), data=st.data())
+@settings(max_examples=20)
+def test_order_of_training_and_validation_rows_changes_no_bit(scoring, problem, data):
+    X_val, y_val, weights_val = data.draw(validation_rows(problem))
+    assume(weights_val.any())
+    X, X_val = as_frame(problem, problem.X), as_frame(problem, X_val)
+    order = np.array(data.draw(st.permutations(range(len(X)))))
+    order_val = np.array(data.draw(st.permutations(range(len(X_val)))))
+    weights = np.ones(len(X)) if problem.sample_weight is None else problem.sample_weight
+    booster = frame_booster(problem, scoring=scoring)
+    expected = early_bits(booster.fit(X, problem.y, weights, X_val, y_val, weights_val))
+    validation = X_val.iloc[order_val], y_val[order_val], weights_val[order_val]
+    model = booster.fit(X.iloc[order], problem.y[order], weights[order], *validation)
+    assert early_bits(model) == expected
+
+
+@pytest.mark.parametrize("scoring", EXACT)
+@given(problem=problems(missing=True, categories=True, wide=False), data=st.data())
+@settings(max_examples=20)
+def test_weight_two_is_the_validation_row_twice_and_weight_zero_is_no_row(scoring, problem, data):
+    X_val, y_val, times = data.draw(validation_rows(problem))
+    assume(times.any())
+    X, X_val = as_frame(problem, problem.X), as_frame(problem, X_val)
+    booster = frame_booster(problem, scoring=scoring)
+    weighted = early_bits(booster.fit(X, problem.y, problem.sample_weight, X_val, y_val, times))
+    repeated = X_val.iloc[np.repeat(np.arange(len(X_val)), times)], np.repeat(y_val, times)
+    assert early_bits(booster.fit(X, problem.y, problem.sample_weight, *repeated)) == weighted
+
+
+@for_both
+@pytest.mark.parametrize("scoring", EXACT)
+def test_number_of_threads_changes_no_bit(algorithm, scoring):
+    X, y = make_rows(6000, 2)
+    X_val, y_val = make_rows(3000, 3)
+    X[::7, 2] = X_val[::5, 2] = np.nan
+    early = {"early_stopping": True, "scoring": scoring, "n_estimators": 8, "n_iter_no_change": 3}
+    models = {
+        early_bits(ALGORITHMS[algorithm](n_jobs=n_jobs, **early).fit(X, y, X_val=X_val, y_val=y_val))
+        for n_jobs in (1, 2, 7)
+    }
+    assert len(models) == 1
+
+
+# What a scorer sees
+
+
+def as_pandas(X):
+    return pd.DataFrame(X, columns=list("abcd"))
+
+
+CONTAINERS = {
+    "array": np.asarray,
+    "pandas": as_pandas,
+    "polars": lambda X: pl.DataFrame(X, schema=list("abcd")),
+    "arrow": lambda X: pa.table(dict(zip("abcd", X.T, strict=True))),
+    "csr array": csr_array,
+    "csr matrix": csr_matrix,
+}
+WITH_LEARNERS = [
+    *(pytest.param(container, "tree", id=f"{container}-tree") for container in CONTAINERS),
+    *(pytest.param(container, "estimator", id=f"{container}-estimator") for container in ["array", "pandas", "polars"]),
+]
+
+
+@pytest.mark.parametrize(("container", "learner"), WITH_LEARNERS)
+def test_scorer_gets_the_validation_rows_as_they_came(rows, container, learner):
+    X, y, X_val, y_val = rows
+    witness, table = Witness(), CONTAINERS[container](X_val)
+    weights = list(range(1, len(y_val) + 1))
+    booster = make_booster(learner=learner, early_stopping=True, scoring=witness, n_estimators=3)
+    booster.fit(CONTAINERS[container](X), y, X_val=table, y_val=y_val, sample_weight_val=weights)
+    assert len(witness.seen) == 3
+    for _, X_seen, y_seen, weights_seen in witness.seen:
+        assert X_seen is table
+        assert y_seen is y_val
+        assert weights_seen is weights
+
+
+@pytest.mark.parametrize(("container", "learner"), WITH_LEARNERS)
+def test_scorer_gets_rows_held_out_in_the_container_of_the_others(rows, container, learner):
+    table = CONTAINERS[container](rows[0])
+    booster = make_booster(learner=learner, early_stopping=True)
+    held = held_out(booster, table, rows[1])
+    assert type(held) is type(table)
+    if container == "pandas":
+        pd.testing.assert_frame_equal(held, table.loc[held.index])
+
+
+@for_learners
+def test_scorer_gets_a_model_of_the_rounds_so_far(rows, learner):
+    X, y, X_val, y_val = rows
+    heard = []
+
+    def listen(estimator, X, y):
+        other = X.copy()  # of which the model knows nothing yet
+        heard.append((estimator.n_iter_, estimator.predict(X), estimator.predict(other), estimator.predict_proba(X)))
+        return len(heard)
+
+    model = fit_early((as_pandas(X), y, as_pandas(X_val), y_val), learner=learner, scoring=listen, n_estimators=5)
+    for t, stage in enumerate(stages_of(model, as_pandas(X_val))):
+        n_iter, elected, elected_again, shares = heard[t]
+        assert n_iter == t + 1
+        np.testing.assert_array_equal(elected, stage.elected)
+        np.testing.assert_array_equal(elected_again, stage.elected)
+        np.testing.assert_array_equal(shares, stage.shares)
+
+
+@for_learners
+def test_model_that_a_scorer_keeps_stays_as_it_was(rows, learner):
+    witness = Witness(range(5))
+    model = fit_early(rows, learner=learner, scoring=witness, n_estimators=5)
+    for (kept, X_val, *_), stage in zip(witness.seen, stages_of(model, rows[2]), strict=True):
+        np.testing.assert_array_equal(kept.decision_function(X_val), stage.votes)
+
+
+# What is refused
+
+
+def with_entry(X, value):
+    changed = X.copy()
+    changed[-1, 0] = value
+    return changed
+
+
+def give_validation(X, y, X_val, y_val):
+    return {"X": X, "y": y, "X_val": X_val, "y_val": y_val}
+
+
+def give_rows(X, y, X_val, y_val):
+    return {"X": X, "y": y}
+
+
+EARLY = {"early_stopping": True}
+REFUSED = {
+    "X_val without y_val": (EARLY, lambda *rows: give_rows(*rows) | {"X_val": rows[2]}, "belong together"),
+    "y_val without X_val": (EARLY, lambda *rows: give_rows(*rows) | {"y_val": rows[3]}, "belong together"),
+    "weights without X_val": (
+        EARLY,
+        lambda *rows: give_rows(*rows) | {"sample_weight_val": np.ones(60)},
+        "belong together",
+    ),
+    "X_val without early stopping": ({}, give_validation, "X_val would be ignored"),
+    "scoring without early stopping": ({"scoring": "accuracy"}, give_rows, "scoring would be ignored"),
+    "fraction without early stopping": (
+        {"validation_fraction": 0.2},
+        give_rows,
+        "validation_fraction would be ignored",
+    ),
+    "patience without early stopping": ({"n_iter_no_change": 5}, give_rows, "n_iter_no_change would be ignored"),
+    "tolerance without early stopping": ({"tol": 0.1}, give_rows, "tol would be ignored"),
+    "fraction beside X_val": (EARLY | {"validation_fraction": 0.2}, give_validation, "validation_fraction=0.2 would"),
+    "unknown scoring": (EARLY | {"scoring": "beauty"}, give_validation, "'beauty' is no scorer"),
+    "scoring of no type": (EARLY | {"scoring": 7}, give_validation, "scoring=7"),
+    "fraction of all": (EARLY | {"validation_fraction": 1.0}, give_rows, r"a number in \(0, 1\)"),
+    "no patience": (EARLY | {"n_iter_no_change": 0}, give_rows, "at least 1"),
+    "negative tolerance": (EARLY | {"tol": -1.0}, give_rows, "tol=-1.0"),
+    "NaN for a score": (
+        EARLY | {"scoring": lambda model, *_: float("nan") if model.n_iter_ == 2 else 0.5},
+        give_validation,
+        "returned NaN",
+    ),
+    "text for a score": (EARLY | {"scoring": lambda *_: "good"}, give_validation, "returned a str"),
+    "unknown class": (
+        EARLY,
+        lambda *rows: give_validation(*rows) | {"y_val": np.where(rows[3] == "fir", "oak", rows[3])},
+        r"y_val holds the class\(es\) \['oak'\]",
+    ),
+    "classes of another type": (
+        EARLY,
+        lambda *rows: give_validation(*rows) | {"y_val": np.zeros(60, dtype=int)},
+        r"y_val holds the class\(es\) \[0\]",
+    ),
+    "fewer labels": (EARLY, lambda *rows: give_validation(*rows) | {"y_val": rows[3][1:]}, "y_val has 59"),
+    "fewer weights": (
+        EARLY,
+        lambda *rows: give_validation(*rows) | {"sample_weight_val": np.ones(59)},
+        "sample_weight_val has 59",
+    ),
+    "negative weights": (
+        EARLY,
+        lambda *rows: give_validation(*rows) | {"sample_weight_val": -np.ones(60)},
+        "sample_weight_val holds the negative weight",
+    ),
+    "no weights but zeros": (
+        EARLY,
+        lambda *rows: give_validation(*rows) | {"sample_weight_val": np.zeros(60)},
+        "zero in sample_weight_val",
+    ),
+    "single rows": (EARLY, lambda *rows: {"X": rows[0][:3], "y": NAMES}, "Every class has a single row"),
+    "infinity": (EARLY, lambda *rows: give_validation(*rows) | {"X_val": with_entry(rows[2], np.inf)}, "infinity"),
+    "infinity held out": (
+        EARLY | {"validation_fraction": 0.99},
+        lambda *rows: {"X": with_entry(rows[0], np.inf), "y": rows[1]},
+        "infinity",
+    ),
+    "no rows": (EARLY, lambda *rows: give_validation(*rows) | {"X_val": rows[2][:0], "y_val": rows[3][:0]}, "0 sample"),
+    "fewer features": (EARLY, lambda *rows: give_validation(*rows) | {"X_val": rows[2][:, :3]}, "3 features"),
+    "other names": (
+        EARLY,
+        lambda X, y, X_val, y_val: {
+            "X": as_pandas(X),
+            "y": y,
+            "X_val": as_pandas(X_val).rename(columns={"a": "z"}),
+            "y_val": y_val,
+        },
+        "feature names",
+    ),
+}
+
+
+@for_learners
+@pytest.mark.parametrize("fitted", [False, True], ids=["new", "fitted"])
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusal_says_why_and_leaves_the_estimator_as_it_was(rows, name, fitted, learner):
+    parameters, give, message = REFUSED[name]
+    booster = make_booster(learner=learner, n_estimators=4)
+    if fitted:
+        booster.fit(*rows[:2])
+    booster.set_params(**parameters)
+    before = dict(vars(booster))
+    with pytest.raises(ValueError, match=message):
+        booster.fit(**give(*rows))
+    assert vars(booster).keys() == before.keys()
+    assert all(vars(booster)[attribute] is value for attribute, value in before.items())
+
+
+def test_scorer_that_takes_no_weights_is_refused_only_with_weights(rows):
+    fit_early(rows, scoring=share_of_right, n_estimators=2)
+    with pytest.raises(ValueError, match="takes no sample_weight"):
+        fit_early(rows, scoring=share_of_right, n_estimators=2, sample_weight_val=np.ones(60))
+
+
+def test_errors_of_a_scorer_pass_through_and_leave_the_estimator_as_it_was(rows):
+    def fail(estimator, X, y):
+        raise ArithmeticError("no score today")
+
+    booster = make_booster(early_stopping=True, scoring=fail)
+    with pytest.raises(ArithmeticError, match="no score today"):
+        booster.fit(*rows[:2])
+    assert vars(booster).keys() == booster.get_params(deep=False).keys()
+
+
+def test_make_scorer_with_probabilities_finds_the_best_round(rows):
+    X, y, X_val, y_val = rows
+    brier = make_scorer(brier_score_loss, greater_is_better=False, response_method="predict_proba", pos_label="elm")
+    two = [part[truth != "fir"] for part, truth in ((X, y), (y, y), (X_val, y_val), (y_val, y_val))]
+    model = fit_early(two, scoring=brier, n_estimators=20, n_iter_no_change=20)
+    plain = make_booster(n_estimators=20).fit(*two[:2])
+    scores = [brier(stage, *two[2:]) for stage in stages_of(plain, two[2])]
+    assert model.n_iter_ == follow(scores, 20, 1e-7)[1]
