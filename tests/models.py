@@ -5,6 +5,7 @@ from reference import quantised_twin
 from sklearn.utils import check_random_state
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost._categories import Categories
 
 ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}
 
@@ -53,6 +54,11 @@ def model_bytes(model):
         model.feature_importances_,
     )
     return (*(np.ascontiguousarray(array).tobytes() for array in arrays), model.stop_reason_)
+
+
+def fit_categories(raw, features):
+    """The categories of a table, without the codes of its rows."""
+    return Categories.fit(raw, features)[0]
 
 
 def spectral_norm(matrix):

@@ -31,6 +31,8 @@ FEW = settings(max_examples=40)  # of each of many laws
 SMALL = {"max_rows": 20, "max_rounds": 6}
 CRITERIA = ["gini", "cost"]
 DEPTHS = [1, 3, 6, 7, 8, None]  # level by level up to 6, row by row below that
+# An old scikit-learn does not see the names of a new polars.
+NAMES_UNSEEN = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 WORDS = np.array(["ash", "beech", "elm", "fir", "larch", "oak", "pine", "yew"])
 
 
@@ -214,6 +216,7 @@ def test_categories_are_their_values_in_any_container(container, algorithm):
     np.testing.assert_array_equal(one_by_one, expected[:10])
 
 
+@NAMES_UNSEEN
 @pytest.mark.parametrize("container", ["sorted", "shuffled", "polars Enum", "polars Categorical", "pyarrow"])
 def test_order_of_the_dtype_at_prediction_does_not_matter(container):
     number, word, y = mixed_rows()
@@ -293,6 +296,7 @@ def test_any_renaming_of_few_categories_changes_no_prediction_where_nothing_ties
 # Categories that training has not seen
 
 
+@NAMES_UNSEEN
 @pytest.mark.parametrize("missing_in_training", [False, True])
 @pytest.mark.parametrize("max_depth", [1, 3, None])
 def test_unseen_category_predicts_as_a_missing_one(missing_in_training, max_depth):

@@ -96,12 +96,12 @@ def fit_in_blocks(problem, cuts):
     raw = read_table(booster, problem.X, reset=True)
     data = TrainingSet.read(problem.y, problem.sample_weight, raw.shape[0])
     raw = raw if data.rows is None else raw.take(data.rows)
-    categories = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
+    categories, _ = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
     table = raw.encode(categories)
     costs = cost_array(booster.cost_matrix, data.classes)
     unit = unit_costs(costs, booster._base_masses(data.masses.astype(float)))
     seed = int(np.random.RandomState(booster.random_state).randint(np.iinfo(np.int32).max))
-    bins = BinMapper.fit(table, categories.values, data.weights, booster.max_bins)
+    bins = BinMapper.fit(table, categories, data.weights, booster.max_bins)
     learner = TreeLearner(bins, len(unit), TreeRules.of(booster, table.shape[1], seed), n_threads=1)
     blocks = [
         BinnedRows(

@@ -161,7 +161,7 @@ def test_other_weak_learners_need_no_codes_and_no_histograms(free):
 @pytest.fixture
 def system(monkeypatch, tmp_path):
     """Writes what the system would say of its memory; None is a file that is not there."""
-    files = {name: tmp_path / name for name in ("MEMORY_INFO", "GROUP_LIMIT", "GROUP_USE")}
+    files = {name: tmp_path / name for name in ("MEMORY_INFO", "GROUP_LIMIT", "GROUP_USE", "GROUP_DETAILS")}
     for name, path in files.items():
         monkeypatch.setattr(_memory, name, path)
 
@@ -179,23 +179,30 @@ def memory_info(n_kib):
     )
 
 
+DETAILS = "anon 300\ninactive_file 0\n"
+
 SYSTEMS = {
-    "nothing": ((None, None, None), None),
-    "a machine": ((memory_info(1000), None, None), 1000 * 1024),
-    "a group without a limit": ((memory_info(1000), "max\n", "5000\n"), 1000 * 1024),
-    "a group with less": ((memory_info(1000), "500000\n", "100000\n"), 400_000),
-    "a group with more": ((memory_info(1000), "5000000000\n", "1\n"), 1000 * 1024),
-    "a group alone": ((None, "500000\n", "100000\n"), 400_000),
-    "a group alone without a limit": ((None, "max\n", "100000\n"), None),
-    "a full group": ((memory_info(1000), "500000\n", "500000\n"), 0),
-    "a group over its limit": ((memory_info(1000), "500000\n", "600000\n"), 0),
-    "a group that does not say what it uses": ((memory_info(1000), "500000\n", None), 1000 * 1024),
-    "an old machine": (("MemTotal: 1000 kB\nMemFree: 10 kB\n", None, None), None),
-    "an old machine with a group": (("MemTotal: 1000 kB\nMemFree: 10 kB\n", "3000\n", "1000\n"), 2000),
-    "empty files": (("", "", ""), None),
-    "files of something else": (("no colon here\n", "much\n", "little\n"), None),
-    "a number that is none": (("MemAvailable:   plenty kB\n", None, None), None),
-    "a line without a number": (("MemAvailable:\n", None, None), None),
+    "nothing": ((None, None, None, None), None),
+    "a machine": ((memory_info(1000), None, None, DETAILS), 1000 * 1024),
+    "a group without a limit": ((memory_info(1000), "max\n", "5000\n", DETAILS), 1000 * 1024),
+    "a group with less": ((memory_info(1000), "500000\n", "100000\n", DETAILS), 400_000),
+    "a group with more": ((memory_info(1000), "5000000000\n", "1\n", DETAILS), 1000 * 1024),
+    "a group alone": ((None, "500000\n", "100000\n", DETAILS), 400_000),
+    "a group alone without a limit": ((None, "max\n", "100000\n", DETAILS), None),
+    "a full group": ((memory_info(1000), "500000\n", "500000\n", DETAILS), 0),
+    "a group over its limit": ((memory_info(1000), "500000\n", "600000\n", DETAILS), 0),
+    "a group that does not say what it uses": ((memory_info(1000), "500000\n", None, DETAILS), 1000 * 1024),
+    "an old machine": (("MemTotal: 1000 kB\nMemFree: 10 kB\n", None, None, DETAILS), None),
+    "an old machine with a group": (("MemTotal: 1000 kB\nMemFree: 10 kB\n", "3000\n", "1000\n", DETAILS), 2000),
+    "empty files": (("", "", "", DETAILS), None),
+    "files of something else": (("no colon here\n", "much\n", "little\n", DETAILS), None),
+    "a number that is none": (("MemAvailable:   plenty kB\n", None, None, DETAILS), None),
+    "a line without a number": (("MemAvailable:\n", None, None, DETAILS), None),
+    "a group that has read files": (
+        (memory_info(1000), "500000\n", "450000\n", "anon 1\ninactive_file 150000\n"),
+        200_000,
+    ),
+    "a group without details": ((memory_info(1000), "500000\n", "100000\n", None), 1000 * 1024),
 }
 
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from models import fit_categories
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import assert_all_finite
@@ -37,7 +38,7 @@ class TreeOnTables(ClassifierMixin, BaseEstimator):
         assert_all_finite(y, input_name="y")
         check_consistent_length(raw, y)
         check_classification_targets(y)
-        self.categories_ = Categories.fit(raw, find_categorical(raw, "from_dtype"))
+        self.categories_ = fit_categories(raw, find_categorical(raw, "from_dtype"))
         self.tree_ = DecisionTreeClassifier(random_state=0).fit(self._matrix(raw), y)
         self.classes_ = self.tree_.classes_
         return self
@@ -449,7 +450,7 @@ def test_numbers_and_categories_of_one_table_keep_their_places(container, rows, 
 def test_numeric_containers_hold_categories_too(container):
     values = np.array([[0.0, 5.0], [2.0, 0.0], [0.0, 7.0]])
     raw = raw_table(FLOATS[container](values))
-    table = raw.encode(Categories.fit(raw, [1]))
+    table = raw.encode(fit_categories(raw, [1]))
     np.testing.assert_array_equal(whole(table), [[0.0, 2.0], [2.0, 1.0], [0.0, 3.0]])
     np.testing.assert_array_equal(table.rows(1, 3), [[2.0, 1.0], [0.0, 3.0]])
 
@@ -562,7 +563,7 @@ from comboost._categories import Categories
 from comboost._table import read_table
 
 raw = read_table(BaseEstimator(), [["1", "a"]], reset=True)
-assert raw.encode(Categories.fit(raw, [1])).columns(0, 2).tolist() == [[1.0, 1.0]]
+assert raw.encode(fit_categories(raw, [1])).columns(0, 2).tolist() == [[1.0, 1.0]]
 """
 
 

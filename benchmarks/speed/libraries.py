@@ -96,7 +96,7 @@ class Comboost(Library):
         from comboost._table import RawTable
 
         table = RawTable(ArraySource(X)).encode(Categories())
-        return BinMapper.fit(table, (), None, MAX_BINS, n_threads).transform(table, n_threads)
+        return BinMapper.fit(table, Categories(), None, MAX_BINS, n_threads).transform(table, n_threads)
 
     def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
         """Fit, with a callback of scikit-learn's kind."""

@@ -17,7 +17,7 @@ CASES: tuple[Case, ...] = (
     MissingCase(),
     EarlyStoppingCase(),
     CopiesCase(),
-    OddCase("odd-small", "odd shapes", ODD),
+    OddCase("odd-small", "features, classes and trees beyond the usual", ODD),
     OddCase("odd-classes", "12 000 classes, 24 000 rows", (MOST_CLASSES,)),
     OddCase("odd-rows", "50 million rows", (MOST_ROWS,)),
 )

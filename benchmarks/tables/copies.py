@@ -59,14 +59,14 @@ def row_of(container: str, problem: Problem, peak: Peak) -> Row:
     unplanned = peak.extra - sum(planned.values())
     return {
         "X": container,
-        "X, MiB": peak.input / MEBI,
+        "X, MiB": peak.table / MEBI,
         "over X, MiB": peak.extra / MEBI,
-        "over X, in X": peak.extra / peak.input,
+        "over X, in X": peak.extra / peak.table,
         "codes, MiB": planned["codes"] / MEBI,
         "costs, MiB": planned["costs"] / MEBI,
         "footprint, MiB": sum(planned.values()) / MEBI,
         "beyond it, MiB": unplanned / MEBI,
-        "beyond it, in X": unplanned / peak.input,
-        "slack, MiB": peak.slack / MEBI,
+        "beyond it, in X": unplanned / peak.table,
+        "slack, MiB": max(0, peak.slack) / MEBI,
         "rounds": peak.n_rounds,
     }

@@ -97,7 +97,7 @@ def row_of(shape: Shape, peak: Peak) -> Row:
         "fit, s": None if refused else peak.seconds,
         "rounds": peak.n_rounds,
         "ms per round": None if peak.round_seconds is None else 1e3 * peak.round_seconds,
-        "input, MiB": peak.input / MEBI,
+        "input, MiB": (peak.table + peak.labels) / MEBI,
         "over input, MiB": None if refused else peak.extra / MEBI,
         "footprint, MiB": planned / MEBI,
         "over input / footprint": None if refused else peak.extra / planned,

@@ -45,8 +45,9 @@ def describe_wide(rows: list[Row]) -> str:
     faster = [f"{row['method']} ({row['fit, s'] / ours['fit, s']:.2g})" for row in others]
     ahead = [row["method"] for row in others if row["norm"] < ours["norm"]]
     return (
-        "Every class has a random subset of each column's categories. Peers have their own categories, depth 3 and a "
-        f"learning rate of 0.1. Times of the others over that of native ours: {', '.join(faster)}. "
+        "Every class has a random subset of each column's categories. Peers take them their own way, at depth 3 and "
+        "a learning rate of 0.1, and minimise the log loss. "
+        f"Times of the others over that of native ours: {', '.join(faster)}. "
         f"A lower norm on held-out rows than native ours: {', '.join(ahead) or 'nobody'}."
     )
 
@@ -130,10 +131,10 @@ def render_targets(runs: list[dict[str, Any]]) -> str:
     verdicts = [verdict for run in runs for verdict in run["entry"]["verdicts"]]
     if not verdicts:
         return ""
-    missed = [f"- **missed** {text.verdict(verdict)}" for verdict in verdicts if not verdict["reached"]]
+    missed = [text.verdict(verdict) for verdict in verdicts if not verdict["reached"]]
     targets = " and ".join(sorted({verdict["target"] for verdict in verdicts}))
     head = f"Targets ({targets}) reached: {len(verdicts) - len(missed)} of {len(verdicts)}."
-    return "\n".join([head, *([""] if missed else []), *missed])
+    return head + (f" **Missed**: {'; '.join(missed)}." if missed else "")
 
 
 def render_left_out(runs: list[dict[str, Any]]) -> str:

@@ -29,13 +29,14 @@ class Maker(Protocol):
 
 @dataclass(frozen=True)
 class Peak:
-    """A fit: bytes of its input, bytes over it, seconds, and why it was refused, if it was.
+    """A fit: bytes of X and of y, bytes over them, seconds, and why it was refused, if it was.
 
     ``slack`` are bytes that the process held before the fit beyond the input. They are what libraries keep of memory
     that they have freed, and a fit may have used them: it needs up to this much more than ``extra``.
     """
 
-    input: int
+    table: int
+    labels: int
     extra: int = 0
     slack: int = 0
     seconds: float = 0.0
@@ -69,15 +70,15 @@ def measure(make: Maker, params: dict[str, Any]) -> Peak:
     X, y = make(small=False)
     settle()
     before = resident("VmRSS")
-    n_bytes = bytes_of(X) + y.nbytes
+    sizes = bytes_of(X), y.nbytes
     CLEAR_REFS.write_text(RESET_PEAK)
     try:
         seconds, stamps, model = fit(X, y, params)
     except (MemoryError, ValueError) as error:
-        return Peak(n_bytes, refusal=f"{type(error).__name__}: {error}")
+        return Peak(*sizes, refusal=f"{type(error).__name__}: {error}")
     extra = resident("VmHWM") - before
     rounds = [after - before for before, after in pairwise(stamps)]
-    return Peak(n_bytes, extra, before - start - n_bytes, seconds, rounds, model.n_iter_, model.stop_reason_)
+    return Peak(*sizes, extra, before - start - sum(sizes), seconds, rounds, model.n_iter_, model.stop_reason_)
 
 
 def fit(X: Any, y: Any, params: dict[str, Any]) -> tuple[float, list[float], Any]:

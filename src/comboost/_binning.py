@@ -1,16 +1,17 @@
 """Values to bins. In: a table of floats and integer weights. Out: bin edges, and codes feature by feature."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._dtypes import CATEGORIES, CODE, COMPLETE, KIND, MAX_BINS, WITH_MISSING, Codes, Floats, Kinds, Weights
+from comboost._categories import Categories
+from comboost._dtypes import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
+from comboost._memory import COLUMNS_BYTES
 from comboost._table import Table
 
-COLUMNS_BYTES = 2**27  # of a table that is read column by column, at a time
 MOST_COLUMNS = 64
 
 
@@ -33,21 +34,23 @@ class BinMapper:
 
     @classmethod
     def fit(
-        cls, table: Table, categorical: Collection[int], weights: Weights | None, max_bins: int, n_threads: int = 1
+        cls, table: Table, categories: Categories, weights: Weights | None, max_bins: int, n_threads: int = 1
     ) -> "BinMapper":
         """Find edges at exact quantiles of the integer weights; a bin for every value where there are few."""
         edges: list[Floats] = []
         kinds = np.full(table.shape[1], COMPLETE, dtype=KIND)
-        kinds[list(categorical)] = CATEGORIES
+        kinds[list(categories.values)] = CATEGORIES
         for first, last in runs(table, kinds):
-            bins = MAX_BINS if kinds[first] == CATEGORIES else max_bins
-            for found, missing, infinite in _core.find_edges(read(table, first, last), weights, bins, n_threads):
+            if kinds[first] == CATEGORIES:
+                edges += [np.arange(1.5, len(categories.values[f])) for f in range(first, last)]
+                continue
+            for found, missing, infinite in _core.find_edges(read(table, first, last), weights, max_bins, n_threads):
                 if infinite:
                     raise ValueError(
                         "Input X contains infinity or a value too large for dtype('float64'), in column "
                         f"{len(edges)}; replace it by a number, or by NaN where it means that nothing is known."
                     )
-                if missing and kinds[len(edges)] == COMPLETE:
+                if missing:
                     kinds[len(edges)] = WITH_MISSING
                 edges.append(found)
         return cls(edges, kinds)
@@ -73,11 +76,14 @@ class BinMapper:
         """The edges of all features, one after the other."""
         return np.concatenate(self.edges)
 
-    def transform(self, table: Table, n_threads: int = 1) -> Codes:
-        """Codes of the values, (n_features, n_samples)."""
+    def transform(self, table: Table, n_threads: int = 1, known: Mapping[int, Codes] | None = None) -> Codes:
+        """Codes of the values, (n_features, n_samples); those of categories may be known already."""
         codes = np.empty(table.shape[::-1], dtype=CODE)
         starts, edges = self.edge_starts, self.flat_edges
         for first, last in runs(table, self.kinds):
+            if known and first in known:
+                codes[first:last] = [known[f] for f in range(first, last)]
+                continue
             _core.encode(
                 read(table, first, last),
                 edges,

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._dtypes import Floats
+from comboost._dtypes import CODE, Codes, Floats
 
 MAX_CATEGORIES = 254  # of the 255 bins of a feature, one is left for values unseen in training
 EXACT_INTEGERS = 2**53  # floats below this hold every integer
@@ -98,9 +98,14 @@ class Categories:
     values: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
     @classmethod
-    def fit(cls, raw: HasColumns, features: list[int]) -> "Categories":
-        """Collect the values that the rows of these features hold."""
-        return cls({feature: sorted_values(raw.column_values(feature)) for feature in features})
+    def fit(cls, raw: HasColumns, features: list[int]) -> tuple["Categories", dict[int, Codes]]:
+        """Collect the values that the rows of these features hold, and the codes of the rows, 0 for missing values."""
+        categories, codes = cls(), {}
+        for feature in features:
+            column = raw.column_values(feature)
+            categories.values[feature] = sorted_values(column)
+            codes[feature] = np.nan_to_num(categories.codes(feature, column)).astype(CODE)
+        return categories, codes
 
     def codes(self, feature: int, column: Column) -> Floats:
         """The code of every row: 1.0, 2.0, ... in sorted order; NaN for missing values and those unseen in training."""
@@ -137,6 +142,11 @@ def sorted_values(column: Column) -> tuple[Any, ...]:
 def kind_of_column(column: Column) -> str | None:
     """The one kind of a column's values; None where all are missing."""
     example_of = {kind_of(value): value for value in column.present()}
+    if any(isinstance(value, numbers.Real) and math.isinf(value) for value in column.values):
+        raise ValueError(
+            f"Input X contains infinity in {column.label}, which is no category; replace it by another value, or by "
+            "NaN where it means that nothing is known."
+        )
     if len(example_of) > 1:
         seen = ", ".join(f"{kind} ({value!r})" for kind, value in example_of.items())
         raise ValueError(

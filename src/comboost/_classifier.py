@@ -220,8 +220,8 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The classes.
         """
-        elected = [scores.argmax(axis=1) for scores in self._score_blocks(X, bounded=True)]
-        classes: NDArray[Any] = self.classes_[np.concatenate(elected)]
+        blocks = [self._scores(X)] if is_plain(X, self) else self._score_blocks(X, bounded=True)
+        classes: NDArray[Any] = self.classes_[np.concatenate([scores.argmax(axis=1) for scores in blocks])]
         return classes
 
     def predict_proba(self, X: Any) -> Floats:
@@ -348,6 +348,10 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         )
 
     def _scores(self, X: Any) -> Floats:
+        if is_plain(X, self):
+            scores = np.zeros((len(X), len(self.classes_)))
+            self._forest.add_votes(X, False, scores, 0, self.n_iter_, 1)
+            return scores
         blocks = list(self._score_blocks(X))
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
@@ -377,8 +381,6 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_parameters(self, {"proba": RULES["proba"]})
         if not hasattr(self, "_forest"):
             return read_for_estimator(self, X, reset=False)
-        if is_plain(X, self):
-            return X
         return read_table(self, X, reset=False).encode(self._categories)
 
     def _add_votes(self, block: "Block", scores: Floats, first: int, last: int) -> None:
@@ -412,25 +414,28 @@ def blocks_of(table: Any, at_once: int | None) -> Iterator[Block]:
 
 
 def is_plain(X: Any, booster: VoteBooster) -> bool:
-    """Whether X is a small array that needs no more checks: for a row or two they take longer than the prediction."""
+    """Whether X is a small array that trees can vote on at once: for a row or two, checks take longer than the votes."""
     return (
         type(X) is np.ndarray
         and X.dtype in (np.float64, np.float32)
         and X.ndim == 2
         and 0 < len(X) <= FEW_ROWS
+        and "_forest" in vars(booster)
+        and "_known_votes" not in vars(booster)
         and X.shape[1] == booster.n_features_in_
         and not hasattr(booster, "feature_names_in_")
         and not booster._categories.values
+        and booster.proba in ("softmax", "votes")
         and X.flags.c_contiguous
         and X.flags.aligned
         and bool(np.isfinite(X).all())
     )
 
 
-def shared_sections(documented: type) -> str:
-    """Parameters and attributes of a booster's docstring: all boosters have the same."""
+def shared_sections(documented: type, first: str, after: str) -> str:
+    """Sections of a booster's docstring from one to before another: all boosters have the same."""
     text = inspect.getdoc(documented) or ""  # none under python -OO
-    return text[text.find("Parameters\n") : text.find("See Also\n")]
+    return text[text.find(f"{first}\n") : text.find(f"{after}\n")]
 
 
 class CoMBoClassifier(VoteBooster):
@@ -597,11 +602,12 @@ class AdaBoostMMClassifier(VoteBooster):
 The algorithm on which CoMBo stands [1]_: its loss bounds the training error, so large classes rule it. On balanced data
 both give the same model, to the last bit.
 
-{shared_sections(CoMBoClassifier)}
+{shared_sections(CoMBoClassifier, "Parameters", "See Also")}
 See Also
 --------
 CoMBoClassifier : The same with every class counting the same.
 
+{shared_sections(CoMBoClassifier, "Notes", "References")}
 References
 ----------
 .. [1] I. Mukherjee and R. E. Schapire, "A theory of multiclass boosting", JMLR 14, 2013.

@@ -85,9 +85,9 @@ class TreeFit:
         """Make the weak learner, and the rows that it learns from."""
         booster, n_classes, n_threads = self._booster, len(data.classes), self._n_threads
         raw = self._raw if data.rows is None else self._raw.take(data.rows)
-        self._categories = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
+        self._categories, known = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
         table = raw.encode(self._categories)
-        bins = BinMapper.fit(table, self._categories.values, data.weights, booster.max_bins, n_threads)
+        bins = BinMapper.fit(table, self._categories, data.weights, booster.max_bins, n_threads)
         self._bins = bins
         rules = TreeRules.of(booster, self.shape[1], seed)
         self._learner = TreeLearner(bins, n_classes, rules, n_threads, self._past)
@@ -96,7 +96,7 @@ class TreeFit:
             data.weights,
             n_classes,
             n_threads,
-            codes=bins.transform(table, n_threads),
+            codes=bins.transform(table, n_threads, known),
             bin_offsets=bins.bin_offsets,
             counted=self._learner.counts_rows,
         )

@@ -13,10 +13,9 @@ from sklearn.base import ClassifierMixin, clone
 from comboost import _core
 from comboost._binning import BinMapper
 from comboost._dtypes import LABEL, Floats, Labels, Sums
+from comboost._memory import HISTOGRAM_BUDGET
 from comboost._rows import Ballot, Costs, MemoryRows, TreeRows, empty_histograms
 from comboost._tree import Forest, Tree
-
-HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 
 
 class Hypothesis(NamedTuple):

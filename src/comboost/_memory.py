@@ -10,16 +10,19 @@ GROUP = Path("/sys/fs/cgroup")
 GROUP_LIMIT, GROUP_USE, GROUP_DETAILS = GROUP / "memory.max", GROUP / "memory.current", GROUP / "memory.stat"
 VECTOR = 4  # records and bins are padded to vectors of so many channels
 MATRICES = 12  # K×K matrices of 8 bytes that a fit holds at once: costs, their scaled copies, cost sums, confusion
-HISTOGRAMS = 3  # of one node each: the root's, the counted child's, its sibling's
+HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
+COLUMNS_BYTES = 2**24  # of a table that must be converted, at a time
 
 
-def footprint(n_rows: int, n_features: int, n_classes: int) -> dict[str, int]:
+def footprint(n_rows: int, n_features: int, n_classes: int, max_depth: int | None = 3) -> dict[str, int]:
     """Bytes that a fit takes beside the input, by what they are for.
 
     Parameters
     ----------
     n_rows, n_features, n_classes : int
         The shape of the problem.
+    max_depth : int or None, default=3
+        Depth of the trees.
 
     Returns
     -------
@@ -28,18 +31,22 @@ def footprint(n_rows: int, n_features: int, n_classes: int) -> dict[str, int]:
     """
     channels = -(-(n_classes + 1) // VECTOR) * VECTOR
     n_bins = n_features * min(n_rows + 1, MAX_BINS + 1)
+    histogram = n_bins * channels * 8
+    # At once: the root's, and of the last level that is counted the parents', the counted and all of the children.
+    n_histograms = 2 ** min(max_depth or 30, 30) + 1
     return {
         "codes": n_rows * n_features,
         "costs": n_rows * (8 * n_classes + 4 * channels),
         "row indices, labels and votes": n_rows * 20,
-        "histograms": HISTOGRAMS * n_bins * channels * 8,
+        "histograms": min(n_histograms * histogram, max(3 * histogram, 2 * HISTOGRAM_BUDGET + histogram)),
+        "columns that are read": COLUMNS_BYTES if n_features > 0 else 0,
         "matrices of classes": MATRICES * n_classes**2 * 8,
     }
 
 
-def check_memory(n_rows: int, n_features: int, n_classes: int) -> None:
+def check_memory(n_rows: int, n_features: int, n_classes: int, max_depth: int | None = 3) -> None:
     """Raise where a fit would need more memory than there is."""
-    needed = footprint(n_rows, n_features, n_classes)
+    needed = footprint(n_rows, n_features, n_classes, max_depth)
     available = available_memory()
     if available is None or sum(needed.values()) <= available:
         return

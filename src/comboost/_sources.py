@@ -115,7 +115,8 @@ class SparseSource(Source):
         return self.by_row[rows] if last - first == self.shape[1] else self.by_column[:, first:last][rows]
 
     def floats(self, skip: Collection[int] = ()) -> Matrix:
-        matrix: Floats = self.data.astype(np.float64).toarray(order="F")
+        with np.errstate(invalid="ignore"):
+            matrix: Floats = self.data.astype(np.float64).toarray(order="F")
         return matrix
 
     def column(self, f: int) -> Column:
@@ -303,7 +304,8 @@ def as_view(array: NDArray[Any]) -> Matrix | None:
 
 def numeric_floats(array: NDArray[Any]) -> Matrix:
     """Numbers as new floats."""
-    with np.errstate(over="ignore"):  # what is too large is found with the infinite values
+    # What is too large is found with the infinite values; "invalid" is a NaN of an uncommon kind.
+    with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(np.float32 if array.dtype.kind == "f" and array.itemsize == 2 else np.float64, order="F")
 
 

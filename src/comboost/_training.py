@@ -58,7 +58,8 @@ class Training:
         else:
             self._origin = booster._origin
             self._origin.check_rows(n_rows, self._data.classes)
-        check_memory(n_rows, n_features if booster.estimator is None else 0, len(self._data.classes))
+        n_binned = n_features if booster.estimator is None else 0
+        check_memory(n_rows, n_binned, len(self._data.classes), booster.max_depth)
 
     def hold(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Validate on these rows."""

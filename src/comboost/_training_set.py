@@ -109,7 +109,7 @@ def read_labels(y: Any, n_rows: int, name: str) -> NDArray[Any]:
             f"fit requires y to be passed, but the target y is None. Give the class of every row as {name}."
         )
     try:
-        labels = check_array(y, ensure_2d=False, dtype=None, input_name=name, ensure_min_samples=0)
+        labels = check_array(without_masks(y, name), ensure_2d=False, dtype=None, input_name=name, ensure_min_samples=0)
         labels = column_or_1d(labels, warn=True)
     except TypeError as error:
         if "NA is ambiguous" not in str(error):
@@ -121,6 +121,16 @@ def read_labels(y: Any, n_rows: int, name: str) -> NDArray[Any]:
             f"{len(labels)}; give one label per row."
         )
     return np.asarray(labels)
+
+
+def without_masks(y: Any, name: str) -> Any:
+    """Labels of a nullable dtype of pandas as integers or booleans, which scikit-learn would turn into floats."""
+    plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if not isinstance(plain, np.dtype) or plain.kind not in "biu":
+        return y
+    if y.isna().any():
+        raise ValueError(f"{name} holds pandas.NA; drop the rows without a label.")
+    return y.to_numpy(dtype=plain)
 
 
 def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
@@ -140,7 +150,8 @@ def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
 def read_distinct(y: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
     """Sorted distinct labels, and the place of every row's among them."""
     try:
-        check_classification_targets(y[:1] if y.dtype.kind in "iub" else y)  # integers are classes, whatever they are
+        # Only floats may turn out to be no classes, and to find that out takes long.
+        check_classification_targets(y if y.dtype.kind == "f" else y[:1])
         if y.dtype.kind in "iub" and len(y) > 0:
             return count_distinct(y)
         if y.dtype.kind == "O":
