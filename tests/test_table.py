@@ -563,7 +563,7 @@ from comboost._categories import Categories
 from comboost._table import read_table
 
 raw = read_table(BaseEstimator(), [["1", "a"]], reset=True)
-assert raw.encode(fit_categories(raw, [1])).columns(0, 2).tolist() == [[1.0, 1.0]]
+assert raw.encode(Categories.fit(raw, [1])[0]).columns(0, 2).tolist() == [[1.0, 1.0]]
 """
 
 

@@ -221,7 +221,8 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             The classes.
         """
         blocks = [self._scores(X)] if is_plain(X, self) else self._score_blocks(X, bounded=True)
-        classes: NDArray[Any] = self.classes_[np.concatenate([scores.argmax(axis=1) for scores in blocks])]
+        elected = np.concatenate([scores.argmax(axis=1) for scores in blocks])
+        classes: NDArray[Any] = self.classes_[elected]
         return classes
 
     def predict_proba(self, X: Any) -> Floats:
@@ -414,7 +415,7 @@ def blocks_of(table: Any, at_once: int | None) -> Iterator[Block]:
 
 
 def is_plain(X: Any, booster: VoteBooster) -> bool:
-    """Whether X is a small array that trees can vote on at once: for a row or two, checks take longer than the votes."""
+    """Whether X is a small array that trees can vote on at once: checks would take longer than the votes."""
     return (
         type(X) is np.ndarray
         and X.dtype in (np.float64, np.float32)
