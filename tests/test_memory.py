@@ -28,7 +28,7 @@ def free(monkeypatch):
 
 
 def is_linear(first, second, third):
-    """Whether three footprints at equal distances lie on a line, use by use, but for histograms, which have a budget."""
+    """Whether three footprints at equal distances lie on a line, but for histograms, which have a budget."""
     uses = first.keys() - {"histograms"}
     return all(second[use] - first[use] == third[use] - second[use] for use in uses)
 
