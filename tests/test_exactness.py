@@ -133,6 +133,15 @@ def test_rows_in_blocks_give_the_same_bits(problem, data):
 
 
 @given(problem=problems() | problems(missing=True, categories=True))
+def test_nodes_searched_by_rows_and_by_histograms_give_the_same_bits(problem):
+    expected = model_bytes(fit(problem))
+    for least in (0, 3, 10**9):  # always, from the second level on, never
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(BinnedRows, "searches", lambda rows, n_nodes, least=least: n_nodes >= least)
+            assert model_bytes(fit(problem)) == expected
+
+
+@given(problem=problems() | problems(missing=True, categories=True))
 def test_narrow_and_wide_vectors_give_the_same_bits(problem):
     wide = model_bytes(fit(problem))
     _core.allow_wide_vectors(False)

@@ -10,7 +10,7 @@ from models import ALGORITHMS, model_bytes
 from scipy.sparse import random as random_sparse
 from sklearn.naive_bayes import MultinomialNB
 
-from comboost import CoMBoClassifier, _memory
+from comboost import CoMBoClassifier, _memory, _voting
 from comboost._memory import available_memory, check_memory, footprint
 
 GIB = 2**30
@@ -55,9 +55,9 @@ def test_footprint_of_rows_and_bins_grows_linearly_with_classes(n_rows, n_featur
 
 @given(SHAPES, SHAPES)
 def test_larger_problem_takes_no_less_for_any_use(shape, other):
-    larger = footprint(*map(max, shape, other))
-    assert all(taken <= larger[use] for use, taken in footprint(*shape).items())
-    assert all(taken > 0 for taken in footprint(*shape).values())
+    larger = footprint(*map(max, shape, other), 10 * max(shape[1], other[1]))
+    needed = footprint(*shape, 10 * shape[1])
+    assert all(0 < taken <= larger[use] for use, taken in needed.items())
 
 
 def test_footprint_has_room_for_codes_and_costs_of_every_row():
@@ -90,10 +90,10 @@ def test_nothing_is_refused_where_nobody_knows_what_there_is(shape):
 @pytest.mark.parametrize(
     ("shape", "reason"),
     [
-        ((10**9, 100, 3), "codes"),
-        ((10**8, 2, 500), "costs"),
-        ((1000, 10**5, 100), "histograms"),
-        ((60_000, 1, 60_000), "matrices of classes"),
+        ((10**9, 100, 3, 0), "codes"),
+        ((10**8, 2, 500, 0), "costs"),
+        ((1000, 10**5, 100, 10**7), "histograms"),
+        ((60_000, 1, 60_000, 0), "matrices of classes"),
     ],
 )
 def test_refusal_says_what_is_needed_what_for_what_there_is_and_what_to_do(shape, reason, free):
@@ -101,11 +101,11 @@ def test_refusal_says_what_is_needed_what_for_what_there_is_and_what_to_do(shape
     needed = footprint(*shape)
     with pytest.raises(MemoryError) as caught:
         check_memory(*shape)
-    n_rows, n_features, n_classes = shape
+    n_rows, n_features, n_classes, _ = shape
     assert str(caught.value) == (
         f"A fit of {n_rows} rows, {n_features} features and {n_classes} classes needs about "
         f"{sum(needed.values()) / GIB:.1f} GiB beside the input, {needed[reason] / GIB:.1f} of them for {reason}, and "
-        "0.5 are free. Give fewer rows, features or classes, or a machine with more memory."
+        "0.5 are free. Give fewer rows, features, classes or bins (max_bins), or a machine with more memory."
     )
 
 
@@ -145,8 +145,41 @@ def test_refused_fit_leaves_the_estimator_as_it_was(free):
 def test_fit_that_just_fits_in_is_the_same_model(beside, free):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 2, 0, 1, 2]
     expected = model_bytes(CoMBoClassifier(n_estimators=3).fit(X, y))
-    free(sum(footprint(6, 2, 3).values()) + beside)
+    free(sum(footprint(6, 2, 3, n_bins=12).values()) + beside)  # every value is another
     assert model_bytes(CoMBoClassifier(n_estimators=3).fit(X, y)) == expected
+
+
+def test_wide_table_of_few_values_is_not_refused_for_bins_that_it_has_not(free):
+    X = random_sparse(200, 20_000, density=0.01, format="csr", random_state=0)
+    X.data[:] = 1.0
+    free(200 * 2**20)  # 256 bins for every feature would take 500 MiB a histogram
+    model = CoMBoClassifier(n_estimators=1).fit(X, np.arange(200) % 10)
+    assert model.n_features_in_ == 20_000
+
+
+def test_validation_and_stages_of_a_sparse_table_take_no_dense_copy_of_it(monkeypatch):
+    monkeypatch.setattr(_voting, "KEPT_BYTES", 0)
+    monkeypatch.setattr(_voting, "BLOCK_BYTES", 2**20)
+    X = random_sparse(20_000, 300, density=0.01, format="csr", random_state=0)
+    y = np.arange(20_000) % 3
+    few = X[:500]
+    model = CoMBoClassifier(n_estimators=3, early_stopping=True)
+    peaks = [
+        peak_of(lambda: model.fit(few, y[:500], X_val=X, y_val=y)),
+        peak_of(lambda: [None for _ in model.staged_predict(X)]),
+    ]
+    dense = CoMBoClassifier(n_estimators=3, early_stopping=True).fit(few, y[:500], X_val=X.toarray(), y_val=y)
+    assert model_bytes(model) == model_bytes(dense)
+    assert max(peaks) < X.shape[0] * X.shape[1] * 8 / 4
+
+
+def peak_of(action):
+    tracemalloc.start()
+    try:
+        action()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def test_other_weak_learners_need_no_codes_and_no_histograms(free):

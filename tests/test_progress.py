@@ -32,7 +32,7 @@ round        loss       bound        edge     time left
   2/4       2.940       3.656      0.2500         2.0 s
   3/4       2.058       2.742      0.2000         1.0 s
   4/4       1.441       2.057      0.1667         0.0 s
-4 of 4 rounds after 4.0 s: n_estimators
+4 of 4 rounds kept after 4.0 s: n_estimators
 """
     assert print_rounds(4, 1, n_done=4, seconds=1.0) == expected
 
@@ -44,7 +44,7 @@ def test_first_every_tenth_and_last_round_are_printed_with_the_validation_score(
  10/200      0.1695      0.3660     0.08333      0.9990    1 min 35 s
  20/200    0.004788     0.02061     0.04545       1.000    1 min 30 s
  24/200    0.001149    0.006522     0.03846       1.000    1 min 28 s
-24 of 200 rounds after 12 s: no_edge
+24 of 200 rounds kept after 12 s: no_edge
 """
     assert print_rounds(200, 10, n_done=24, seconds=0.5, with_score=True, reason="no_edge") == expected
 
@@ -55,7 +55,7 @@ round        loss       bound        edge     time left
  1/20       4.200       4.875      0.3333         5.7 s
 10/20      0.1695      0.3660     0.08333         3.0 s
 20/20    0.004788     0.02061     0.04545         0.0 s
-20 of 20 rounds after 6.0 s: n_estimators
+20 of 20 rounds kept after 6.0 s: n_estimators
 """
     assert print_rounds(20, 10, n_done=20, seconds=0.3) == expected
 
@@ -66,13 +66,13 @@ round        loss       bound        edge     time left
 45/60   6.420e-07   1.551e-05     0.02128    25 min 0 s
 50/60   1.079e-07   3.681e-06     0.01923   16 min 40 s
 52/60   5.287e-08   2.071e-06     0.01852   13 min 20 s
-52 of 60 rounds after 13 min 20 s: n_estimators
+52 of 60 rounds kept after 13 min 20 s: n_estimators
 """
     assert print_rounds(60, 10, n_done=8, seconds=100.0, first=45) == expected
 
 
 def test_fit_without_a_round_says_only_why():
-    assert print_rounds(50, 10, n_done=0, first=51, seconds=1.0) == "\n50 of 50 rounds after 0.0 s: n_estimators\n"
+    assert print_rounds(50, 10, n_done=0, first=51, seconds=1.0) == "\n50 of 50 rounds kept after 0.0 s: n_estimators\n"
 
 
 def test_rounds_kept_may_be_fewer_than_rounds_done():
@@ -82,7 +82,7 @@ def test_rounds_kept_may_be_fewer_than_rounds_done():
         printer.round(number, 1.0, 1.0, 0.5, 0.9)
     printer.finish(1, "early_stopping")
     assert lines[-2].startswith("  3/9")
-    assert lines[-1] == "1 of 9 rounds after 0.0 s: early_stopping"
+    assert lines[-1] == "1 of 9 rounds kept after 0.0 s: early_stopping"
 
 
 def test_round_without_a_score_has_a_dash():

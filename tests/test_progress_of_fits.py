@@ -103,7 +103,7 @@ def test_first_every_kth_and_last_round_are_printed_as_they_are(table, learner, 
     for number, columns in lines.items():
         curves = model.loss_curve_, model.bound_curve_, model.edges_
         assert columns[:3] == [format_number(curve[number - 1]) for curve in curves]
-    assert re.search(r"^7 of 7 rounds after .*: n_estimators$", out, re.MULTILINE)
+    assert re.search(r"^7 of 7 rounds kept after .*: n_estimators$", out, re.MULTILINE)
 
 
 @for_learners
@@ -113,7 +113,7 @@ def test_rounds_tried_are_printed_with_their_scores_and_rounds_kept_at_the_end(t
     lines = printed_rounds(out)
     assert list(lines) == list(range(1, model.n_iter_ + 4))
     assert [columns[3] for columns in lines.values()] == [format_number(score) for score in model.validation_curve_]
-    assert f"\n{model.n_iter_} of 200 rounds after" in out
+    assert f"\n{model.n_iter_} of 200 rounds kept after" in out
     assert out.endswith(": early_stopping\n")
 
 

@@ -397,11 +397,24 @@ def with_column(X, f, column):
     return changed
 
 
+def rolled_in_classes(column, y):
+    """A column in another order, with the same values in every class."""
+    rolled = column.copy()
+    for label in np.unique(y):
+        rolled[y == label] = np.roll(column[y == label], 1)
+    return rolled
+
+
 OTHER_VALUES = {
     "a column in another order": lambda X, y: (with_column(X, 0, X[::-1, 0]), y, None),
     "values of another scale": lambda X, y: (2 * X, y, None),
     "values of another place": lambda X, y: (X + 1, y, None),
     "a column that no round looked at": lambda X, y: (with_column(X, 3, X[::-1, 3]), y, None),
+    "a column in another order within each class": lambda X, y: (
+        with_column(X, 3, rolled_in_classes(X[:, 3], y)),
+        y,
+        None,
+    ),
     "other labels": lambda X, y: (X, y[::-1], None),
     "weights": lambda X, y: (X, y, 1.0 + np.arange(len(y)) % 2),
 }

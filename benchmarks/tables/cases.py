@@ -7,11 +7,13 @@ from benchmarks.tables.copies import CopiesCase
 from benchmarks.tables.early_stopping import EarlyStoppingCase
 from benchmarks.tables.missing import MissingCase
 from benchmarks.tables.odd import MOST_CLASSES, MOST_ROWS, ODD, OddCase
+from benchmarks.tables.plain import PlainCase
 from benchmarks.tables.results import Case
 from benchmarks.tables.wide import WideCase
 
 # The last two take many gigabytes.
 CASES: tuple[Case, ...] = (
+    PlainCase(),
     CategoriesCase(),
     WideCase(),
     MissingCase(),

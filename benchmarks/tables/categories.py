@@ -13,7 +13,7 @@ from benchmarks.tables.results import Result, Row
 from benchmarks.tables.timing import alternate, medians
 
 N_ROUNDS = 200
-N_FOLDS, N_SPLITS = 5, 2
+N_FOLDS, N_SPLITS = 5, 10
 DEPTHS, CRITERIA = (2, 3), ("gini", "cost")
 NO_WORSE, TWICE_AS_FAST = Target("≤", 0), Target("≥", 2)
 BUDGET = 15.0  # seconds of repeats for each setting
@@ -143,5 +143,6 @@ def verdicts_on(row: Row) -> list[Verdict]:
     worse_by = row[f"norm, {NATIVE}"] - row[f"norm, {ONE_HOT}"]
     return [
         Verdict(f"{name_of(row)}: norm, native − one-hot", NO_WORSE, worse_by),
-        Verdict(f"{name_of(row)}: time, one-hot / native", TWICE_AS_FAST, row["one-hot / native"]),
+        # Who has one-hot columns has encoded them; the fit alone stands beside it.
+        Verdict(f"{name_of(row)}: time, one-hot with encoding / native", TWICE_AS_FAST, row["with encoding"]),
     ]

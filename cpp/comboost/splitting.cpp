@@ -85,6 +85,8 @@ NodeSums sum_left(const BinView& bins, Kind kind, const Channels& channels, cons
         if (kind == Kind::missing && code == 0) return cut.missing == Side::left;  // nothing counts on `heavier`
         return static_cast<std::int32_t>(code) <= cut.bin;
     };
+    if (kind == Kind::complete && bins.codes == nullptr)
+        return sum_bins(bins.sums, static_cast<std::size_t>(cut.bin) + 1, channels);
     NodeSums sums{std::vector<Sum>(channels.n_classes)};
     for (std::size_t b = 0; b < bins.size; ++b)
         if (goes_left(bins.code(b))) add_bins(bins.sums + b * channels.size(), 1, channels, sums);

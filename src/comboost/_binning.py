@@ -47,8 +47,8 @@ class BinMapper:
             for found, missing, infinite in _core.find_edges(read(table, first, last), weights, max_bins, n_threads):
                 if infinite:
                     raise ValueError(
-                        "Input X contains infinity or a value too large for dtype('float64'), in column "
-                        f"{len(edges)}; replace it by a number, or by NaN where it means that nothing is known."
+                        "Input X contains infinity or a value too large for dtype('float64'), in "
+                        f"{table.label(len(edges))}; replace it by a number, or by NaN where nothing is known."
                     )
                 if missing:
                     kinds[len(edges)] = WITH_MISSING

@@ -140,6 +140,11 @@ def replay(rows: Rows, learner: Learner, unit: Floats, first: Costs, history: Hi
     for t, (ballot, alpha) in enumerate(zip(learner.ballots(rows), history.alphas, strict=True), start=1):
         vote = Vote(ballot, math.exp(alpha), math.exp(-alpha))
         costs = rows.advance(vote, unit, vote.up * costs.largest, with_root=with_root and t == len(history))
+        if costs.real_loss != history.losses[t - 1]:
+            raise ValueError(
+                f"warm_start: round {t} leaves the loss {costs.real_loss:g} on these rows and left "
+                f"{history.losses[t - 1]:g} in the earlier fit; give the same rows, or set warm_start=False."
+            )
     return costs
 
 

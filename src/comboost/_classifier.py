@@ -2,8 +2,9 @@
 
 import inspect
 import math
+import numbers
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import joblib
 import numpy as np
@@ -20,11 +21,11 @@ from comboost._export import export_tree
 from comboost._fits import read_for_estimator
 from comboost._learners import read_votes
 from comboost._parameters import FUNCTION, NOTHING, SWITCH, TEXT, Rule, check_parameters, choice, either, integer, real
-from comboost._table import EncodedTable, read_table, survey
+from comboost._table import EncodedTable, read_table
 from comboost._training import Training
+from comboost._voting import Audience, blocks_of
 
 FEW_ROWS = 32
-BLOCK_BYTES = 2**25  # of a table that is predicted block by block, at a time
 SCORES_AT_ONCE = 2**22  # votes that predict holds at a time
 
 RULES: dict[str, Rule] = {
@@ -41,11 +42,11 @@ RULES: dict[str, Rule] = {
     "scoring": either(TEXT, FUNCTION, NOTHING),
     "validation_fraction": real(0, 1, without_low=True, without_high=True),
     "n_iter_no_change": integer(1),
-    "tol": real(0, math.inf),
+    "tol": real(0, math.inf, without_high=True),
     "warm_start": SWITCH,
     "proba": choice("softmax", "votes"),
     "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
-    "verbose": integer(0),
+    "verbose": either(integer(0), SWITCH),
 }
 TREE_PARAMETERS = (
     "max_depth",
@@ -144,7 +145,8 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             The classes: at least two, of any sortable type.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit.
+            Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit; but
+            ``min_samples_leaf`` and the rows held out for validation count rows, whatever they weigh.
         X_val : array-like, sparse matrix or data frame, optional
             Rows to validate on; ``early_stopping`` would otherwise hold out some rows of X.
         y_val : array-like, optional
@@ -307,13 +309,15 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for scores in self._staged_scores(X):
             yield probabilities(scores, self.proba)
 
-    def export_text(self, round_idx: int) -> str:
+    def export_text(self, round_idx: int, *, decimals: int | None = 3) -> str:
         """Write the tree of a round as indented rules.
 
         Parameters
         ----------
         round_idx : int
             The round, from 0 as in ``estimator_weights_``; negative ones count from the last.
+        decimals : int or None, default=3
+            Decimals of a threshold, significant digits of one between -1 and 1; None is all that it has.
 
         Returns
         -------
@@ -336,8 +340,8 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if not hasattr(self, "_forest"):
             raise ValueError("export_text writes the built-in trees; with estimator= look at estimators_ instead.")
-        if not -self.n_iter_ <= round_idx < self.n_iter_:
-            raise ValueError(f"There is no round {round_idx}; the model has {self.n_iter_}, counted from 0.")
+        if not isinstance(round_idx, numbers.Integral) or not -self.n_iter_ <= round_idx < self.n_iter_:
+            raise ValueError(f"There is no round {round_idx!r}; the model has {self.n_iter_}, counted from 0.")
         nodes, sets = self._forest.tree(round_idx % self.n_iter_)
         return export_tree(
             nodes.view(NODE_DTYPE)[:, 0],
@@ -346,6 +350,7 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             class_names=self.classes_,
             categories=self._categories.values,
             missing=np.flatnonzero(self._kinds != COMPLETE),
+            decimals=decimals,
         )
 
     def _scores(self, X: Any) -> Floats:
@@ -364,18 +369,27 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return
         table = self._read(X)
         n_classes = len(self.classes_)
-        for block in blocks_of(table, SCORES_AT_ONCE // n_classes if bounded else None):
-            scores = np.zeros((len(block.rows), n_classes))
-            self._add_votes(block, scores, 0, self.n_iter_)
+        if not isinstance(table, EncodedTable):
+            scores = np.zeros((table.shape[0], n_classes))
+            for t in range(self.n_iter_):
+                self._add_votes_of_estimator(t, table, scores)
+            yield scores
+            return
+        for rows, missing in blocks_of(table, SCORES_AT_ONCE // n_classes if bounded else None):
+            scores = np.zeros((len(rows), n_classes))
+            self._forest.add_votes(rows, missing, scores, 0, self.n_iter_, self._n_threads())
             yield scores
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
-        blocks = list(blocks_of(self._read(X), None))
-        stages = [np.zeros((len(block.rows), len(self.classes_))) for block in blocks]
-        for t in range(self.n_iter_):
-            for block, scores in zip(blocks, stages, strict=True):
-                self._add_votes(block, scores, t, t + 1)
-            yield np.concatenate(stages)
+        table = self._read(X)
+        scores = np.zeros((table.shape[0], len(self.classes_)))
+        audience = Audience(table, self._n_threads()) if isinstance(table, EncodedTable) else None
+        for t, weight in enumerate(self.estimator_weights_.tolist()):
+            if audience is None:
+                self._add_votes_of_estimator(t, table, scores)
+            else:
+                audience.add_votes(self._forest.tree(t), weight, scores)
+            yield scores
 
     def _read(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -384,34 +398,9 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return read_for_estimator(self, X, reset=False)
         return read_table(self, X, reset=False).encode(self._categories)
 
-    def _add_votes(self, block: "Block", scores: Floats, first: int, last: int) -> None:
-        if hasattr(self, "_forest"):
-            self._forest.add_votes(block.rows, block.missing, scores, first, last, self._n_threads())
-            return
-        for t in range(first, last):
-            votes = read_votes(self.estimators_[t], block.rows, scores.shape[1])
-            scores[np.arange(len(votes)), votes] += self.estimator_weights_[t]
-
-
-class Block(NamedTuple):
-    """Some rows to vote on, and whether there may be NaN among them."""
-
-    rows: Any
-    missing: bool
-
-
-def blocks_of(table: Any, at_once: int | None) -> Iterator[Block]:
-    """Rows of a table, in blocks of no more than so many; all at once where they are a matrix already."""
-    if not isinstance(table, EncodedTable):
-        yield Block(table, missing=False)
-        return
-    n_rows, n_features = table.shape
-    step = n_rows if at_once is None else at_once
-    if table.matrix() is None:
-        step = min(step, BLOCK_BYTES // (8 * n_features))
-    for begin in range(0, n_rows, max(1, step)):
-        rows = table.rows(begin, min(n_rows, begin + max(1, step)))
-        yield Block(rows, missing=survey(rows))
+    def _add_votes_of_estimator(self, t: int, X: Any, scores: Floats) -> None:
+        votes = read_votes(self.estimators_[t], X, scores.shape[1])
+        scores[np.arange(len(votes)), votes] += self.estimator_weights_[t]
 
 
 def is_plain(X: Any, booster: VoteBooster) -> bool:
@@ -530,12 +519,12 @@ class CoMBoClassifier(VoteBooster):
     validation_curve_ : ndarray of shape (n_rounds_tried,)
         Validation score after every round tried, those after the best one included; only with ``early_stopping``.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the fall of the loss's logarithm; they sum to 1. With ``estimator``, the mean of the
-        weak learners' own, where they have any.
+        Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 where nothing was split. With
+        ``estimator``, the mean of the weak learners' own, where they have any.
     estimators_ : list of classifiers
         The weak learners, only with ``estimator``; they are fitted on class indices.
     stop_reason_ : str
-        Why the rounds ended: ``"n_estimators"`` (all are there), ``"no_edge"`` (nothing better than guessing is left),
+        Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
         ``"perfect_learner"`` (a weak learner made no mistake that costs anything), ``"loss_vanished"`` (the loss is
         below 1e-200), ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no
         longer possible), ``"early_stopping"`` (the validation score has not become better for ``n_iter_no_change``
@@ -683,5 +672,5 @@ def off_default(booster: VoteBooster, names: Iterable[str]) -> list[str]:
 
 
 def is_default(value: Any, default: Any) -> bool:
-    """Whether a value is the default; arrays never are."""
-    return type(value) is type(default) and value == default
+    """Whether a value is the default, be it a NumPy scalar; other arrays never are."""
+    return np.ndim(value) == 0 and isinstance(value, bool) == isinstance(default, bool) and bool(value == default)

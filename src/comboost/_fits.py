@@ -3,13 +3,13 @@
 In: a table and the rows to train on. Out: a learner and rows to boost, votes on validation rows, what the model keeps.
 """
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
@@ -18,10 +18,13 @@ from comboost._binning import BinMapper
 from comboost._categories import Categories
 from comboost._dtypes import Floats
 from comboost._learners import EstimatorLearner, Learner, TreeLearner, TreePast, TreeRules, read_votes, shares_of
-from comboost._rows import BinnedRows, Costs, MemoryRows, Rows
-from comboost._sources import EVERY_ROW, Matrix
-from comboost._table import RawTable, find_categorical, read_table, survey
+from comboost._memory import check_memory
+from comboost._origin import digest, digest_rows
+from comboost._rows import BinnedRows, MemoryRows, Rows
+from comboost._sources import EVERY_ROW
+from comboost._table import RawTable, find_categorical, read_table
 from comboost._training_set import TrainingSet
+from comboost._voting import Audience
 
 
 class Fit(Protocol):
@@ -34,8 +37,8 @@ class Fit(Protocol):
     def prepare(self, data: TrainingSet, seed: int) -> tuple[Learner, Rows]:
         """Make the weak learner, and the rows that it learns from."""
 
-    def fingerprint(self, first: Costs) -> str:
-        """A text that other rows would change, given the costs of the first round."""
+    def fingerprint(self) -> str:
+        """A text that other rows would change."""
 
     def hold(self, rows: NDArray[np.intp]) -> Any:
         """Validate on some rows of the table, and give them in the sort of container that they came in."""
@@ -74,7 +77,7 @@ class TreeFit:
         self._past = past
         self._raw = read_table(booster, X, reset=past is None)
         self._held: RawTable | None = None
-        self._held_values: tuple[Matrix, bool] | None = None  # and whether there are missing ones among them
+        self._audience: Audience | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,6 +91,11 @@ class TreeFit:
         self._categories, known = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
         table = raw.encode(self._categories)
         bins = BinMapper.fit(table, self._categories, data.weights, booster.max_bins, n_threads)
+        check_memory(len(data.labels), self.shape[1], n_classes, int(bins.n_bins.sum()), booster.max_depth)
+        codes = bins.transform(table, n_threads, known)
+        self._fingerprint = digest(bins.flat_edges, bins.edge_starts, bins.kinds, self._categories.values)
+        if booster.warm_start:
+            self._fingerprint += digest_rows(codes, data.labels, data.weights)
         self._bins = bins
         rules = TreeRules.of(booster, self.shape[1], seed)
         self._learner = TreeLearner(bins, n_classes, rules, n_threads, self._past)
@@ -96,19 +104,15 @@ class TreeFit:
             data.weights,
             n_classes,
             n_threads,
-            codes=bins.transform(table, n_threads, known),
+            codes=codes,
             bin_offsets=bins.bin_offsets,
             counted=self._learner.counts_rows,
         )
         return self._learner, self._rows
 
-    def fingerprint(self, first: Costs) -> str:
-        """Bins, categories and the histogram of all rows tell tables apart, in whatever order their rows are."""
-        digest = hashlib.blake2b(digest_size=16)
-        for part in (self._bins.flat_edges, self._bins.edge_starts, self._bins.kinds, first.root):
-            digest.update(np.ascontiguousarray(part).data)
-        digest.update(repr(self._categories.values).encode())
-        return digest.hexdigest()
+    def fingerprint(self) -> str:
+        """Bins and categories, and, where a warm start may follow, the rows, in whatever order they are."""
+        return self._fingerprint
 
     def hold(self, rows: NDArray[np.intp]) -> Any:
         """Validate on some rows of the table."""
@@ -122,11 +126,10 @@ class TreeFit:
 
     def add_votes(self, t: int, alpha: float, scores: Floats) -> None:
         """Add the votes of round t on the validation rows, whose weight is α, to the scores."""
-        if self._held_values is None:
+        if self._audience is None:
             assert self._held is not None
-            values = self._held.encode(self._categories).rows(0, self._held.shape[0])
-            self._held_values = values, survey(values)
-        self._learner.trees[t].add_votes(*self._held_values, alpha, scores, self._n_threads)
+            self._audience = Audience(self._held.encode(self._categories), self._n_threads)
+        self._audience.add_votes(self._learner.trees[t], alpha, scores)
 
     def attributes(self, alphas: Sequence[float]) -> dict[str, Any]:
         """What the model keeps of as many rounds as there are weights."""
@@ -170,9 +173,10 @@ class EstimatorFit:
         self._rows = MemoryRows(data.labels, data.weights, n_classes, self._n_threads)
         return self._learner, self._rows
 
-    def fingerprint(self, first: Costs) -> str:
+    def fingerprint(self) -> str:
         """The table itself, since nobody knows what its weak learner looks at."""
-        return str(joblib.hash((self._X, self._data.labels, self._data.weights)))
+        X = self._X if issparse(self._X) else np.ascontiguousarray(self._X)
+        return str(joblib.hash((X, self._data.labels, self._data.weights)))
 
     def hold(self, rows: NDArray[np.intp]) -> Any:
         """Validate on some rows of the table."""

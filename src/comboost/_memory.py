@@ -3,8 +3,6 @@
 from contextlib import suppress
 from pathlib import Path
 
-from comboost._dtypes import MAX_BINS
-
 MEMORY_INFO = Path("/proc/meminfo")
 GROUP = Path("/sys/fs/cgroup")
 GROUP_LIMIT, GROUP_USE, GROUP_DETAILS = GROUP / "memory.max", GROUP / "memory.current", GROUP / "memory.stat"
@@ -14,13 +12,17 @@ HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level i
 COLUMNS_BYTES = 2**24  # of a table that must be converted, at a time
 
 
-def footprint(n_rows: int, n_features: int, n_classes: int, max_depth: int | None = 3) -> dict[str, int]:
+def footprint(
+    n_rows: int, n_features: int, n_classes: int, n_bins: int = 0, max_depth: int | None = 3
+) -> dict[str, int]:
     """Bytes that a fit takes beside the input, by what they are for.
 
     Parameters
     ----------
     n_rows, n_features, n_classes : int
         The shape of the problem.
+    n_bins : int, default=0
+        Bins of all features, once they are known.
     max_depth : int or None, default=3
         Depth of the trees.
 
@@ -30,7 +32,6 @@ def footprint(n_rows: int, n_features: int, n_classes: int, max_depth: int | Non
         Bytes by use.
     """
     channels = -(-(n_classes + 1) // VECTOR) * VECTOR
-    n_bins = n_features * min(n_rows + 1, MAX_BINS + 1)
     histogram = n_bins * channels * 8
     # At once: the root's, and of the last level that is counted the parents', the counted and all of the children.
     n_histograms = 2 ** min(max_depth or 30, 30) + 1
@@ -44,9 +45,9 @@ def footprint(n_rows: int, n_features: int, n_classes: int, max_depth: int | Non
     }
 
 
-def check_memory(n_rows: int, n_features: int, n_classes: int, max_depth: int | None = 3) -> None:
-    """Raise where a fit would need more memory than there is."""
-    needed = footprint(n_rows, n_features, n_classes, max_depth)
+def check_memory(n_rows: int, n_features: int, n_classes: int, n_bins: int = 0, max_depth: int | None = 3) -> None:
+    """Raise where a fit would need more memory than there is; see `footprint`."""
+    needed = footprint(n_rows, n_features, n_classes, n_bins, max_depth)
     available = available_memory()
     if available is None or sum(needed.values()) <= available:
         return
@@ -54,7 +55,8 @@ def check_memory(n_rows: int, n_features: int, n_classes: int, max_depth: int | 
     raise MemoryError(
         f"A fit of {n_rows} rows, {n_features} features and {n_classes} classes needs about "
         f"{in_gib(sum(needed.values()))} GiB beside the input, {in_gib(needed[most])} of them for {most}, and "
-        f"{in_gib(available)} are free. Give fewer rows, features or classes, or a machine with more memory."
+        f"{in_gib(available)} are free. Give fewer rows, features, classes or bins (max_bins), or a machine with more "
+        "memory."
     )
 
 

@@ -1,5 +1,6 @@
 """Where a model comes from, so that a warm start can go on. In: a fitted booster. Out: its rounds, or an error."""
 
+import hashlib
 import numbers
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from comboost._boosting import History
+from comboost._dtypes import Codes, Labels, Weights
 
 #: Parameters that a warm start may change: what was learned does not depend on them.
 FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "warm_start"}
@@ -80,6 +82,24 @@ def check_same_values(now: str, then: str, what: str) -> None:
         )
 
 
+def digest(*parts: Any) -> str:
+    """A short text that any other arrays, or other values, would change."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        found.update(np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+    return found.hexdigest()
+
+
+def digest_rows(codes: Codes, labels: Labels, weights: Weights | None) -> str:
+    """A short text that other rows would change, but no other order of them."""
+    prime = np.uint64(0x100000001B3)  # of the FNV hash
+    rows = labels.astype(np.uint64)
+    for column in codes if weights is None else (*codes, weights):
+        rows = (rows ^ column) * prime
+    rows ^= rows >> np.uint64(32)
+    return f"{int((rows * prime).sum(dtype=np.uint64)):016x}{int(np.bitwise_xor.reduce(rows)):016x}"
+
+
 def past_of(booster: Any) -> History | None:
     """The rounds from which a warm start goes on; None where the fit starts from nothing."""
     if not booster.warm_start or not hasattr(booster, "_origin"):
@@ -103,6 +123,8 @@ def fingerprint(value: Any) -> str:
         return repr(float(value))  # 1 is 1.0
     if value is None or isinstance(value, str):
         return repr(value)
+    if isinstance(value, np.ndarray | list | tuple):
+        return repr(np.asarray(value).tolist())  # an array is as good as a list
     try:
         return str(joblib.hash(value))
     except Exception:  # joblib pickles, and what cannot be pickled fails in many ways

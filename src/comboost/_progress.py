@@ -80,7 +80,7 @@ class ProgressPrinter:
         if self._unprinted is not None:
             self._print_round()
         took = format_time(self._clock() - self._start)
-        self._print(f"{number} of {self._n_rounds} rounds after {took}: {reason}")
+        self._print(f"{number} of {self._n_rounds} rounds kept after {took}: {reason}")
 
     def _print_header(self) -> None:
         numbers = ["loss", "bound", "edge", *(["validation"] if self._with_score else [])]

@@ -46,6 +46,9 @@ class Table(Protocol):
     def take(self, rows: NDArray[np.intp]) -> "Table":
         """A table of these rows, in this order. Nothing is copied yet."""
 
+    def label(self, feature: int) -> str:
+        """What errors call a feature."""
+
 
 @dataclass(frozen=True)
 class RawTable:
@@ -109,6 +112,9 @@ class EncodedTable:
     def take(self, rows: NDArray[np.intp]) -> Table:
         return replace(self, raw=self.raw.take(rows))
 
+    def label(self, feature: int) -> str:
+        return self.raw.source.label(feature)
+
     def _read(self, rows: slice, first: int, last: int) -> Matrix:
         part = self.raw.part(rows, first, last)
         coded = [f for f in self.categories.values if first <= f < last]
@@ -139,6 +145,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
     reset : bool
         True in ``fit``; False where X must have the features of training.
     """
+    X = as_frame(X)
     for package, name, source in FRAMES:
         frame_type = getattr(sys.modules.get(package), name, None)
         if frame_type is not None and isinstance(X, frame_type):
@@ -148,6 +155,17 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
             return RawTable(source(X))
     array = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, accept_sparse=["csr", "csc"])
     return RawTable(SparseSource(array) if issparse(array) else ArraySource(array))
+
+
+def as_frame(X: Any) -> Any:
+    """Containers that are next to one that is read: as that one, or with a word on how to get it."""
+    if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "biuf":
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    if isinstance(X, getattr(sys.modules.get("pyarrow"), "RecordBatch", ())):
+        return sys.modules["pyarrow"].Table.from_batches([X])
+    if isinstance(X, getattr(sys.modules.get("polars"), "LazyFrame", ())):
+        raise ValueError("X is a LazyFrame, whose values are not there yet; give X.collect().")
+    return X
 
 
 def survey(matrix: Matrix) -> bool:

@@ -58,12 +58,14 @@ class Training:
         else:
             self._origin = booster._origin
             self._origin.check_rows(n_rows, self._data.classes)
-        n_binned = n_features if booster.estimator is None else 0
-        check_memory(n_rows, n_binned, len(self._data.classes), booster.max_depth)
+        check_memory(n_rows, n_features if booster.estimator is None else 0, len(self._data.classes))
 
     def hold(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Validate on these rows."""
-        X, n_rows = self._fit.hold_other(X)
+        try:
+            X, n_rows = self._fit.hold_other(X)
+        except ValueError as error:
+            raise ValueError(f"X_val: {error}") from error
         self._held = HeldRows(X, y, sample_weight, ValidationSet.read(y, sample_weight, n_rows, self._data.classes))
 
     def hold_out(self, fraction: float) -> None:
@@ -84,20 +86,19 @@ class Training:
         costs = cost_array(booster.cost_matrix, data.classes)
         base_masses = booster._base_masses(data.masses.astype(np.float64))
         unit = unit_costs(costs, base_masses)
-        first = first_costs(rows, unit)
-        self._fingerprint = self._fit.fingerprint(first)
+        self._fingerprint = self._fit.fingerprint()
         if self._past is not None:
             check_same_values(self._fingerprint, booster._fingerprint, "rows")
-            if self._past.stop_reason in FINAL:  # more rounds would learn nothing
-                return
-
         self._start = float((data.masses / base_masses) @ costs.sum(axis=1))  # L_0
         validation = self._make_validation()
         watch = self._make_watch(validation)
+        if self._past is not None and self._past.stop_reason in FINAL:  # more rounds would learn nothing
+            watch.finish(len(self._past), self._past.stop_reason)
+            return
         self._catch_up(validation)
         rules = BoostRules(booster.n_estimators, float(booster.learning_rate), booster.step)
         total_weight = int(data.masses.sum())
-        tried = boost(rows, learner, unit, first, total_weight, rules, watch, self._past)
+        tried = boost(rows, learner, unit, first_costs(rows, unit), total_weight, rules, watch, self._past)
 
         kept = tried if validation is None else tried.first(validation.patience.best_round)
         model = self._attributes(kept)

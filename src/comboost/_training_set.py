@@ -117,8 +117,8 @@ def read_labels(y: Any, n_rows: int, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} holds pandas.NA; drop the rows without a label.") from error
     if len(labels) != n_rows:
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, {name} has "
-            f"{len(labels)}; give one label per row."
+            f"Found input variables with inconsistent numbers of samples: {name.replace('y', 'X')} has {n_rows} rows, "
+            f"{name} has {len(labels)}; give one label per row."
         )
     return np.asarray(labels)
 

@@ -6,6 +6,7 @@ In: the labels of all rows, then the votes on those held out. Out: row indices, 
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from inspect import isfunction
 from numbers import Real
 from typing import Any
 
@@ -91,6 +92,7 @@ class Judge:
         n_threads: int = 1,
     ) -> None:
         self._scoring = DEFAULT_SCORING if scoring is None else scoring
+        check_no_metric(self._scoring)
         self._scorer = get_scorer(self._scoring)
         self._score_of_counts = SCORES_OF_COUNTS.get(self._scoring) if isinstance(self._scoring, str) else None
         self._X, self._y = X, y
@@ -152,6 +154,16 @@ class Judge:
                 "for which it is defined, with rows of every class, or another scoring."
             )
         return float(score)
+
+
+def check_no_metric(scoring: Any) -> None:
+    """Raise where a metric was given in place of a scorer, a slip that would fail with a riddle."""
+    module = getattr(scoring, "__module__", None) or ""
+    if isfunction(scoring) and module.startswith(("sklearn.metrics.", "comboost.metrics.")):
+        raise ValueError(
+            f"scoring={scoring.__name__} is a metric, called with labels; give a name, or make a scorer of it: "
+            f"sklearn.metrics.make_scorer({scoring.__name__})."
+        )
 
 
 class Patience:
