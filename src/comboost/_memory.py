@@ -7,7 +7,7 @@ MEMORY_INFO = Path("/proc/meminfo")
 GROUP = Path("/sys/fs/cgroup")
 GROUP_LIMIT, GROUP_USE, GROUP_DETAILS = GROUP / "memory.max", GROUP / "memory.current", GROUP / "memory.stat"
 VECTOR = 4  # records and bins are padded to vectors of so many channels
-MATRICES = 12  # K×K matrices of 8 bytes that a fit holds at once: costs, their scaled copies, cost sums, confusion
+MATRICES = 6  # K×K matrices of 8 bytes that a fit holds at once: costs, their scaled copies, cost sums, confusion
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 COLUMNS_BYTES = 2**24  # of a table that must be converted, at a time
 
