@@ -11,7 +11,7 @@ from comboost._table import Table, survey
 from comboost._tree import Tree, as_bytes
 
 BLOCK_BYTES = 2**25  # of a table that must be converted, at a time
-KEPT_BYTES = 2**27  # a converted table of no more than this is kept while tree after tree votes on it
+KEPT_BYTES = 2**27  # a copy of a table is no larger than this, while tree after tree votes on it
 
 
 class Block(NamedTuple):
@@ -50,9 +50,11 @@ class Audience:
         self._n_threads = n_threads
         self._kept: tuple[Matrix, bool] | None = None
         n_rows, n_features = table.shape
-        if table.matrix() is not None or 8 * n_rows * n_features <= KEPT_BYTES:
+        is_small = 8 * n_rows * n_features <= KEPT_BYTES
+        if is_small or table.matrix() is not None:
             values = table.rows(0, n_rows)
-            self._kept = values, survey(values)
+            # A tree looks at a few columns of every row, which should then lie side by side.
+            self._kept = np.asfortranarray(values) if is_small else values, survey(values)
         else:
             for _ in blocks_of(table):  # infinite values are an error wherever they are
                 pass
