@@ -1,0 +1,16 @@
+"""The rivals of the paper's experiments, on the same trees as CoMBo: AdaBoost.NC and SMOTEBoost.
+
+imbalanced-learn comes with the extra ``baselines``.
+"""
+
+try:
+    import imblearn  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        'comboost.baselines needs imbalanced-learn, which is not installed. Run: pip install "comboost[baselines]"'
+    ) from error
+
+from comboost.baselines._adaboost_nc import AdaBoostNCClassifier
+from comboost.baselines._smoteboost import SMOTEBoostClassifier
+
+__all__ = ["AdaBoostNCClassifier", "SMOTEBoostClassifier"]

@@ -1,0 +1,69 @@
+"""Trees on weighted rows. In: which rows, how often, and their weights. Out: a tree and its votes."""
+
+import warnings
+
+import numpy as np
+from imblearn.over_sampling import RandomOverSampler
+
+from comboost._boosting import first_costs
+from comboost._costs import integer_weights
+from comboost._dtypes import Floats, Labels
+from comboost._learners import TreeLearner
+from comboost._rows import BinnedRows
+from comboost._tree import Tree
+from comboost.baselines._neighbours import Indices
+from comboost.baselines._problem import Problem
+
+
+def oversample(problem: Problem) -> Indices:
+    """Indices of all rows, and again of rows drawn at random until every class has as many as the largest."""
+    sampler = RandomOverSampler(random_state=problem.rules.seed)
+    with warnings.catch_warnings():
+        # That labels may be no classes where there are many of them: these are indices of classes.
+        warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
+        sampler.fit_resample(np.arange(len(problem.labels))[:, np.newaxis], problem.labels)
+    indices: Indices = sampler.sample_indices_.astype(np.intp)
+    return indices
+
+
+class WeightedRows(BinnedRows):
+    """Rows that can tell what a tree votes on them."""
+
+    def votes(self, tree: Tree) -> Labels:
+        """The vote on every row."""
+        return self._settle(tree)
+
+
+class TreeGrower:
+    """Grows trees on weighted rows. A weighted tree is a cost-sensitive one in which every mistake costs the weight.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    indices : ndarray of int
+        Which of them to learn from, in which order; some may stand there several times.
+    """
+
+    def __init__(self, problem: Problem, indices: Indices) -> None:
+        self._problem = problem
+        self._codes = np.take(problem.codes, indices, axis=1)
+        self._unit = problem.unit
+        self._learner = TreeLearner(problem.bins, problem.n_classes, problem.rules, problem.n_threads)
+        self.labels = problem.labels[indices]
+        self.n_classes = problem.n_classes
+
+    def grow(self, weights: Floats, round_idx: int) -> tuple[Tree, Labels]:
+        """A tree for these weights, one per row, and its votes on the rows."""
+        rows = WeightedRows(
+            self.labels,
+            integer_weights(weights),
+            self.n_classes,
+            self._problem.n_threads,
+            codes=self._codes,
+            bin_offsets=self._problem.bins.bin_offsets,
+            counted=self._learner.counts_rows,
+        )
+        tree = self._learner.learn(rows, first_costs(rows, self._unit), round_idx).ballot
+        assert isinstance(tree, Tree)
+        return tree, rows.votes(tree)
