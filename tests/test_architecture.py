@@ -25,7 +25,8 @@ LAYERS = [
     {"_fits"},
     {"_training"},
     {"_classifier"},
-    {"comboost", "datasets"},
+    {"comboost", "baselines", "datasets"},
+    {"study"},
     {"cli"},
 ]
 LEVEL = {module: level for level, modules in enumerate(LAYERS) for module in modules}

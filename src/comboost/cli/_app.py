@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from comboost.cli.demo import demo
+from comboost.cli.reproduce import reproduce
 
 __all__ = ["app"]
 
@@ -16,6 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(demo)
+app.command()(reproduce)
 
 
 def _show_version(wanted: bool) -> None:

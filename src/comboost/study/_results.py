@@ -1,0 +1,139 @@
+"""Results: the stored folds in, means, deviations and comparisons of methods out."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from comboost._dtypes import Floats
+from comboost.metrics._measures import shares_of
+from comboost.study._methods import name_fixed
+from comboost.study._significance import Comparison, compare
+
+__all__ = ["MEASURES", "Figure", "Measure", "Results", "summarise"]
+
+Figure = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure's name in words, and which way is better."""
+
+    label: str
+    lower_is_better: bool = False
+
+
+MEASURES = {
+    "confusion_norm": Measure("‖C‖", lower_is_better=True),
+    "accuracy": Measure("accuracy"),
+    "g_mean": Measure("G-mean"),
+    "mauc": Measure("MAUC"),
+    "mauc_softmax": Measure("MAUC (softmax)"),
+}
+
+
+class Results:
+    """The results of all folds, by data set and method.
+
+    Parameters
+    ----------
+    results : iterable of dict
+        From `run_task`, in any order.
+    n_folds : int
+        Parts of a cross-validation.
+    """
+
+    def __init__(self, results: Iterable[dict[str, Any]], n_folds: int) -> None:
+        self.n_folds = n_folds
+        self._folds: dict[tuple[str, str], dict[tuple[int, int], dict[str, Any]]] = defaultdict(dict)
+        for result in sorted(results, key=lambda result: (result["run"], result["fold"])):
+            self._folds[result["dataset"], result["method"]][result["run"], result["fold"]] = result
+
+    def of(self, dataset: str, method: str) -> list[dict[str, Any]]:
+        """All folds of a method on a data set, in their order."""
+        return list(self._folds.get((dataset, method), {}).values())
+
+    def class_counts(self, dataset: str) -> dict[str, int] | None:
+        """Rows of every class; None if nothing was run on the data set."""
+        for (name, _), folds in self._folds.items():
+            if name == dataset:
+                result = next(iter(folds.values()))
+                return dict(zip(result["classes"], result["class_counts"], strict=True))
+        return None
+
+    def figure(self, dataset: str, method: str, measure: str) -> Figure | None:
+        """Mean, deviation and number of folds; None if there is none."""
+        return summarise([fold["measures"][measure] for fold in self.of(dataset, method)])
+
+    def figure_of_smallest(self, dataset: str, method: str, measure: str) -> Figure | None:
+        """The figure if the candidate with the smallest inner norm were always taken; None if folds are missing.
+
+        The same seed and setting give the same classifier, so the folds of the methods with fixed settings are what the
+        method would have had.
+        """
+        taken = [self._find_smallest(fold) for fold in self.of(dataset, method)]
+        return None if None in taken else summarise([fold["measures"][measure] for fold in taken if fold])
+
+    def _find_smallest(self, fold: dict[str, Any]) -> dict[str, Any] | None:
+        smallest = min(fold["candidates"], key=lambda candidate: candidate["norm"])
+        fixed = name_fixed(fold["method"], smallest["setting"])
+        return self._folds.get((fold["dataset"], fixed), {}).get((fold["run"], fold["fold"]))
+
+    def compare(self, dataset: str, first: str, second: str, measure: str) -> Comparison | None:
+        """Compare two methods on the folds that both have; None if there are none."""
+        ours, theirs = (self._folds.get((dataset, method), {}) for method in (first, second))
+        pairs = [
+            (fold["measures"][measure], theirs[key]["measures"][measure]) for key, fold in ours.items() if key in theirs
+        ]
+        if not pairs:
+            return None
+        return compare(
+            [pair[0] for pair in pairs],
+            [pair[1] for pair in pairs],
+            lower_is_better=MEASURES[measure].lower_is_better,
+            test_share=1 / (self.n_folds - 1),
+        )
+
+    def confusion(self, dataset: str, method: str, classes: list[str]) -> list[list[Figure | None]]:
+        """Error confusion matrix, averaged over the folds, in the order of ``classes``."""
+        folds = self.of(dataset, method)
+        matrices = [_shares(fold, classes) for fold in folds]
+        places = range(len(classes))
+        return [[summarise([matrix[row, column] for matrix in matrices]) for column in places] for row in places]
+
+    def recalls(self, dataset: str, method: str) -> dict[str, Figure | None]:
+        """Recall of every class, averaged over the folds."""
+        folds = self.of(dataset, method)
+        classes = folds[0]["classes"] if folds else []
+        shares = [1 - _shares(fold, classes).sum(axis=1) for fold in folds]
+        return {name: summarise([share[place] for share in shares]) for place, name in enumerate(classes)}
+
+    def settings(self, dataset: str, method: str) -> dict[str, int]:
+        """Which settings the rule took, and how often, the most frequent first."""
+        taken = Counter(
+            ", ".join(f"{name}={value}" for name, value in fold["setting"].items())
+            for fold in self.of(dataset, method)
+            if fold["candidates"]
+        )
+        return dict(sorted(taken.items(), key=lambda item: (-item[1], item[0])))
+
+    def seconds(self, dataset: str, method: str) -> dict[str, Figure | None]:
+        """Seconds to choose the setting, to fit and to predict, averaged over the folds."""
+        folds = self.of(dataset, method)
+        return {part: summarise([fold["seconds"][part] for fold in folds]) for part in ("choose", "fit", "predict")}
+
+
+def summarise(values: Iterable[float]) -> Figure | None:
+    """Mean, standard deviation (0 for a single value) and number of the values; None without any."""
+    array = np.array(list(values), dtype=np.float64)
+    if not array.size:
+        return None
+    std = float(array.std(ddof=1)) if array.size > 1 else 0.0
+    return {"mean": float(array.mean()), "std": std, "n": int(array.size)}
+
+
+def _shares(fold: dict[str, Any], classes: list[str]) -> Floats:
+    order = [fold["classes"].index(name) for name in classes]
+    return shares_of(np.array(fold["counts"], dtype=np.float64)[np.ix_(order, order)])

@@ -1,0 +1,188 @@
+"""The store: a folder that keeps one small file per fold, and the settings under which they were made.
+
+A result is written under another name, brought to the disk and then renamed, so at any moment a file is whole or not
+there at all, and a killed run goes on where it was.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from comboost.study._folds import Task
+from comboost.study._settings import find_differences, merge
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks; there two runs in one folder are not noticed
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["Store", "StoreError", "write_text"]
+
+BYTES_PER_RESULT = 2 * 4096  # a result has a few kB, and disks give out whole blocks
+BYTES_FOR_TABLES = 10 * 2**20
+
+
+class StoreError(Exception):
+    """The folder cannot be used; the message says why and what to do."""
+
+
+class Store:
+    """The results in a folder, open for one run at a time.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Is made if it is not there.
+    description : dict
+        From `describe`. A folder with another description is refused.
+
+    Raises
+    ------
+    StoreError
+        If the folder cannot be written, is in use, or holds results of another version or other settings.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], description: dict[str, Any]) -> None:
+        self.folder = Path(folder)
+        self._lock: Any = None
+        try:
+            self._open(description)
+        except OSError as error:
+            self.close()
+            raise StoreError(
+                f"The folder {self.folder} cannot be written: {error.strerror or error}. Name another one with --out."
+            ) from error
+        except StoreError:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let other runs use the folder."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _open(self, description: dict[str, Any]) -> None:
+        (self.folder / "folds").mkdir(parents=True, exist_ok=True)
+        self._take_lock()
+        settings = self.folder / "settings.json"
+        if settings.exists():
+            stored = _read(settings, "Name another folder with --out.")
+            _refuse_differences(self.folder, stored, description)
+            description = merge(stored, description)
+        elif any(self.folder.glob("folds/*/*/*.json")):
+            raise StoreError(
+                f"The folder {self.folder} has results but no settings.json, so nobody knows how they were made. "
+                "Name another folder with --out."
+            )
+        write_text(settings, json.dumps(description, indent=2) + "\n")
+        for left_over in self.folder.glob("folds/**/*.tmp"):
+            left_over.unlink()
+
+    def _take_lock(self) -> None:
+        self._lock = (self.folder / "lock").open("w")
+        if fcntl is None:
+            return
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreError(
+                f"Another run is writing to the folder {self.folder}. Wait for it, or name another folder with --out."
+            ) from error
+
+    def check_space(self, n_results: int) -> None:
+        """Raise if so many more results would not fit on the disk."""
+        needed = n_results * BYTES_PER_RESULT + BYTES_FOR_TABLES
+        free = shutil.disk_usage(self.folder).free
+        if free < needed:
+            raise StoreError(
+                f"The disk of the folder {self.folder} has {free / 2**20:.0f} MB left, and {n_results} results need "
+                f"{needed / 2**20:.0f} MB. Make room, or name a folder on another disk with --out."
+            )
+
+    def save(self, task: Task, result: dict[str, Any]) -> None:
+        """Keep a result for good; when this returns, it is on the disk."""
+        path = self._find(task)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(result) + "\n")
+        except OSError as error:
+            raise StoreError(
+                f"The result {path} cannot be written: {error.strerror or error}. All before it are kept: make room "
+                "and start the same command again."
+            ) from error
+
+    def load(self, tasks: Iterable[Task]) -> dict[Task, dict[str, Any]]:
+        """Read the results of those of the tasks that have any."""
+        paths = {task: self._find(task) for task in tasks}
+        return {task: _read(path, "Delete it, and it is made again.") for task, path in paths.items() if path.exists()}
+
+    def write(self, texts: Mapping[str, str]) -> None:
+        """Write files into the folder itself, by their names."""
+        try:
+            for name, text in texts.items():
+                write_text(self.folder / name, text)
+        except OSError as error:
+            raise StoreError(
+                f"The tables cannot be written to {self.folder}: {error.strerror or error}. All results are kept: make "
+                "room and start the same command again."
+            ) from error
+
+    def _find(self, task: Task) -> Path:
+        method = re.sub(r"[^a-z0-9]+", "-", task.method.lower())
+        return self.folder / "folds" / task.dataset / method / f"run-{task.run:02d}-fold-{task.fold}.json"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that it is there as a whole, or as it was before."""
+    draft = path.with_name(path.name + ".tmp")
+    with draft.open("w", encoding="utf-8", newline="") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the new name of a file to the disk, too."""
+    if os.name == "nt":  # folders cannot be opened there
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _read(path: Path, advice: str) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StoreError(f"The file {path} cannot be read: {error.strerror or error}. {advice}") from error
+    except ValueError as error:
+        raise StoreError(f"The file {path} is damaged: {error}. {advice}") from error
+    return content
+
+
+def _refuse_differences(folder: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:
+    differences = find_differences(stored, current)
+    if differences:
+        listed = "\n".join(f"  {difference}" for difference in differences)
+        raise StoreError(
+            f"The folder {folder} holds results made in another way, which must not be mixed with new ones:\n{listed}\n"
+            "Name another folder with --out, or delete this one."
+        )

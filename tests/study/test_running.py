@@ -1,0 +1,88 @@
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from comboost.study import METHODS, Study, Task, run_tasks
+from comboost.study import _running as running
+from comboost.study._folds import estimate_seconds
+from comboost.study._running import Failure, ProcessLostError, _pool
+
+STUDY = Study(n_rounds=5)
+TASKS = [
+    Task(dataset, method, 0, fold)
+    for dataset in ("new-thyroid", "glass")
+    for method in ("CoMBo depth 2 gini", "AdaBoost.MM")
+    for fold in range(2)
+]
+
+
+def results_of(outcomes):
+    return {task: {name: value for name, value in result.items() if name != "seconds"} for task, result in outcomes}
+
+
+def test_results_are_the_same_for_any_number_of_processes():
+    alone = results_of(run_tasks(TASKS, STUDY, n_jobs=1))
+    assert set(alone) == set(TASKS)
+    assert results_of(run_tasks(TASKS[::-1], STUDY, n_jobs=2)) == alone
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="exit codes differ")
+def test_processes_are_ended_and_not_waited_for_when_the_run_is_interrupted():
+    children = []
+
+    def be_interrupted():
+        with _pool(1) as pool:
+            pool.submit(time.sleep, 5)
+            children.extend(multiprocessing.active_children())
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        be_interrupted()
+    (child,) = children
+    assert child.exitcode == -signal.SIGTERM
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
+def test_a_process_killed_from_outside_ends_the_run_with_advice():
+    outcomes = run_tasks(TASKS, STUDY, n_jobs=2)
+    next(outcomes)
+    for child in multiprocessing.active_children():
+        os.kill(child.pid, signal.SIGKILL)
+    with pytest.raises(ProcessLostError, match=r"start the same command again, with fewer --jobs"):
+        list(outcomes)
+
+
+def test_longest_tasks_come_first():
+    seconds = [estimate_seconds(task, STUDY) for task, _ in run_tasks(TASKS, STUDY, n_jobs=1)]
+    assert seconds == sorted(seconds, reverse=True)
+
+
+def test_a_task_that_fails_is_told_and_the_others_go_on(monkeypatch):
+    def fail(*arguments):
+        raise ValueError("it broke")
+
+    monkeypatch.setitem(METHODS, "AdaBoost.MM", replace(METHODS["AdaBoost.MM"], make=fail))
+    outcomes = dict(run_tasks(TASKS, STUDY, n_jobs=1))
+    assert set(outcomes) == set(TASKS)
+    for task, outcome in outcomes.items():
+        if task.method == "AdaBoost.MM":
+            assert outcome == Failure("ValueError: it broke")
+        else:
+            assert outcome["fold"] == task.fold
+
+
+def test_no_tasks_no_results():
+    assert list(run_tasks([], STUDY, n_jobs=2)) == []
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_single_task_needs_no_other_process(n_jobs, monkeypatch):
+    monkeypatch.setattr(running, "_pool", None)
+    outcomes = list(run_tasks(TASKS[:1], STUDY, n_jobs=n_jobs))
+    assert [task for task, _ in outcomes] == TASKS[:1]
