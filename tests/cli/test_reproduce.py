@@ -1,3 +1,4 @@
+import io
 import os
 import select
 import signal
@@ -7,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
 from comboost.cli._app import app
-from comboost.cli.reproduce import Listener, carry_out, plan
+from comboost.cli.reproduce import Bar, Listener, carry_out, plan
 from comboost.study import METHODS, SMALL_DATASETS, Study
 
 FAST = Study(n_rounds=4)
@@ -188,6 +190,40 @@ def test_lines_in_a_pipe_and_a_summary_at_the_end(tmp_path):
     ]
     assert "CoMBo beside the paper, 30 cells" in result.stdout
     assert "\x1b" not in result.stdout + result.stderr
+
+
+def test_methods_left_out_for_the_same_reason_share_a_line(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "imblearn", None)
+    result = invoke(
+        "--datasets",
+        "glass",
+        "--methods",
+        "balancedrandomforest,combo-depth-2-gini",
+        "--runs",
+        "1",
+        "--out",
+        str(tmp_path),
+    )
+    assert result.stderr.startswith("Left out: BalancedRandomForest. ")
+    assert result.exit_code == 0
+
+
+def test_interrupted_it_says_that_nothing_is_lost(monkeypatch, tmp_path):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("comboost.cli.reproduce.run_tasks", interrupt)
+    result = invoke("--datasets", "glass", "--methods", "combo", "--out", str(tmp_path))
+    assert result.exit_code == 130
+    assert "start the same command again" in result.stderr
+
+
+def test_a_bar_with_nothing_to_do_is_full():
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with Bar(console) as bar:
+        bar.start(10, [], {})
+    assert "10 of 10 folds" in console.file.getvalue()
+    assert "100%" in console.file.getvalue()
 
 
 # killed for real

@@ -12,7 +12,7 @@ from comboost.study import _store as store_module
 from comboost.study._settings import FINGERPRINTED
 
 TASK = Task("glass", "CoMBo depth 2 gini", 3, 4)
-RESULT = {"measures": {"g_mean": 0.1 + 0.2}}
+RESULT = TASK._asdict() | {"measures": {"g_mean": 0.1 + 0.2}}
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_every_task_has_its_own_file(tmp_path, description):
     ]
     with Store(tmp_path, description) as store:
         for place, task in enumerate(tasks):
-            store.save(task, {"place": place})
+            store.save(task, task._asdict() | {"place": place})
         assert [result["place"] for result in store.load(tasks).values()] == list(range(5))
 
 
@@ -109,9 +109,12 @@ def test_results_without_settings_are_refused(tmp_path, description):
 def test_damaged_result_is_named(tmp_path, description):
     with Store(tmp_path, description) as store:
         store.save(TASK, RESULT)
-        next(tmp_path.glob("folds/*/*/*")).write_text("{")
-        with pytest.raises(StoreError, match=r"run-03-fold-4\.json is damaged.*Delete it"):
-            store.load([TASK])
+        (path,) = tmp_path.glob("folds/*/*/*")
+        other = json.dumps(RESULT | {"fold": 0})
+        for text in ("", "{", "[]", "{}", "null", other):
+            path.write_text(text)
+            with pytest.raises(StoreError, match=r"run-03-fold-4\.json is damaged.*Delete it"):
+                store.load([TASK])
 
 
 def test_damaged_settings_are_named_and_nothing_is_touched(tmp_path, description):

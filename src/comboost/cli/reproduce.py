@@ -45,6 +45,7 @@ __all__ = ["Plan", "carry_out", "plan", "reproduce"]
 N_RUNS = 10
 N_QUICK_RUNS = 2
 FOLDER = "comboost-study"
+MAIN_METHODS = [name for name in METHODS if " depth " not in name]
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,8 @@ class Bar(Listener):
     def start(self, n_done: int, tasks: Sequence[Task], seconds: dict[Task, float]) -> None:
         """Start the bar; its length is the time that all folds to come may take."""
         self._seconds, self._n_done, self._n_tasks = seconds, n_done, n_done + len(tasks)
-        self._id = self._progress.add_task(self._tell(), total=sum(seconds.values()))
+        # a bar of no length would stay empty
+        self._id = self._progress.add_task(self._tell(), total=sum(seconds.values()) or 1, completed=0 if tasks else 1)
         self._progress.start()
 
     def hear(self, task: Task) -> None:
@@ -304,9 +306,17 @@ def render(report: dict[str, Any], folder: Path) -> str:
         f"{'yes' if claim['holds'] else 'no'}"
         for claim in norms
     ]
-    lines += [f"left out: {name}. {reason}" for name, reason in report["about"]["left_out"].items()]
+    lines += _tell_left_out(report["about"]["left_out"])
     lines += [f"failed: {failure}" for failure in report["about"]["failures"]]
     return "\n".join([*lines, f"Tables and summary.md are in {folder}"])
+
+
+def _tell_left_out(left_out: dict[str, str]) -> list[str]:
+    """A line for every reason, after the names that it is about."""
+    names: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        names.setdefault(reason, []).append(name)
+    return [f"Left out: {', '.join(those)}. {reason}" for reason, those in names.items()]
 
 
 def _check_jobs(jobs: int) -> int:
@@ -317,8 +327,17 @@ def _check_jobs(jobs: int) -> int:
 
 def reproduce(
     jobs: Annotated[int, typer.Option(callback=_check_jobs, help="Processes; -1 for one per core.")] = -1,
-    datasets: Annotated[str | None, typer.Option(help="Names with commas between them.", show_default="all")] = None,
-    methods: Annotated[str | None, typer.Option(help="Names with commas between them.", show_default="all")] = None,
+    datasets: Annotated[
+        str | None, typer.Option(help=f"With commas between them: {', '.join(DATASETS)}.", show_default="all")
+    ] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            help=f"With commas between them: {', '.join(MAIN_METHODS)}; CoMBo depth 2 gini and the like have their "
+            "trees fixed, and a name that is not known lists all.",
+            show_default="all",
+        ),
+    ] = None,
     runs: Annotated[
         int | None, typer.Option(min=1, max=1000, help="Runs of 5-fold cross-validation.", show_default=str(N_RUNS))
     ] = None,
@@ -334,8 +353,8 @@ def reproduce(
         asked = plan(Study(seed=seed), datasets=datasets, methods=methods, n_runs=runs, quick=quick)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    for name, reason in asked.left_out.items():
-        errors.print(f"{name} is left out: {reason}", markup=False)
+    for line in _tell_left_out(asked.left_out):
+        errors.print(line, markup=False)
     if not asked.tasks:
         errors.print("Nothing is left to run: none of the methods runs on any of the data sets that are here.")
         raise typer.Exit(1)
@@ -345,6 +364,9 @@ def reproduce(
     except (ProcessLostError, StoreError) as error:
         errors.print(str(error), markup=False)
         raise typer.Exit(1) from error
+    except KeyboardInterrupt as error:
+        errors.print("Interrupted. What was done is kept: start the same command again, and it goes on.")
+        raise typer.Exit(130) from error
     console = Console(highlight=False, soft_wrap=True)
     text = render(report, out)
     console.print(text.replace("±", "+/-") if console.options.ascii_only else text, markup=False)

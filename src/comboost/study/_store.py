@@ -128,7 +128,7 @@ class Store:
     def load(self, tasks: Iterable[Task]) -> dict[Task, dict[str, Any]]:
         """Read the results of those of the tasks that have any."""
         paths = {task: self._find(task) for task in tasks}
-        return {task: _read(path, "Delete it, and it is made again.") for task, path in paths.items() if path.exists()}
+        return {task: _read_result(path, task) for task, path in paths.items() if path.exists()}
 
     def write(self, texts: Mapping[str, str]) -> None:
         """Write files into the folder itself, by their names."""
@@ -176,6 +176,14 @@ def _read(path: Path, advice: str) -> dict[str, Any]:
     except ValueError as error:
         raise StoreError(f"The file {path} is damaged: {error}. {advice}") from error
     return content
+
+
+def _read_result(path: Path, task: Task) -> dict[str, Any]:
+    advice = "Delete it, and it is made again."
+    result = _read(path, advice)
+    if not isinstance(result, dict) or any(result.get(name) != value for name, value in task._asdict().items()):
+        raise StoreError(f"The file {path} is damaged: it holds no result of this fold. {advice}")
+    return result
 
 
 def _refuse_differences(folder: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:

@@ -110,6 +110,7 @@ def _verdict_lines(cells: list[dict[str, Any]]) -> str:
         f"| {TABLE_NAMES[cell['table']]} | {MEASURES[cell['measure']].label} | {cell['dataset']} | {cell['method']} "
         f"| {_tell_figure(cell['ours'])} | {_tell_figure(cell['paper'])} | {_tell_verdict(cell)} |"
         for cell in cells
+        if cell["verdict"] != "not run"
     ]
     return "\n".join(lines)
 
