@@ -19,7 +19,7 @@ LAYERS = [
     {"_sources", "_training_set", "_tree", "metrics"},
     {"_table", "_rows", "_validation"},
     {"_binning", "_voting"},
-    {"_learners"},
+    {"_learners", "_voter"},
     {"_boosting"},
     {"_origin", "_watching"},
     {"_fits"},

@@ -6,27 +6,20 @@ import numbers
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
-import joblib
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from comboost import _core
 from comboost._callbacks import CallbackSupportMixin, with_callbacks
 from comboost._dtypes import COMPLETE, MAX_BINS, NODE_DTYPE, Floats
 from comboost._export import export_tree
 from comboost._fits import read_for_estimator
 from comboost._learners import read_votes
 from comboost._parameters import FUNCTION, NOTHING, SWITCH, TEXT, Rule, check_parameters, choice, either, integer, real
-from comboost._table import EncodedTable, read_table
 from comboost._training import Training
-from comboost._voting import Audience, blocks_of
-
-FEW_ROWS = 32
-SCORES_AT_ONCE = 2**22  # votes that predict holds at a time
+from comboost._voter import PROBA, Voter
 
 RULES: dict[str, Rule] = {
     "n_estimators": integer(1),
@@ -44,7 +37,7 @@ RULES: dict[str, Rule] = {
     "n_iter_no_change": integer(1),
     "tol": real(0, math.inf, without_high=True),
     "warm_start": SWITCH,
-    "proba": choice("softmax", "votes"),
+    "proba": PROBA,
     "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
     "verbose": either(integer(0), SWITCH),
 }
@@ -59,10 +52,9 @@ TREE_PARAMETERS = (
 )
 VALIDATION_PARAMETERS = ("scoring", "validation_fraction", "n_iter_no_change", "tol")
 PRIVATE_ATTRIBUTES = {"_forest", "_categories", "_kinds", "_importances", "_origin", "_fingerprint"}
-PROBABILITY_SCALE = 2.0  # softmax(2f): the exponential loss fits f to half of the log odds
 
 
-class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class VoteBooster(CallbackSupportMixin, Voter):
     """What CoMBo and AdaBoost.MM share: everything but the base weight of a row."""
 
     def __init__(
@@ -188,126 +180,8 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         for name in [name for name in vars(self) if name in PRIVATE_ATTRIBUTES or name.endswith("_")]:
             delattr(self, name)
 
-    def _n_threads(self) -> int:
-        return _core.available_threads(joblib.effective_n_jobs(self.n_jobs))
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_weights_")
-
-    def decision_function(self, X: Any) -> Floats:
-        """Weighted votes f of every class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The votes in the order of ``classes_``; with two classes f(1) − f(0), and 0 means the first class.
-        """
-        return margins(self._scores(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the most votes; ties go to the first of them in ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The classes.
-        """
-        blocks = [self._scores(X)] if is_plain(X, self) else self._score_blocks(X, bounded=True)
-        elected = np.concatenate([scores.argmax(axis=1) for scores in blocks])
-        classes: NDArray[Any] = self.classes_[elected]
-        return classes
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, as ``proba`` says.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            A column for every class of ``classes_``.
-        """
-        return probabilities(self._scores(X), self.proba)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            A column for every class; −inf for a class without votes where ``proba="votes"``.
-        """
-        scores = self._scores(X)
-        if self.proba == "softmax":
-            return np.asarray(log_softmax(PROBABILITY_SCALE * scores, axis=1))
-        with np.errstate(divide="ignore"):
-            return np.log(probabilities(scores, self.proba))
-
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Weighted votes after every round, as ``decision_function`` gives them at the end.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The votes.
-        """
-        for scores in self._staged_scores(X):
-            yield margins(scores).copy()
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Classes after every round.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        ndarray of shape (n_samples,)
-            The classes.
-        """
-        for scores in self._staged_scores(X):
-            yield self.classes_[scores.argmax(axis=1)]
-
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Class probabilities after every round.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Yields
-        ------
-        ndarray of shape (n_samples, n_classes)
-            The probabilities.
-        """
-        for scores in self._staged_scores(X):
-            yield probabilities(scores, self.proba)
 
     def export_text(self, round_idx: int, *, decimals: int | None = 3) -> str:
         """Write the tree of a round as indented rules.
@@ -353,73 +227,28 @@ class VoteBooster(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             decimals=decimals,
         )
 
-    def _scores(self, X: Any) -> Floats:
-        if is_plain(X, self):
-            scores = np.zeros((len(X), len(self.classes_)))
-            self._forest.add_votes(X, False, scores, 0, self.n_iter_, 1)
-            return scores
-        blocks = list(self._score_blocks(X))
-        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
-
     def _score_blocks(self, X: Any, *, bounded: bool = False) -> Iterator[Floats]:
         """Weighted votes of some rows after the other; ``bounded`` limits how many at a time."""
         known = vars(self).get("_known_votes")  # only while early stopping validates
         if known is not None and X is known[0]:
             yield known[1].copy()
-            return
-        table = self._read(X)
-        n_classes = len(self.classes_)
-        if not isinstance(table, EncodedTable):
-            scores = np.zeros((table.shape[0], n_classes))
-            for t in range(self.n_iter_):
-                self._add_votes_of_estimator(t, table, scores)
+        elif hasattr(self, "estimators_"):
+            *_, scores = self._staged_scores(X)
             yield scores
-            return
-        for rows, missing in blocks_of(table, SCORES_AT_ONCE // n_classes if bounded else None):
-            scores = np.zeros((len(rows), n_classes))
-            self._forest.add_votes(rows, missing, scores, 0, self.n_iter_, self._n_threads())
-            yield scores
+        else:
+            yield from super()._score_blocks(X, bounded=bounded)
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
-        table = self._read(X)
-        scores = np.zeros((table.shape[0], len(self.classes_)))
-        audience = Audience(table, self._n_threads()) if isinstance(table, EncodedTable) else None
-        for t, weight in enumerate(self.estimator_weights_.tolist()):
-            if audience is None:
-                self._add_votes_of_estimator(t, table, scores)
-            else:
-                audience.add_votes(self._forest.tree(t), weight, scores)
+        if not hasattr(self, "estimators_"):
+            yield from super()._staged_scores(X)
+            return
+        self._check_fitted()
+        rows = read_for_estimator(self, X, reset=False)
+        scores = np.zeros((rows.shape[0], len(self.classes_)))
+        for estimator, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
+            votes = read_votes(estimator, rows, scores.shape[1])
+            scores[np.arange(len(votes)), votes] += weight
             yield scores
-
-    def _read(self, X: Any) -> Any:
-        check_is_fitted(self)
-        check_parameters(self, {"proba": RULES["proba"]})
-        if not hasattr(self, "_forest"):
-            return read_for_estimator(self, X, reset=False)
-        return read_table(self, X, reset=False).encode(self._categories)
-
-    def _add_votes_of_estimator(self, t: int, X: Any, scores: Floats) -> None:
-        votes = read_votes(self.estimators_[t], X, scores.shape[1])
-        scores[np.arange(len(votes)), votes] += self.estimator_weights_[t]
-
-
-def is_plain(X: Any, booster: VoteBooster) -> bool:
-    """Whether X is a small array that trees can vote on at once: checks would take longer than the votes."""
-    return (
-        type(X) is np.ndarray
-        and X.dtype in (np.float64, np.float32)
-        and X.ndim == 2
-        and 0 < len(X) <= FEW_ROWS
-        and "_forest" in vars(booster)
-        and "_known_votes" not in vars(booster)
-        and X.shape[1] == booster.n_features_in_
-        and not hasattr(booster, "feature_names_in_")
-        and not booster._categories.values
-        and booster.proba in ("softmax", "votes")
-        and X.flags.c_contiguous
-        and X.flags.aligned
-        and bool(np.isfinite(X).all())
-    )
 
 
 def shared_sections(documented: type, first: str, after: str) -> str:
@@ -614,20 +443,6 @@ Examples
 
     def _base_masses(self, masses: Floats) -> Floats:
         return np.full_like(masses, masses.sum() / len(masses))
-
-
-def margins(scores: Floats) -> Floats:
-    """Scores as ``decision_function`` shows them: one column for two classes."""
-    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-
-def probabilities(scores: Floats, proba: str) -> Floats:
-    """Votes to probabilities."""
-    if proba == "softmax":
-        # As scipy.special.softmax, without what it does for any array: for one row that takes five times as long.
-        scores = np.exp(PROBABILITY_SCALE * (scores - scores.max(axis=1, keepdims=True)))
-    shares: Floats = scores / scores.sum(axis=1, keepdims=True)
-    return shares
 
 
 def check_weak_learner(booster: VoteBooster) -> None:

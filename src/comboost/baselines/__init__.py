@@ -4,7 +4,7 @@ imbalanced-learn comes with the extra ``baselines``.
 """
 
 try:
-    import imblearn  # noqa: F401
+    import imblearn  # noqa: F401  (asked for here, so that the error names the extra)
 except ImportError as error:
     raise ImportError(
         'comboost.baselines needs imbalanced-learn, which is not installed. Run: pip install "comboost[baselines]"'

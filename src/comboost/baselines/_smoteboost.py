@@ -100,7 +100,7 @@ class SMOTEBoostClassifier(TreeVoter):
     """
 
     _rules: ClassVar[dict[str, Rule]] = {**TreeVoter._rules, "k_neighbors": integer(1)}
-    _evidence: ClassVar[float] = 0.5
+    _scale: ClassVar[float] = 1.0  # weights are twice those of CoMBo already
 
     def __init__(
         self,

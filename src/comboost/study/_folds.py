@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import StratifiedKFold
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 from comboost.study._methods import METHODS, Method

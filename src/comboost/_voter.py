@@ -1,0 +1,212 @@
+"""A weighted vote of trees. In: rows. Out: votes, classes, probabilities, at the end or after every round."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from comboost import _core
+from comboost._dtypes import Floats
+from comboost._parameters import check_parameters, choice
+from comboost._table import read_table
+from comboost._voting import Audience, blocks_of
+
+FEW_ROWS = 32
+SCORES_AT_ONCE = 2**22  # votes that predict holds at a time
+PROBA = choice("softmax", "votes")
+
+
+class Voter(ClassifierMixin, BaseEstimator):
+    """What a fitted vote makes of rows; how it was fitted is no matter."""
+
+    _scale: ClassVar[float] = 2.0  # softmax(2f): the exponential loss fits f to half of the log odds
+
+    def decision_function(self, X: Any) -> Floats:
+        """Weighted votes f of every class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            The votes in the order of ``classes_``; with two classes f(1) − f(0), and 0 means the first class.
+        """
+        return margins(self._scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class with the most votes; ties go to the first of them in ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The classes.
+        """
+        blocks = [self._scores(X)] if is_plain(X, self) else self._score_blocks(X, bounded=True)
+        elected = np.concatenate([scores.argmax(axis=1) for scores in blocks])
+        classes: NDArray[Any] = self.classes_[elected]
+        return classes
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities, as ``proba`` says.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            A column for every class of ``classes_``.
+        """
+        return probabilities(self._scores(X), self.proba, self._scale)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            A column for every class; −inf for a class without votes where ``proba="votes"``.
+        """
+        scores = self._scores(X)
+        if self.proba == "softmax":
+            return np.asarray(log_softmax(self._scale * scores, axis=1))
+        with np.errstate(divide="ignore"):
+            return np.log(probabilities(scores, self.proba, self._scale))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Weighted votes after every round, as ``decision_function`` gives them at the end.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Yields
+        ------
+        ndarray of shape (n_samples, n_classes) or (n_samples,)
+            The votes.
+        """
+        for scores in self._staged_scores(X):
+            yield margins(scores).copy()
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Classes after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+            The classes.
+        """
+        for scores in self._staged_scores(X):
+            yield self.classes_[scores.argmax(axis=1)]
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Class probabilities after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Yields
+        ------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities.
+        """
+        for scores in self._staged_scores(X):
+            yield probabilities(scores, self.proba, self._scale)
+
+    def _scores(self, X: Any) -> Floats:
+        if is_plain(X, self):
+            scores = np.zeros((len(X), len(self.classes_)))
+            self._forest.add_votes(X, False, scores, 0, self.n_iter_, 1)
+            return scores
+        blocks = list(self._score_blocks(X))
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+    def _score_blocks(self, X: Any, *, bounded: bool = False) -> Iterator[Floats]:
+        """Weighted votes of some rows after the other; ``bounded`` limits how many at a time."""
+        table = self._read(X)
+        n_classes = len(self.classes_)
+        for rows, missing in blocks_of(table, SCORES_AT_ONCE // n_classes if bounded else None):
+            scores = np.zeros((len(rows), n_classes))
+            self._forest.add_votes(rows, missing, scores, 0, self.n_iter_, self._n_threads())
+            yield scores
+
+    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+        """Weighted votes after every round, always the same array."""
+        table = self._read(X)
+        audience = Audience(table, self._n_threads())
+        scores = np.zeros((table.shape[0], len(self.classes_)))
+        for t, weight in enumerate(self.estimator_weights_.tolist()):
+            audience.add_votes(self._forest.tree(t), weight, scores)
+            yield scores
+
+    def _read(self, X: Any) -> Any:
+        self._check_fitted()
+        return read_table(self, X, reset=False).encode(self._categories)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self)
+        check_parameters(self, {"proba": PROBA})
+
+    def _n_threads(self) -> int:
+        return _core.available_threads(joblib.effective_n_jobs(self.n_jobs))
+
+
+def is_plain(X: Any, voter: Voter) -> bool:
+    """Whether X is a small array that trees can vote on at once: checks would take longer than the votes."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype in (np.float64, np.float32)
+        and X.ndim == 2
+        and 0 < len(X) <= FEW_ROWS
+        and "_forest" in vars(voter)
+        and "_known_votes" not in vars(voter)
+        and X.shape[1] == voter.n_features_in_
+        and not hasattr(voter, "feature_names_in_")
+        and not voter._categories.values
+        and voter.proba in ("softmax", "votes")
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and bool(np.isfinite(X).all())
+    )
+
+
+def margins(scores: Floats) -> Floats:
+    """Scores as ``decision_function`` shows them: one column for two classes."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def probabilities(scores: Floats, proba: str, scale: float) -> Floats:
+    """Votes to probabilities: softmax of so many times the votes, or their shares."""
+    if proba == "softmax":
+        # As scipy.special.softmax, without what it does for any array: for one row that takes five times as long.
+        scores = np.exp(scale * (scores - scores.max(axis=1, keepdims=True)))
+    shares: Floats = scores / scores.sum(axis=1, keepdims=True)
+    return shares
