@@ -1,5 +1,7 @@
 """What the tests of whole models share: fitting a drawn problem, and the bytes of a fitted model."""
 
+import dataclasses
+
 import numpy as np
 from reference import quantised_twin
 from sklearn.utils import check_random_state
@@ -63,3 +65,17 @@ def fit_categories(raw, features):
 
 def spectral_norm(matrix):
     return float(np.linalg.norm(matrix, ord=2))
+
+
+def everything(model):
+    """All that a model is made of, in bytes. A pickle would tell more: how objects in memory refer to each other."""
+    return type(model).__name__, [(name, in_bytes(value)) for name, value in vars(model).items()]
+
+
+def in_bytes(value):
+    """A value as bytes, with its type."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.dtype.descr, value.shape, value.tobytes()
+    if dataclasses.is_dataclass(value):
+        return type(value).__name__, [in_bytes(getattr(value, part.name)) for part in dataclasses.fields(value)]
+    return repr(value.tolist() if isinstance(value, np.ndarray) else value)

@@ -11,6 +11,7 @@ import pytest
 
 import comboost
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
 
 PACKAGE = Path(inspect.getfile(CoMBoClassifier)).parent
 LAYERS = [
@@ -25,7 +26,7 @@ LAYERS = [
     {"_fits"},
     {"_training"},
     {"_classifier"},
-    {"comboost", "baselines", "datasets"},
+    {"comboost", "baselines", "dask", "datasets"},
     {"study"},
     {"cli"},
 ]
@@ -49,7 +50,9 @@ def test_imports_go_one_way_only(path):
         assert other == own or LEVEL[other] < LEVEL[own], f"{own} imports {other}"
 
 
-@pytest.mark.parametrize("estimator", [CoMBoClassifier, AdaBoostMMClassifier])
+@pytest.mark.parametrize(
+    "estimator", [CoMBoClassifier, AdaBoostMMClassifier, DaskCoMBoClassifier, DaskAdaBoostMMClassifier]
+)
 def test_documented_defaults_are_the_defaults(estimator):
     documented = dict(re.findall(r"^(\w+) : .*?default=([^,\n]+)$", inspect.getdoc(estimator), flags=re.MULTILINE))
     actual = {name: parameter.default for name, parameter in inspect.signature(estimator).parameters.items()}

@@ -18,7 +18,7 @@ from comboost._export import export_tree
 from comboost._fits import read_for_estimator
 from comboost._learners import read_votes
 from comboost._parameters import FUNCTION, NOTHING, SWITCH, TEXT, Rule, check_parameters, choice, either, integer, real
-from comboost._training import Training
+from comboost._training import TableTraining, Training
 from comboost._voter import PROBA, Voter
 
 RULES: dict[str, Rule] = {
@@ -153,9 +153,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         """
         before = dict(self.__dict__)
         try:
-            check_parameters(self, RULES)
-            check_weak_learner(self)
-            check_validation(self, X_val, y_val, sample_weight_val)
+            self._check(X_val, y_val, sample_weight_val)
             return self._fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
         except BaseException:
             # An old model, or none, but never half of a new one.
@@ -163,17 +161,26 @@ class VoteBooster(CallbackSupportMixin, Voter):
             self.__dict__.update(before)
             raise
 
+    def _check(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+        """Raise where parameters are no use, alone or together."""
+        check_parameters(self, RULES)
+        check_weak_learner(self)
+        check_validation(self, X_val, y_val, sample_weight_val)
+
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any, sample_weight_val: Any) -> Self:
         if not self.warm_start:
             self._forget()
-        training = Training(self, X, y, sample_weight, self._n_threads())
-        if X_val is not None:
-            training.hold(X_val, y_val, sample_weight_val)
-        elif self.early_stopping:
-            training.hold_out(self.validation_fraction)
-        training.run()
+        with self._training(X, y, sample_weight) as training:
+            if X_val is not None:
+                training.hold(X_val, y_val, sample_weight_val)
+            elif self.early_stopping:
+                training.hold_out(self.validation_fraction)
+            training.run()
         return self
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        return TableTraining(self, X, y, sample_weight, self._n_threads())
 
     def _forget(self) -> None:
         """Forget an earlier fit, which may have had another kind of weak learner."""

@@ -18,11 +18,25 @@ CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
 
 def integer_weights(sample_weight: Floats) -> Weights:
     """n_i = rint(s_i·2^k), k as large as Σn ≤ 2³² allows, from a bound on Σs that no order of the rows changes."""
+    return scale_weights(sample_weight, weight_shift(count_exponents(sample_weight)))
+
+
+def count_exponents(sample_weight: Floats) -> dict[int, int]:
+    """How many of the positive weights have which binary exponent."""
     exponents, counts = np.unique(np.frexp(sample_weight[sample_weight > 0])[1], return_counts=True)
-    lowest = int(exponents[0])
+    return dict(zip(exponents.tolist(), counts.tolist(), strict=True))
+
+
+def weight_shift(counts: Mapping[int, int]) -> int:
+    """k, from how many weights have which binary exponent."""
+    lowest = min(counts)
     # In units of 2^lowest, so that the sum is an exact integer.
-    bound = sum(int(count) << (int(exponent) - lowest) for exponent, count in zip(exponents, counts, strict=True))
-    shift = MAX_WEIGHT_SUM.bit_length() - 1 - (bound - 1).bit_length() - lowest
+    bound = sum(count << (exponent - lowest) for exponent, count in counts.items())
+    return MAX_WEIGHT_SUM.bit_length() - 1 - (bound - 1).bit_length() - lowest
+
+
+def scale_weights(sample_weight: Floats, shift: int) -> Weights:
+    """rint(s_i·2^k)."""
     # Two steps: the power of two alone may leave the range of a double where the product does not.
     half = shift // 2
     return np.rint(np.ldexp(np.ldexp(sample_weight, half), shift - half)).astype(WEIGHT)

@@ -3,6 +3,7 @@
 In: a table and the rows to train on. Out: a learner and rows to boost, votes on validation rows, what the model keeps.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -16,11 +17,12 @@ from sklearn.utils.validation import validate_data
 
 from comboost._binning import BinMapper
 from comboost._categories import Categories
+from comboost._costs import error_shares
 from comboost._dtypes import Floats
 from comboost._learners import EstimatorLearner, Learner, TreeLearner, TreePast, TreeRules, read_votes, shares_of
 from comboost._memory import check_memory
-from comboost._origin import digest, digest_rows
-from comboost._rows import BinnedRows, MemoryRows, Rows
+from comboost._origin import RowDigest, digest, digest_rows
+from comboost._rows import BinnedRows, MemoryRows, Rows, TreeRows
 from comboost._sources import EVERY_ROW
 from comboost._table import RawTable, find_categorical, read_table
 from comboost._training_set import TrainingSet
@@ -34,14 +36,11 @@ class Fit(Protocol):
     def shape(self) -> tuple[int, int]:
         """Rows and features of the table to train on."""
 
-    def prepare(self, data: TrainingSet, seed: int) -> tuple[Learner, Rows]:
+    def prepare(self, data: Any, seed: int) -> tuple[Learner, Rows]:
         """Make the weak learner, and the rows that it learns from."""
 
     def fingerprint(self) -> str:
         """A text that other rows would change."""
-
-    def hold(self, rows: NDArray[np.intp]) -> Any:
-        """Validate on some rows of the table, and give them in the sort of container that they came in."""
 
     def hold_other(self, X: Any) -> tuple[Any, int]:
         """Validate on another table: the table, and its number of rows."""
@@ -55,69 +54,60 @@ class Fit(Protocol):
     def confusion(self, alphas: Sequence[float]) -> Floats:
         """C_S of as many rounds as there are weights, on the rows that are trained on."""
 
+    def close(self) -> None:
+        """Let go of what is held in other processes."""
 
-class TreeFit:
-    """A fit of the built-in trees.
+
+class LocalFit(Fit, Protocol):
+    """A fit of a table in this process, which can validate on some of its rows."""
+
+    def hold(self, rows: NDArray[np.intp]) -> Any:
+        """Validate on some rows of the table, and give them in the sort of container that they came in."""
+
+
+class TreeFit(ABC):
+    """A fit of the built-in trees, wherever the rows are.
 
     Parameters
     ----------
     booster : VoteBooster
         Whose parameters count.
-    X : array-like
-        The table to train on.
     n_threads : int
         Threads of every kernel.
     past : TreePast or None
         What an earlier fit kept, to go on from there.
     """
 
-    def __init__(self, booster: Any, X: Any, n_threads: int, past: TreePast | None) -> None:
+    _rows: TreeRows
+
+    def __init__(self, booster: Any, n_threads: int, past: TreePast | None) -> None:
         self._booster = booster
         self._n_threads = n_threads
         self._past = past
-        self._raw = read_table(booster, X, reset=past is None)
         self._held: RawTable | None = None
         self._audience: Audience | None = None
 
     @property
+    @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Rows and features of the table to train on."""
-        return self._raw.shape
 
-    def prepare(self, data: TrainingSet, seed: int) -> tuple[TreeLearner, BinnedRows]:
-        """Make the weak learner, and the rows that it learns from."""
-        booster, n_classes, n_threads = self._booster, len(data.classes), self._n_threads
-        raw = self._raw if data.rows is None else self._raw.take(data.rows)
-        self._categories, known = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
-        table = raw.encode(self._categories)
-        bins = BinMapper.fit(table, self._categories, data.weights, booster.max_bins, n_threads)
-        check_memory(len(data.labels), self.shape[1], n_classes, int(bins.n_bins.sum()), booster.max_depth)
-        codes = bins.transform(table, n_threads, known)
-        self._fingerprint = digest(bins.flat_edges, bins.edge_starts, bins.kinds, self._categories.values)
-        if booster.warm_start:
-            self._fingerprint += digest_rows(codes, data.labels, data.weights)
-        self._bins = bins
-        rules = TreeRules.of(booster, self.shape[1], seed)
-        self._learner = TreeLearner(bins, n_classes, rules, n_threads, self._past)
-        self._rows = BinnedRows(
-            data.labels,
-            data.weights,
-            n_classes,
-            n_threads,
-            codes=codes,
-            bin_offsets=bins.bin_offsets,
-            counted=self._learner.counts_rows,
-        )
-        return self._learner, self._rows
+    def _make_learner(self, bins: BinMapper, n_classes: int, seed: int) -> TreeLearner:
+        rules = TreeRules.of(self._booster, self.shape[1], seed)
+        return TreeLearner(bins, n_classes, rules, self._n_threads, self._past)
+
+    def _keep(self, bins: BinMapper, categories: Categories, learner: TreeLearner, rows: TreeRows) -> None:
+        """Remember what the model will be made of."""
+        self._bins, self._categories, self._learner, self._rows = bins, categories, learner, rows
 
     def fingerprint(self) -> str:
         """Bins and categories, and, where a warm start may follow, the rows, in whatever order they are."""
-        return self._fingerprint
+        bins = self._bins
+        values = digest(bins.flat_edges, bins.edge_starts, bins.kinds, self._categories.values)
+        return f"{values}{self._digest_rows()}" if self._booster.warm_start else values
 
-    def hold(self, rows: NDArray[np.intp]) -> Any:
-        """Validate on some rows of the table."""
-        self._held = self._raw.take(rows)
-        return self._held.part(EVERY_ROW, 0, self.shape[1]).data
+    @abstractmethod
+    def _digest_rows(self) -> RowDigest: ...
 
     def hold_other(self, X: Any) -> tuple[Any, int]:
         """Validate on another table."""
@@ -144,11 +134,58 @@ class TreeFit:
 
     def confusion(self, alphas: Sequence[float]) -> Floats:
         """C_S of as many rounds as there are weights, on the rows that are trained on."""
-        return self._rows.confusion(self._learner.forest(alphas))
+        return error_shares(self._rows.confusion(self._learner.forest(alphas)))
+
+
+class TableFit(TreeFit):
+    """A fit of the built-in trees on a table in this process's memory; see `TreeFit`. X is the table."""
+
+    def __init__(self, booster: Any, X: Any, n_threads: int, past: TreePast | None) -> None:
+        super().__init__(booster, n_threads, past)
+        self._raw = read_table(booster, X, reset=past is None)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features of the table to train on."""
+        return self._raw.shape
+
+    def prepare(self, data: TrainingSet, seed: int) -> tuple[TreeLearner, BinnedRows]:
+        """Make the weak learner, and the rows that it learns from."""
+        booster, n_classes, n_threads = self._booster, len(data.classes), self._n_threads
+        raw = self._raw if data.rows is None else self._raw.take(data.rows)
+        categories, known = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
+        table = raw.encode(categories)
+        bins = BinMapper.fit(table, categories, data.weights, booster.max_bins, n_threads)
+        check_memory(len(data.labels), self.shape[1], n_classes, int(bins.n_bins.sum()), booster.max_depth)
+        learner = self._make_learner(bins, n_classes, seed)
+        codes = bins.transform(table, n_threads, known)
+        rows = BinnedRows(
+            data.labels,
+            data.weights,
+            n_classes,
+            n_threads,
+            codes=codes,
+            bin_offsets=bins.bin_offsets,
+            counted=learner.counts_rows,
+        )
+        self._coded = codes, data.labels, data.weights
+        self._keep(bins, categories, learner, rows)
+        return learner, rows
+
+    def _digest_rows(self) -> RowDigest:
+        return digest_rows(*self._coded)
+
+    def hold(self, rows: NDArray[np.intp]) -> Any:
+        """Validate on some rows of the table."""
+        self._held = self._raw.take(rows)
+        return self._held.part(EVERY_ROW, 0, self.shape[1]).data
+
+    def close(self) -> None:
+        """All is in this process."""
 
 
 class EstimatorFit:
-    """A fit of clones of a scikit-learn classifier; see `TreeFit`. ``past`` are the clones of an earlier fit."""
+    """A fit of clones of a scikit-learn classifier; see `TableFit`. ``past`` are the clones of an earlier fit."""
 
     def __init__(self, booster: Any, X: Any, n_threads: int, past: Sequence[ClassifierMixin]) -> None:
         self._booster = booster
@@ -201,7 +238,10 @@ class EstimatorFit:
 
     def confusion(self, alphas: Sequence[float]) -> Floats:
         """C_S of as many rounds as there are weights, on the rows that are trained on."""
-        return self._rows.confusion_of(self._learner.elected(alphas))
+        return error_shares(self._rows.count_elected(self._learner.elected(alphas)))
+
+    def close(self) -> None:
+        """All is in this process."""
 
 
 def read_for_estimator(booster: Any, X: Any, *, reset: bool) -> Any:

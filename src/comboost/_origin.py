@@ -3,7 +3,7 @@
 import hashlib
 import numbers
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -14,7 +14,7 @@ from comboost._boosting import History
 from comboost._dtypes import Codes, Labels, Weights
 
 #: Parameters that a warm start may change: what was learned does not depend on them.
-FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "warm_start"}
+FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "warm_start", "client"}
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,28 @@ def digest(*parts: Any) -> str:
     return found.hexdigest()
 
 
-def digest_rows(codes: Codes, labels: Labels, weights: Weights | None) -> str:
-    """A short text that other rows would change, but no other order of them."""
+class RowDigest(NamedTuple):
+    """Two numbers that other rows would change, but no other order of them: a sum and an exclusive or of hashes."""
+
+    added: int
+    mixed: int
+
+    def joined(self, other: "RowDigest") -> "RowDigest":
+        """The digest of these rows and others."""
+        return RowDigest((self.added + other.added) % 2**64, self.mixed ^ other.mixed)
+
+    def __str__(self) -> str:
+        return f"{self.added:016x}{self.mixed:016x}"
+
+
+def digest_rows(codes: Codes, labels: Labels, weights: Weights | None) -> RowDigest:
+    """The digest of some rows."""
     prime = np.uint64(0x100000001B3)  # of the FNV hash
     rows = labels.astype(np.uint64)
     for column in codes if weights is None else (*codes, weights):
         rows = (rows ^ column) * prime
     rows ^= rows >> np.uint64(32)
-    return f"{int((rows * prime).sum(dtype=np.uint64)):016x}{int(np.bitwise_xor.reduce(rows)):016x}"
+    return RowDigest(int((rows * prime).sum(dtype=np.uint64)), int(np.bitwise_xor.reduce(rows)))
 
 
 def past_of(booster: Any) -> History | None:
@@ -107,6 +121,12 @@ def past_of(booster: Any) -> History | None:
     return History(
         booster.edges_.tolist(), booster.estimator_weights_.tolist(), booster.loss_curve_.tolist(), booster.stop_reason_
     )
+
+
+def check_past(booster: Any) -> None:
+    """Raise where a warm start would go on with other parameters, before any row is looked at."""
+    if past_of(booster) is not None:
+        booster._origin.check_parameters(booster)
 
 
 def fingerprints(booster: Any) -> dict[str, str]:

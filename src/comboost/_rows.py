@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._costs import error_shares, exponent_below
+from comboost._costs import exponent_below
 from comboost._dtypes import COARSE_BITS, LABEL, SUM, Codes, Floats, Labels, Sums, Weights
 from comboost._tree import Forest, Tree
 
@@ -111,8 +111,8 @@ class TreeRows(Rows, Protocol):
     def search(self, grower: _core.Grower) -> None:
         """Search the grower's frontier straight from its rows."""
 
-    def confusion(self, forest: Forest) -> Floats:
-        """C_S of the whole vote."""
+    def confusion(self, forest: Forest) -> Sums:
+        """Weights by (truth, prediction of the whole vote), (K, K)."""
 
 
 def quantise_below(
@@ -192,11 +192,11 @@ class MemoryRows:
         self._table.row_losses(losses)
         return losses
 
-    def confusion_of(self, elected: Labels) -> Floats:
-        """C_S of these predictions."""
+    def count_elected(self, elected: Labels) -> Sums:
+        """Weights by (truth, prediction), (K, K)."""
         counts = np.empty((self._n_classes, self._n_classes), dtype=SUM)
         self._table.confusion(elected, counts)
-        return error_shares(counts)
+        return counts
 
     def _settle(self, ballot: Ballot) -> Labels:
         """The vote of every row."""
@@ -276,8 +276,8 @@ class BinnedRows(MemoryRows):
         )
         return histograms
 
-    def confusion(self, forest: Forest) -> Floats:
-        """C_S of the whole vote."""
+    def confusion(self, forest: Forest) -> Sums:
+        """Weights by (truth, prediction of the whole vote), (K, K)."""
         _core.elect(
             self._codes,
             forest.node_bytes,
@@ -288,7 +288,8 @@ class BinnedRows(MemoryRows):
             self._n_threads,
             self._votes,
         )
-        return self.confusion_of(self._votes)
+        self._settled = None
+        return self.count_elected(self._votes)
 
     def _settle(self, ballot: Ballot) -> Labels:
         assert isinstance(ballot, Tree)

@@ -126,11 +126,14 @@ class EncodedTable:
         return matrix
 
 
-FRAMES = (
+FRAMES: tuple[tuple[str, str, type[Source]], ...] = (
     ("pandas", "DataFrame", PandasSource),
     ("polars", "DataFrame", PolarsSource),
     ("pyarrow", "Table", ArrowSource),
 )
+
+
+ANY_ARRAY: dict[str, Any] = {"dtype": None, "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
@@ -146,15 +149,33 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
         True in ``fit``; False where X must have the features of training.
     """
     X = as_frame(X)
+    frame = frame_source(X)
+    if frame is not None:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        # scikit-learn's own errors about empty tables, by way of an array of this shape that takes no memory.
+        check_array(np.broadcast_to(0.0, X.shape), estimator=estimator, input_name="X", ensure_all_finite=False)
+        return RawTable(frame)
+    return RawTable(array_source(validate_data(estimator, X, reset=reset, **ANY_ARRAY)))
+
+
+def read_part(X: Any) -> RawTable:
+    """A part of a table whose names and features were checked before; it may have no rows."""
+    X = as_frame(X)
+    return RawTable(frame_source(X) or array_source(check_array(X, ensure_min_samples=0, **ANY_ARRAY)))
+
+
+def frame_source(X: Any) -> Source | None:
+    """The source that a data frame is; None where X is no such frame."""
     for package, name, source in FRAMES:
         frame_type = getattr(sys.modules.get(package), name, None)
         if frame_type is not None and isinstance(X, frame_type):
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
-            # scikit-learn's own errors about empty tables, by way of an array of this shape that takes no memory.
-            check_array(np.broadcast_to(0.0, X.shape), estimator=estimator, input_name="X", ensure_all_finite=False)
-            return RawTable(source(X))
-    array = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False, accept_sparse=["csr", "csc"])
-    return RawTable(SparseSource(array) if issparse(array) else ArraySource(array))
+            return source(X)
+    return None
+
+
+def array_source(array: Any) -> Source:
+    """The source that a checked array is."""
+    return SparseSource(array) if issparse(array) else ArraySource(array)
 
 
 def as_frame(X: Any) -> Any:

@@ -1,7 +1,7 @@
 """One fit, from checked parameters to fitted attributes. In: a booster, its rows, its validation rows. Out: a model."""
 
 import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -9,12 +9,12 @@ from comboost._boosting import FINAL, BoostRules, History, boost, first_costs
 from comboost._callbacks import RoundCallbacks
 from comboost._costs import bound_factor, cost_array, unit_costs
 from comboost._dtypes import Floats
-from comboost._fits import EstimatorFit, Fit, TreeFit
+from comboost._fits import EstimatorFit, Fit, LocalFit, TableFit
 from comboost._learners import TreePast
 from comboost._memory import check_memory
-from comboost._origin import Origin, check_same_values, past_of
+from comboost._origin import Origin, check_past, check_same_values, past_of
 from comboost._progress import ProgressPrinter
-from comboost._training_set import TrainingSet, ValidationSet
+from comboost._training_set import Census, TrainingSet, ValidationSet
 from comboost._validation import Judge, Patience, hold_out
 from comboost._watching import Validation, Watch
 
@@ -28,37 +28,50 @@ class HeldRows(NamedTuple):
     coded: ValidationSet
 
 
+class Given(NamedTuple):
+    """What ``fit`` was given."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+
+
 class Training:
-    """One fit of a booster.
+    """One fit of a booster, wherever its rows are.
 
     Parameters
     ----------
     booster : VoteBooster
         Whose parameters count; with ``warm_start`` its rounds are gone on from.
-    X, y, sample_weight
+    fit : Fit
+        Knows the rows and the weak learner.
+    data : Census
+        What is known of the rows to train on.
+    given : Given
         What to train on, as given.
     n_threads : int
         Threads of every kernel.
     """
 
-    def __init__(self, booster: Any, X: Any, y: Any, sample_weight: Any, n_threads: int) -> None:
+    def __init__(self, booster: Any, fit: Fit, data: Census, given: Given, n_threads: int) -> None:
         self._booster = booster
+        self._fit = fit
+        self._data = data
+        self._given = given
         self._n_threads = n_threads
-        self._given = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
-        self._sample_weight = sample_weight
         self._past = past_of(booster)
-        if self._past is not None:
-            booster._origin.check_parameters(booster)
-        self._fit = make_fit(booster, X, n_threads, warm=self._past is not None)
-        self._data = TrainingSet.read(y, sample_weight, self._fit.shape[0])
         self._held: HeldRows | None = None
-        n_rows, n_features = self._fit.shape
         if self._past is None:
-            self._origin = Origin.of(booster, n_rows, self._data.classes)
+            self._origin = Origin.of(booster, fit.shape[0], data.classes)
         else:
             self._origin = booster._origin
-            self._origin.check_rows(n_rows, self._data.classes)
-        check_memory(n_rows, n_features if booster.estimator is None else 0, len(self._data.classes))
+            self._origin.check_rows(fit.shape[0], data.classes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._fit.close()
 
     def hold(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Validate on these rows."""
@@ -69,15 +82,8 @@ class Training:
         self._held = HeldRows(X, y, sample_weight, ValidationSet.read(y, sample_weight, n_rows, self._data.classes))
 
     def hold_out(self, fraction: float) -> None:
-        """Validate on some of the rows to train on, and train on the others."""
-        data = self._data
-        random = np.random.RandomState(self._origin.seed)
-        train, held = hold_out(data.labels, len(data.classes), fraction, random)
-        rows = held if data.rows is None else data.rows[held]
-        coded = ValidationSet(data.labels[held], None if data.weights is None else data.weights[held])
-        weight = None if self._sample_weight is None else np.asarray(self._sample_weight)[rows]
-        self._held = HeldRows(self._fit.hold(rows), data.classes[data.labels[held]], weight, coded)
-        self._data = data.take(train)
+        """Validate on some of the rows to train on, and train on the others; only where they are in this process."""
+        raise NotImplementedError
 
     def run(self) -> None:
         """Boost, and give the booster its fitted attributes."""
@@ -137,7 +143,10 @@ class Training:
 
     def _make_watch(self, validation: Validation | None) -> Watch:
         booster, n_past = self._booster, 0 if self._past is None else len(self._past)
-        callbacks = RoundCallbacks(booster, booster.n_estimators - n_past, **self._given, first_round=n_past)
+        X, y, weight = self._given
+        metadata = None if weight is None else {"sample_weight": weight}
+        n_rounds = booster.n_estimators - n_past
+        callbacks = RoundCallbacks(booster, n_rounds, X=X, y=y, metadata=metadata, first_round=n_past)
         printer = None
         if booster.verbose > 0:
             printer = ProgressPrinter(booster.n_estimators, booster.verbose, with_score=validation is not None)
@@ -181,11 +190,41 @@ class Training:
         return model
 
 
-def make_fit(booster: Any, X: Any, n_threads: int, *, warm: bool) -> Fit:
+class TableTraining(Training):
+    """One fit of a booster on a table in this process's memory; see `Training`."""
+
+    _fit: LocalFit
+    _data: TrainingSet
+
+    def __init__(self, booster: Any, X: Any, y: Any, sample_weight: Any, n_threads: int) -> None:
+        check_past(booster)
+        fit = make_fit(booster, X, n_threads)
+        n_rows, n_features = fit.shape
+        data = TrainingSet.read(y, sample_weight, n_rows)
+        super().__init__(booster, fit, data, Given(X, y, sample_weight), n_threads)
+        check_memory(n_rows, n_features if booster.estimator is None else 0, len(data.classes))
+
+    def hold_out(self, fraction: float) -> None:
+        """Validate on some of the rows to train on, and train on the others."""
+        data, given = self._data, self._given.sample_weight
+        random = np.random.RandomState(self._origin.seed)
+        train, held = hold_out(data.labels, len(data.classes), fraction, random)
+        rows = held if data.rows is None else data.rows[held]
+        coded = ValidationSet(data.labels[held], None if data.weights is None else data.weights[held])
+        weight = None if given is None else np.asarray(given)[rows]
+        self._held = HeldRows(self._fit.hold(rows), data.classes[data.labels[held]], weight, coded)
+        self._data = data.take(train)
+
+
+def make_fit(booster: Any, X: Any, n_threads: int) -> LocalFit:
     """The fit of the weak learner that the booster asks for."""
-    if booster.estimator is not None:
-        return EstimatorFit(booster, X, n_threads, booster.estimators_ if warm else [])
-    if not warm:
-        return TreeFit(booster, X, n_threads, None)
-    trees = [booster._forest.tree(t) for t in range(booster.n_iter_)]
-    return TreeFit(booster, X, n_threads, TreePast(trees, booster._importances))
+    if booster.estimator is None:
+        return TableFit(booster, X, n_threads, trees_of(booster))
+    return EstimatorFit(booster, X, n_threads, [] if past_of(booster) is None else booster.estimators_)
+
+
+def trees_of(booster: Any) -> TreePast | None:
+    """The trees from which a warm start goes on; None where the fit starts from nothing."""
+    if past_of(booster) is None:
+        return None
+    return TreePast([booster._forest.tree(t) for t in range(booster.n_iter_)], booster._importances)

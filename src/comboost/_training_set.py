@@ -4,7 +4,7 @@ In: X, y, sample weights. Out: rows of positive weight, class indices, integer w
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,18 @@ from comboost._costs import class_masses, integer_weights
 from comboost._dtypes import LABEL, MAX_CLASSES, MAX_ROWS, Floats, Labels, Sums, Weights
 
 COUNTABLE = 2**20  # integer labels in a range of no more than this are counted instead of sorted
+
+
+class Census(Protocol):
+    """What is known of the rows to train on, wherever they are."""
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes, sorted."""
+
+    @property
+    def masses(self) -> Sums:
+        """The summed weight of every class."""
 
 
 @dataclass(frozen=True)
@@ -45,19 +57,13 @@ class TrainingSet:
     @classmethod
     def read(cls, y: Any, sample_weight: Any, n_rows: int) -> "TrainingSet":
         """Check what ``fit`` is given beside X, which has so many rows, and drop the rows without weight."""
-        if n_rows > MAX_ROWS:
-            raise ValueError(f"X has {n_rows} rows; at most {MAX_ROWS} are supported. Train on a sample of them.")
+        check_n_rows(n_rows)
         classes, labels = read_classes(read_labels(y, n_rows, "y"))
         if sample_weight is None:
             return cls(None, labels, None, classes, class_masses(labels, None, len(classes)))
         weights = integer_weights(read_weights(sample_weight, n_rows, "sample_weight"))
         masses = class_masses(labels, weights, len(classes))
-        if (masses == 0).any():
-            empty = classes[masses == 0].tolist()
-            raise ValueError(
-                f"sample_weight gives no weight to the class(es) {empty}, zero or next to it beside the others; every "
-                "class needs a row that counts. Drop the rows of these classes, or raise their weights."
-            )
+        check_masses(masses, classes)
         kept = np.flatnonzero(weights)
         if len(kept) == n_rows:
             return cls(None, labels, weights, classes, masses)
@@ -100,6 +106,22 @@ class ValidationSet:
                 "others; raise these weights, or make them zero."
             )
         return cls(labels, weights)
+
+
+def check_n_rows(n_rows: int) -> None:
+    """Raise where there are more rows than can be added up exactly."""
+    if n_rows > MAX_ROWS:
+        raise ValueError(f"X has {n_rows} rows; at most {MAX_ROWS} are supported. Train on a sample of them.")
+
+
+def check_masses(masses: Sums, classes: NDArray[Any]) -> None:
+    """Raise where a class has no weight."""
+    if (masses == 0).any():
+        raise ValueError(
+            f"sample_weight gives no weight to the class(es) {classes[masses == 0].tolist()}, zero or next to it "
+            "beside the others; every class needs a row that counts. Drop the rows of these classes, or raise their "
+            "weights."
+        )
 
 
 def read_labels(y: Any, n_rows: int, name: str) -> NDArray[Any]:
@@ -195,6 +217,22 @@ def hash_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any
 
 def read_weights(sample_weight: ArrayLike, n_rows: int, name: str) -> Floats:
     """Sample weights as float64: finite, none negative, not all zero."""
+    weights = read_weights_of_part(sample_weight, n_rows, name)
+    if not weights.any():
+        raise no_weight_error(name)
+    return weights
+
+
+def no_weight_error(name: str) -> ValueError:
+    """What to do where no row counts."""
+    return ValueError(
+        f"every sample weight is zero in {name}, so no row counts; give at least one row of every class a positive "
+        "weight."
+    )
+
+
+def read_weights_of_part(sample_weight: ArrayLike, n_rows: int, name: str) -> Floats:
+    """Sample weights as float64: finite, none negative."""
     weights: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
     if weights.ndim != 1:
         raise ValueError(f"{name} has the shape {weights.shape}; give one weight per row, ({n_rows},).")
@@ -205,9 +243,4 @@ def read_weights(sample_weight: ArrayLike, n_rows: int, name: str) -> Floats:
         )
     if (weights < 0).any():
         raise ValueError(f"{name} holds the negative weight {weights.min():g}; weights must be zero or more.")
-    if not weights.any():
-        raise ValueError(
-            f"every sample weight is zero in {name}, so no row counts; give at least one row of every class a positive "
-            "weight."
-        )
     return weights
