@@ -2,6 +2,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "arrays.hpp"
 #include "comboost/binning.hpp"
 
@@ -10,6 +13,8 @@ namespace {
 
 using comboost::Weight;
 using NewVector = Array<double, nb::ndim<1>>;
+using CellBytes = Array<const std::uint8_t, nb::shape<-1, sizeof(comboost::Cell)>, nb::c_contig>;
+using NewCells = Array<std::uint8_t, nb::shape<-1, sizeof(comboost::Cell)>>;
 using NewEdges = std::tuple<NewVector, bool, bool>;
 
 template <class T>
@@ -38,6 +43,60 @@ void encode(const Values<T>& values, const Vector<double>& edges, const Vector<s
     comboost::encode(matrix_of(values), span_of(edges), span_of(starts), kinds_of(kinds), n_threads, codes.data());
 }
 
+void check_intervals(const comboost::KeyIntervals& intervals) {
+    const auto& [lows, highs, shifts, starts] = intervals;
+    require(highs.size() == lows.size() && shifts.size() == lows.size(), "every interval needs a low, high and shift");
+    require(std::is_sorted(starts.begin(), starts.end()), "starts must ascend");
+    require(starts.front() >= 0 && starts.back() <= static_cast<std::int64_t>(lows.size()),
+            "starts lie outside the intervals");
+    for (std::size_t f = 0; f + 1 < starts.size(); ++f) {
+        for (auto i = static_cast<std::size_t>(starts[f]); i < static_cast<std::size_t>(starts[f + 1]); ++i) {
+            require(lows[i] <= highs[i] && shifts[i] < 64,
+                    "an interval ends before it starts, or its shift is over 63");
+            require(static_cast<std::int64_t>(i) == starts[f] || highs[i - 1] < lows[i],
+                    "the intervals of a feature must ascend and be disjoint");
+        }
+    }
+}
+
+// A new array that owns the cells; nothing is copied.
+NewCells new_cells(std::vector<comboost::Cell> cells) {
+    cells.reserve(1);  // an array needs an address, also without elements
+    auto* owned = new std::vector<comboost::Cell>(std::move(cells));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<comboost::Cell>*>(p); });
+    return NewCells(reinterpret_cast<std::uint8_t*>(owned->data()), {owned->size(), sizeof(comboost::Cell)}, owner);
+}
+
+template <class T>
+NewCells count_cells(const Values<T>& values, const std::optional<Vector<Weight>>& weights,
+                     const Vector<comboost::ValueKey>& lows, const Vector<comboost::ValueKey>& highs,
+                     const Vector<std::uint8_t>& shifts, const Vector<std::int64_t>& starts, int n_threads) {
+    require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in their number of rows");
+    require(starts.size() == values.shape(1) + 1, "starts must have one entry more than there are features");
+    const comboost::KeyIntervals intervals{span_of(lows), span_of(highs), span_of(shifts), span_of(starts)};
+    check_intervals(intervals);
+    std::vector<comboost::Cell> cells;
+    {
+        nb::gil_scoped_release release;
+        cells = comboost::count_cells(matrix_of(values), span_or_empty(weights), intervals, n_threads);
+    }
+    return new_cells(std::move(cells));
+}
+
+std::span<const comboost::Cell> cells_of(const CellBytes& cells) {
+    require(reinterpret_cast<std::uintptr_t>(cells.data()) % alignof(comboost::Cell) == 0, "cells must be aligned");
+    return {reinterpret_cast<const comboost::Cell*>(cells.data()), cells.shape(0)};
+}
+
+NewCells merge_cells(const CellBytes& a, const CellBytes& b) {
+    std::vector<comboost::Cell> merged;
+    {
+        nb::gil_scoped_release release;
+        merged = comboost::merge_cells(cells_of(a), cells_of(b));
+    }
+    return new_cells(std::move(merged));
+}
+
 template <class T>
 void bind_dtype(nb::module_& m) {
     m.def("find_edges", &find_edges<T>, "values"_a.noconvert(), "weights"_a.noconvert().none(), "max_bins"_a,
@@ -47,6 +106,10 @@ void bind_dtype(nb::module_& m) {
     m.def("encode", &encode<T>, "values"_a.noconvert(), "edges"_a.noconvert(), "starts"_a.noconvert(),
           "kinds"_a.noconvert(), "n_threads"_a, "codes"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>(),
           "Writes the bin of every value, feature by feature.");
+    m.def("count_cells", &count_cells<T>, "values"_a.noconvert(), "weights"_a.noconvert().none(), "lows"_a.noconvert(),
+          "highs"_a.noconvert(), "shifts"_a.noconvert(), "starts"_a.noconvert(), "n_threads"_a,
+          "The cells of intervals of keys that hold rows, as records: feature, first key, smallest and largest key "
+          "seen, rows, weight.");
 }
 
 }  // namespace
@@ -54,6 +117,8 @@ void bind_dtype(nb::module_& m) {
 void bind_binning(nb::module_& m) {
     bind_dtype<double>(m);
     bind_dtype<float>(m);
+    m.def("merge_cells", &merge_cells, "a"_a.noconvert(), "b"_a.noconvert(),
+          "Two sets of cells in the order of features and places as one; cells of the same place add up.");
 }
 
 }  // namespace comboost_python

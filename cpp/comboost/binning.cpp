@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -156,6 +157,209 @@ void find_group_edges(const Matrix<T>& values, std::size_t first, std::size_t la
     }
 }
 
+// Cells are counted in an array where they are not many more than the rows, and by sorting elsewhere.
+constexpr ValueKey kMostCounters = 1 << 16;
+constexpr ValueKey kCountersPerRow = 4;
+
+// Keys are taken from a tile of a few columns, as wide as a cache line of floats and as high as the nearest cache
+// holds, and counted column by column over many rows, so that the counters of one column at a time are in the caches.
+constexpr std::size_t kCountedColumns = 16;
+constexpr std::size_t kCountedRows = 1 << 15;
+constexpr std::size_t kTileRows = 64;
+
+// A closed interval of keys, and its cells, which are numbered through the intervals of a feature.
+struct Interval {
+    ValueKey low, span;
+    std::size_t first_cell;
+    int shift;
+
+    bool holds(ValueKey key) const { return key - low <= span; }
+    ValueKey cell(ValueKey key) const { return (key - low) >> shift; }
+    ValueKey place(ValueKey cell) const { return low + (cell << shift); }
+    ValueKey last_cell() const { return span >> shift; }
+};
+
+// The intervals of one feature. Buckets of keys say where among them a search begins; it then takes the same few steps
+// for every key.
+class Intervals {
+  public:
+    Intervals(const KeyIntervals& all, std::size_t feature, std::size_t n_rows)
+        : size_(static_cast<std::size_t>(all.starts[feature + 1] - all.starts[feature])) {
+        const auto begin = static_cast<std::size_t>(all.starts[feature]), end = begin + size_;
+        first_ = all.lows[begin];
+        span_ = all.highs[end - 1] - first_;
+        for (std::size_t i = begin; i < end; ++i) {
+            intervals_.push_back({all.lows[i], all.highs[i] - all.lows[i], n_cells_, all.shifts[i]});
+            highs_.push_back(all.highs[i]);
+            n_cells_ = std::min(kMostCounters, n_cells_ + std::min(kMostCounters, intervals_.back().last_cell())) + 1;
+        }
+        if (size_ > 1) fill_buckets(std::clamp(static_cast<int>(std::bit_width(n_rows)), 1, kBucketBits));
+    }
+
+    std::span<const Interval> each() const { return {intervals_.data(), size_}; }
+    std::size_t n_cells() const { return n_cells_; }  // kMostCounters + 1 stands for any number above kMostCounters
+
+    // The only interval that may hold a key.
+    const Interval& candidate(ValueKey key) const {
+        if (size_ == 1) return intervals_[0];
+        std::size_t i = buckets_[std::min(key - first_, span_) >> bucket_shift_];
+        for (std::size_t step = first_step_; step > 0; step /= 2) i += highs_[i + step - 1] < key ? step : 0;
+        return intervals_[i];
+    }
+
+  private:
+    static constexpr int kBucketBits = 16;
+
+    void fill_buckets(int bits) {
+        bucket_shift_ = std::max(0, static_cast<int>(std::bit_width(span_)) - bits);
+        std::uint32_t i = 0;
+        for (ValueKey bucket = 0; bucket <= span_ >> bucket_shift_; ++bucket) {
+            while (highs_[i] - first_ < bucket << bucket_shift_) ++i;
+            buckets_.push_back(i);
+        }
+        std::size_t most = 1;  // intervals in a bucket
+        for (std::size_t k = 0; k < size_; ++k)
+            most = std::max(most, k + 1 - buckets_[(intervals_[k].low - first_) >> bucket_shift_]);
+        first_step_ = std::bit_ceil(most) / 2;
+        const std::size_t overrun = 2 * first_step_;
+        highs_.resize(size_ + overrun, std::numeric_limits<ValueKey>::max());
+        intervals_.resize(size_ + overrun, intervals_.back());
+    }
+
+    std::size_t size_, n_cells_ = 0, first_step_ = 0;
+    ValueKey first_, span_;  // from the first interval's low to the last one's high
+    int bucket_shift_ = 0;
+    std::vector<Interval> intervals_;  // this and `highs_` are padded by as much as a search may overrun
+    std::vector<ValueKey> highs_;
+    std::vector<std::uint32_t> buckets_;  // the first interval that reaches into a bucket, or beyond it
+};
+
+// The cells of one feature, while rows are added.
+class CellCounter {
+  public:
+    CellCounter(const KeyIntervals& all, std::size_t feature, std::size_t n_rows)
+        : feature_(static_cast<std::int64_t>(feature)), intervals_(all, feature, n_rows) {
+        if (intervals_.n_cells() > std::min(kMostCounters, kCountersPerRow * n_rows)) return;
+        counters_ = AlignedArray<Counter>(intervals_.n_cells() + 1);
+        std::uninitialized_fill_n(counters_.data(), counters_.size(), Counter{});
+    }
+
+    // weight_of(k) is the weight of keys[k].
+    template <class WeightOf>
+    void add(std::span<const ValueKey> keys, WeightOf&& weight_of) {
+        if (counters_.size() > 0)
+            count(keys, weight_of);
+        else
+            for (std::size_t k = 0; k < keys.size(); ++k)
+                if (intervals_.candidate(keys[k]).holds(keys[k])) items_.push_back({keys[k], weight_of(k)});
+    }
+
+    std::vector<Cell> cells() { return counters_.size() > 0 ? counted_cells() : sorted_cells(); }
+
+  private:
+    struct Counter {
+        ValueKey low = std::numeric_limits<ValueKey>::max(), high = 0;
+        std::int64_t rows = 0, weight = 0;
+
+        void add(ValueKey key, Weight more) {
+            low = std::min(low, key);
+            high = std::max(high, key);
+            ++rows;
+            weight += more;
+        }
+    };
+
+    // Cells first, then their counters, which are on their way to the caches by then. Nothing branches on a value: keys
+    // outside all intervals have a counter of their own.
+    template <class WeightOf>
+    void count(std::span<const ValueKey> keys, WeightOf&& weight_of) {
+        Counter* const counters = counters_.data();
+        const std::size_t outside = intervals_.n_cells();
+        std::array<std::size_t, 256> cells;
+        for (std::size_t begin = 0; begin < keys.size(); begin += cells.size()) {
+            const std::size_t size = std::min(cells.size(), keys.size() - begin);
+            for (std::size_t k = 0; k < size; ++k) {
+                const Interval& interval = intervals_.candidate(keys[begin + k]);
+                const std::size_t cell = interval.first_cell + interval.cell(keys[begin + k]);
+                const std::size_t all_bits_if_held = std::size_t{0} - (interval.holds(keys[begin + k]) ? 1 : 0);
+                cells[k] = (cell & all_bits_if_held) | (outside & ~all_bits_if_held);
+                __builtin_prefetch(counters + cells[k], 1);
+            }
+            for (std::size_t k = 0; k < size; ++k) counters[cells[k]].add(keys[begin + k], weight_of(begin + k));
+        }
+    }
+
+    Cell cell_of(ValueKey place, const Counter& counter) const {
+        return {feature_, place, counter.low, counter.high, counter.rows, counter.weight};
+    }
+
+    std::vector<Cell> counted_cells() const {
+        const auto holds_rows = [](const Counter& counter) { return counter.rows > 0; };
+        std::vector<Cell> cells;
+        cells.reserve(static_cast<std::size_t>(
+            std::count_if(counters_.data(), counters_.data() + intervals_.n_cells(), holds_rows)));
+        for (const Interval& interval : intervals_.each())
+            for (ValueKey cell = 0; cell <= interval.last_cell(); ++cell)
+                if (const Counter& counter = counters_.data()[interval.first_cell + cell]; holds_rows(counter))
+                    cells.push_back(cell_of(interval.place(cell), counter));
+        return cells;
+    }
+
+    std::vector<Cell> sorted_cells() {
+        std::vector<Cell> cells;
+        if (items_.empty()) return cells;
+        std::vector<WeightedKey<ValueKey>> scratch;
+        radix_sort(items_, scratch);
+        Counter counter;
+        ValueKey last_place = 0;
+        for (const auto& [key, weight] : items_) {
+            const Interval& interval = intervals_.candidate(key);
+            const ValueKey place = interval.place(interval.cell(key));
+            if (counter.rows > 0 && place != last_place)
+                cells.push_back(cell_of(last_place, std::exchange(counter, Counter{})));
+            counter.add(key, weight);
+            last_place = place;
+        }
+        cells.push_back(cell_of(last_place, counter));
+        return cells;
+    }
+
+    std::int64_t feature_;
+    Intervals intervals_;
+    AlignedArray<Counter> counters_;  // empty: keys are kept and sorted
+    std::vector<WeightedKey<ValueKey>> items_;
+};
+
+// keys[k * size + i] is the key of row begin + i in the k-th of some features.
+template <class T>
+void gather_keys(const Matrix<T>& values, std::span<const std::size_t> features, std::size_t begin, std::size_t size,
+                 ValueKey* keys) {
+    for (std::size_t top = 0; top < size; top += kTileRows)
+        for (std::size_t k = 0; k < features.size(); ++k)
+            for (std::size_t i = top; i < std::min(size, top + kTileRows); ++i)
+                keys[k * size + i] = key_of(static_cast<double>(values(begin + i, features[k])));
+}
+
+template <class T>
+void count_group(const Matrix<T>& values, std::span<const Weight> weights, std::span<const std::size_t> features,
+                 const KeyIntervals& intervals, std::vector<Cell>* cells) {
+    std::vector<CellCounter> counters;
+    for (const std::size_t f : features) counters.emplace_back(intervals, f, values.n_rows);
+    std::vector<ValueKey> keys(features.size() * std::min(kCountedRows, values.n_rows));
+    for (std::size_t begin = 0; begin < values.n_rows; begin += kCountedRows) {
+        const std::size_t size = std::min(kCountedRows, values.n_rows - begin);
+        gather_keys(values, features, begin, size, keys.data());
+        for (std::size_t k = 0; k < features.size(); ++k) {
+            const std::span<const ValueKey> column(keys.data() + k * size, size);
+            if (weights.empty())
+                counters[k].add(column, [](std::size_t) { return Weight{1}; });
+            else
+                counters[k].add(column, [&](std::size_t i) { return weights[begin + i]; });
+        }
+    }
+    for (std::size_t k = 0; k < features.size(); ++k) cells[k] = counters[k].cells();
+}
+
 }  // namespace
 
 template <class T>
@@ -204,11 +408,61 @@ void encode(const Matrix<T>& values, std::span<const double> edges, std::span<co
     });
 }
 
+template <class T>
+std::vector<Cell> count_cells(const Matrix<T>& values, std::span<const Weight> weights, const KeyIntervals& intervals,
+                              int n_threads) {
+    std::vector<std::size_t> features;
+    for (std::size_t f = 0; f < values.n_columns; ++f)
+        if (intervals.starts[f] < intervals.starts[f + 1]) features.push_back(f);
+    const auto n_shares = static_cast<std::size_t>(std::max(1, n_threads));
+    const std::size_t group_size =
+        std::clamp<std::size_t>((features.size() + n_shares - 1) / n_shares, 1, kCountedColumns);
+    std::vector<std::vector<Cell>> cells(features.size());
+    for_each_task((features.size() + group_size - 1) / group_size, values.n_rows * features.size() * 8, n_threads,
+                  [&](std::size_t group) {
+                      const std::size_t first = group * group_size;
+                      const std::size_t size = std::min(group_size, features.size() - first);
+                      count_group(values, weights, std::span(features).subspan(first, size), intervals, &cells[first]);
+                  });
+    std::size_t n_cells = 0;
+    for (const auto& of_feature : cells) n_cells += of_feature.size();
+    std::vector<Cell> all;
+    all.reserve(n_cells);
+    for (const auto& of_feature : cells) all.insert(all.end(), of_feature.begin(), of_feature.end());
+    return all;
+}
+
+std::vector<Cell> merge_cells(std::span<const Cell> a, std::span<const Cell> b) {
+    const auto is_before = [](const Cell& left, const Cell& right) {
+        return left.feature != right.feature ? left.feature < right.feature : left.place < right.place;
+    };
+    std::vector<Cell> merged;
+    merged.reserve(a.size() + b.size());
+    auto from_a = a.begin(), from_b = b.begin();
+    while (from_a != a.end() && from_b != b.end()) {
+        if (is_before(*from_a, *from_b)) {
+            merged.push_back(*from_a++);
+        } else if (is_before(*from_b, *from_a)) {
+            merged.push_back(*from_b++);
+        } else {
+            merged.push_back({from_a->feature, from_a->place, std::min(from_a->low, from_b->low),
+                              std::max(from_a->high, from_b->high), from_a->rows + from_b->rows,
+                              from_a->weight + from_b->weight});
+            ++from_a, ++from_b;
+        }
+    }
+    merged.insert(merged.end(), from_a, a.end());
+    merged.insert(merged.end(), from_b, b.end());
+    return merged;
+}
+
 template std::vector<FeatureEdges> find_edges(const Matrix<float>&, std::span<const Weight>, std::size_t, int);
 template std::vector<FeatureEdges> find_edges(const Matrix<double>&, std::span<const Weight>, std::size_t, int);
 template void encode(const Matrix<float>&, std::span<const double>, std::span<const std::int64_t>,
                      std::span<const Kind>, int, Code*);
 template void encode(const Matrix<double>&, std::span<const double>, std::span<const std::int64_t>,
                      std::span<const Kind>, int, Code*);
+template std::vector<Cell> count_cells(const Matrix<float>&, std::span<const Weight>, const KeyIntervals&, int);
+template std::vector<Cell> count_cells(const Matrix<double>&, std::span<const Weight>, const KeyIntervals&, int);
 
 }  // namespace comboost

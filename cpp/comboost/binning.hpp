@@ -48,4 +48,34 @@ template <class T>
 void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts,
             std::span<const Kind> kinds, int n_threads, Code* codes);
 
+// Keys stand for doubles: unsigned integers in the order of the values. -0 is 0; NaN lies beyond the infinities.
+using ValueKey = std::uint64_t;
+
+// Closed intervals of keys to count in, disjoint and ascending; feature f's are at [starts[f], starts[f + 1]). From its
+// low on, an interval is divided into cells of 2^shift keys.
+struct KeyIntervals {
+    std::span<const ValueKey> lows, highs;
+    std::span<const std::uint8_t> shifts;
+    std::span<const std::int64_t> starts;
+};
+
+// What the rows of a cell are; cells of several row sets add up.
+struct Cell {
+    std::int64_t feature;
+    ValueKey place;      // the first key that belongs here
+    ValueKey low, high;  // the smallest and the largest key seen
+    std::int64_t rows;
+    std::int64_t weight;
+};
+static_assert(sizeof(Cell) == 48 && alignof(Cell) == 8, "CELL_DTYPE of dask/_quantiles.py mirrors this record");
+
+// The cells that hold rows, in the order of features and keys. A feature without intervals is not read. `weights` is
+// empty where every row weighs 1.
+template <class T>
+std::vector<Cell> count_cells(const Matrix<T>& values, std::span<const Weight> weights, const KeyIntervals& intervals,
+                              int n_threads);
+
+// Two sets of cells as one. All are in the order of features and places; those of the same place add up.
+std::vector<Cell> merge_cells(std::span<const Cell> a, std::span<const Cell> b);
+
 }  // namespace comboost

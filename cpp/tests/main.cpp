@@ -1,10 +1,13 @@
 // Laws of the core on random problems, run under the address and undefined-behaviour sanitizers.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -92,6 +95,101 @@ void codes_count_the_edges_below_a_value(const Problem& p) {
             if (p.kinds[f] == Kind::categories && !std::isnan(x)) CHECK(p.codes[f * p.n_rows + i] == x);
         }
     }
+}
+
+ValueKey key_of(double value) {
+    const auto bits = std::bit_cast<ValueKey>(value == 0 ? 0.0 : value);
+    return bits >> 63 ? ~bits : bits | ValueKey{1} << 63;
+}
+
+struct Question {
+    std::vector<ValueKey> lows, highs;
+    std::vector<std::uint8_t> shifts;
+    std::vector<std::int64_t> starts{0};
+
+    KeyIntervals intervals() const { return {lows, highs, shifts, starts}; }
+};
+
+// Intervals from one value of a feature to another, for some features none; cells of a key, of many, or in between.
+Question random_question(const Problem& p, std::mt19937& random) {
+    Question question;
+    for (std::size_t f = 0; f < p.n_features; ++f) {
+        std::vector<ValueKey> ends;
+        const std::size_t n_ends = random() % 4 == 0 ? 0 : 2 * (1 + random() % (random() % 3 == 0 ? 100 : 2));
+        for (std::size_t k = 0; k < n_ends; ++k)
+            ends.push_back(key_of(p.values[random() % p.n_rows * p.n_features + f]));
+        std::sort(ends.begin(), ends.end());
+        for (std::size_t k = 0; k + 1 < ends.size(); k += 2) {
+            if (k > 0 && ends[k] <= ends[k - 1]) continue;
+            question.lows.push_back(ends[k]);
+            question.highs.push_back(ends[k + 1]);
+            question.shifts.push_back(static_cast<std::uint8_t>(random() % 2 ? 44 + random() % 8 : random() % 64));
+        }
+        question.starts.push_back(static_cast<std::int64_t>(question.lows.size()));
+    }
+    return question;
+}
+
+using Place = std::pair<std::int64_t, ValueKey>;
+
+std::map<Place, Cell> count_slowly(const Problem& p, const Question& question) {
+    std::map<Place, Cell> cells;
+    for (std::size_t f = 0; f < p.n_features; ++f)
+        for (std::size_t i = 0; i < p.n_rows; ++i)
+            for (auto k = static_cast<std::size_t>(question.starts[f]);
+                 k < static_cast<std::size_t>(question.starts[f + 1]); ++k) {
+                const ValueKey key = key_of(p.values[i * p.n_features + f]), low = question.lows[k];
+                if (key < low || key > question.highs[k]) continue;
+                const ValueKey place = low + ((key - low) >> question.shifts[k] << question.shifts[k]);
+                const auto feature = static_cast<std::int64_t>(f);
+                Cell& cell = cells.try_emplace({feature, place}, Cell{feature, place, key, key, 0, 0}).first->second;
+                cell.low = std::min(cell.low, key);
+                cell.high = std::max(cell.high, key);
+                ++cell.rows;
+                cell.weight += p.weights.empty() ? 1 : p.weights[i];
+            }
+    return cells;
+}
+
+bool are_same(const std::vector<Cell>& cells, const std::map<Place, Cell>& expected) {
+    return std::equal(cells.begin(), cells.end(), expected.begin(), expected.end(),
+                      [](const Cell& a, const auto& item) {
+                          const Cell& b = item.second;
+                          return a.feature == b.feature && a.place == b.place && a.low == b.low && a.high == b.high &&
+                                 a.rows == b.rows && a.weight == b.weight;
+                      });
+}
+
+void cells_hold_their_rows_and_those_of_parts_add_up(const Problem& p, std::mt19937& random) {
+    const Question question = random_question(p, random);
+    const auto expected = count_slowly(p, question);
+    const Matrix<double> all = p.matrix();
+    CHECK(are_same(count_cells(all, p.weights, question.intervals(), 1), expected));
+    CHECK(are_same(count_cells(all, p.weights, question.intervals(), 2), expected));
+
+    std::vector<Cell> merged;
+    for (std::size_t begin = 0; begin < p.n_rows;) {
+        const std::size_t size = 1 + random() % (p.n_rows - begin);
+        const Matrix<double> part{all.data + begin * p.n_features, size, p.n_features, all.row_stride, 1};
+        const auto weights = p.weights.empty() ? std::span<const Weight>{} : std::span(p.weights).subspan(begin, size);
+        merged = merge_cells(merged, count_cells(part, weights, question.intervals(), 1));
+        begin += size;
+    }
+    CHECK(are_same(merged, expected));
+}
+
+void floats_have_the_cells_of_the_same_doubles(std::mt19937& random) {
+    std::vector<float> floats;
+    for (int i = 0; i < 3000; ++i) floats.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
+    const std::vector<double> doubles(floats.begin(), floats.end());
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Question question{{key_of(-infinity)}, {key_of(infinity)}, {50}, {0, 1}};
+    const auto cells = count_cells(Matrix<float>{floats.data(), 3000, 1, 1, 1}, {}, question.intervals(), 1);
+    const Problem p{3000, 1, 2, doubles, {}, {}, {}, {}, {}, {}, {}};
+    CHECK(are_same(cells, count_slowly(p, question)));
+    std::int64_t rows = 0;
+    for (const Cell& cell : cells) rows += cell.rows;
+    CHECK(rows == std::count_if(doubles.begin(), doubles.end(), [](double x) { return !std::isnan(x); }));
 }
 
 std::vector<double> factors(const Problem& p, double scale) {
@@ -235,10 +333,12 @@ int main() {
     for (int repetition = 0; repetition < 200; ++repetition) {
         const Problem p = random_problem(random);
         codes_count_the_edges_below_a_value(p);
+        cells_hold_their_rows_and_those_of_parts_add_up(p, random);
         trees_keep_sums_and_agree_with_their_partition(p, random);
     }
     for (const std::size_t n_classes : {2, 3, 9, 40}) the_largest_sums_fit(n_classes);
     extreme_values_have_edges_between_them();
+    floats_have_the_cells_of_the_same_doubles(random);
     drawn_features_are_distinct_and_ascending();
     std::printf("native tests: %d passed, %d failed\n", check::n_passed, check::n_failed);
     return check::n_failed != 0;
