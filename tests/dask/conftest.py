@@ -1,0 +1,27 @@
+"""Clusters of real worker processes, each started once, and only where a test asks for it."""
+
+import pytest
+from distributed import Client, LocalCluster
+
+
+@pytest.fixture(scope="session")
+def clients():
+    """The client of a cluster with so many workers of one thread each."""
+    opened = {}
+
+    def client_of(n_workers):
+        if n_workers not in opened:
+            cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0)
+            opened[n_workers] = cluster, Client(cluster)
+        return opened[n_workers][1]
+
+    yield client_of
+    for cluster, client in opened.values():
+        client.close()
+        cluster.close()
+
+
+@pytest.fixture
+def client(clients):
+    """The client of a cluster with two workers."""
+    return clients(2)

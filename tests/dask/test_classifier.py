@@ -1,0 +1,236 @@
+"""The estimators on a cluster as a user meets them: parameters, words of errors, predictions."""
+
+import pickle
+import subprocess
+import sys
+
+import dask.array as da
+import dask.dataframe as dd
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
+from comboost.dask._shard import threads_of
+from comboost.datasets import load_yeast
+
+ROWS = np.array([[0.0], [1.0], [2.0], [3.0]])
+
+
+def lazy(rows, chunks=2):
+    return da.from_array(np.asarray(rows), chunks=chunks)
+
+
+@pytest.fixture(scope="module")
+def fitted(clients):
+    """A model of the yeast data, and the data as Dask arrays."""
+    X, y = load_yeast(return_X_y=True)
+    X, y = da.from_array(X, chunks=(400, -1)), da.from_array(y, chunks=400)
+    return DaskCoMBoClassifier(n_estimators=5, client=clients(2)).fit(X, y), X, y
+
+
+@pytest.mark.parametrize(
+    ("on_dask", "local"),
+    [(DaskCoMBoClassifier, CoMBoClassifier), (DaskAdaBoostMMClassifier, AdaBoostMMClassifier)],
+)
+def test_constructor_is_the_local_one_and_a_client(on_dask, local):
+    assert on_dask().get_params() == {**local().get_params(), "client": None}
+    with pytest.raises(TypeError, match="n_trees"):
+        on_dask(n_trees=3)
+
+
+def test_clone_shares_the_client_and_pickle_drops_it(client):
+    model = DaskCoMBoClassifier(n_estimators=3, client=client)
+    assert clone(model).client is client
+    assert clone(model).get_params() == model.get_params()
+    again = pickle.loads(pickle.dumps(model))
+    assert again.client is None
+    assert again.n_estimators == 3
+
+
+def test_current_client_is_used_where_none_is_given(client):
+    with client.as_current():
+        model = DaskCoMBoClassifier(n_estimators=1).fit(lazy(ROWS), lazy([0, 0, 1, 1]))
+    assert model.predict(ROWS).tolist() == [0, 0, 1, 1]
+
+
+def test_client_that_is_not_the_current_one_is_used_where_it_is_given(client):
+    with Client(client.scheduler.address, set_as_default=False) as other:
+        model = DaskCoMBoClassifier(n_estimators=1, client=other).fit(lazy(ROWS), lazy([0, 0, 1, 1]))
+    assert model.predict(ROWS).tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba", "decision_function"])
+def test_predictions_are_lazy_on_collections_and_eager_on_local_rows(fitted, method):
+    model, X, _ = fitted
+    found, here = getattr(model, method)(X), X.compute()
+    assert isinstance(found, da.Array)
+    expected = getattr(model.to_local(), method)(here)
+    assert np.array_equal(found.compute(), expected)
+    assert np.array_equal(getattr(model, method)(here), expected)
+
+
+def test_score_is_that_of_the_local_model(fitted):
+    model, X, y = fitted
+    assert model.score(X, y) == model.to_local().score(X.compute(), y.compute())
+    assert model.score(X.compute(), y.compute()) == model.score(X, y)
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 1), (1, 1), (3, 3), (-1, joblib.cpu_count())])
+def test_n_jobs_are_threads_of_the_worker(client, n_jobs, expected):
+    assert set(client.run(lambda dask_worker: threads_of(dask_worker, n_jobs)).values()) == {expected}
+
+
+def test_staged_votes_on_collections_are_refused(fitted):
+    model, X, _ = fitted
+    with pytest.raises(TypeError, match="rows in memory only"):
+        next(model.staged_predict(X))
+    assert len(list(model.staged_predict(X[:5].compute()))) == 5
+
+
+def test_fitted_model_survives_pickling_without_its_client(fitted):
+    model, X, _ = fitted
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict_proba(X[:9].compute()), model.predict_proba(X[:9].compute()))
+
+
+def test_local_model_knows_nothing_of_dask(fitted):
+    code = "import sys; sys.modules['dask'] = None; import pickle; pickle.load(sys.stdin.buffer)"
+    subprocess.run([sys.executable, "-c", code], input=pickle.dumps(fitted[0].to_local()), check=True)
+
+
+def test_to_local_wants_a_fitted_model(client):
+    with pytest.raises(ValueError, match="not fitted"):
+        DaskCoMBoClassifier(client=client).to_local()
+
+
+def test_missing_extra_is_named():
+    code = "import sys; sys.modules['distributed'] = None; import comboost.dask"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'comboost[dask]'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"estimator": LogisticRegression()}, "estimator=LogisticRegression.* cannot be boosted on a cluster"),
+        ({"early_stopping": True}, "give X_val and y_val"),
+        ({"max_depth": 0}, "max_depth"),
+        ({"max_features": 2}, "X has 1 features"),
+        ({"cost_matrix": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]}, "cost_matrix"),
+        ({"categorical_features": [4]}, "categorical_features"),
+    ],
+)
+def test_parameters_that_are_no_use_are_refused(client, parameters, words):
+    with pytest.raises(ValueError, match=words):
+        DaskCoMBoClassifier(client=client, **parameters).fit(lazy(ROWS), lazy([0, 0, 1, 1]))
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "weights", "words"),
+    [
+        (lazy(ROWS), lazy([1, 1, 1, 1]), None, "only one class"),
+        (lazy(ROWS), lazy([0.5, 1.5, 2.0, 0.1]), None, "Unknown label type"),
+        (lazy(ROWS), lazy([0.0, 1.0, np.nan, 1.0]), None, "In partition 1: Input y contains NaN"),
+        (lazy(np.where(ROWS == 2, np.inf, ROWS)), lazy([0, 0, 1, 1]), None, "infinity .* in column 0"),
+        (lazy(ROWS), lazy([0, 0, 1, 1]), lazy([1.0, 1, 1, -1]), "In partition 1: .*negative weight -1"),
+        (lazy(ROWS), lazy([0, 0, 1, 1]), lazy([0.0, 0, 0, 0]), "every sample weight is zero"),
+        (lazy(ROWS), lazy([0, 0, 1, 1]), lazy([1.0, 1, 0, 0]), r"no weight to the class\(es\) \[1\]"),
+        (lazy(ROWS), lazy([0, 0, 1, 1]), lazy([1.0, 1, np.nan, 0]), "In partition 1: .*NaN"),
+        (lazy(ROWS), lazy([0, 0, 1]), None, "inconsistent numbers of samples"),
+        (lazy(ROWS)[:0], lazy([0])[:0], None, "0 sample"),
+    ],
+)
+def test_rows_that_are_no_use_are_refused_as_the_local_estimator_does(client, X, y, weights, words):
+    with pytest.raises(ValueError, match=words):
+        DaskCoMBoClassifier(client=client).fit(X, y, weights)
+
+
+def test_labels_of_several_kinds_are_refused(client):
+    labels = [pd.Series(["a", "b"]), pd.Series([1, 2])]
+    y = dd.from_map(lambda piece: piece, labels, meta=("y", object), enforce_metadata=False)
+    X = dd.from_map(lambda k: pd.DataFrame({"a": [0.0, 1.0]}), [0, 1])
+    with pytest.raises(ValueError, match=r"y holds labels of several kinds .* numbers \(.*1.*\), text \('a'\)"):
+        DaskCoMBoClassifier(client=client).fit(X, y)
+
+
+def test_categories_of_several_kinds_are_refused(client):
+    pieces = [pd.DataFrame({"c": pd.Series(values).astype("category")}) for values in (["x", "y"], [1, 2])]
+    X = dd.from_map(lambda piece: piece, pieces, meta=pieces[0], enforce_metadata=False)
+    y = dd.from_map(lambda k: pd.Series([0, 1]), [0, 1])
+    with pytest.raises(ValueError, match="mixes categories of several kinds"):
+        DaskCoMBoClassifier(client=client).fit(X, y)
+
+
+def test_too_many_categories_in_all_partitions_together_are_refused(client):
+    values = np.arange(300).astype(float)
+    model = DaskCoMBoClassifier(client=client, categorical_features=[0])
+    with pytest.raises(ValueError, match="300 categories; at most 254"):
+        model.fit(lazy(values[:, None], chunks=(100, 1)), lazy((values > 9).astype(int), chunks=100))
+
+
+def test_local_tables_are_referred_to_the_local_estimator(client):
+    with pytest.raises(TypeError, match="use CoMBoClassifier"):
+        DaskCoMBoClassifier(client=client).fit(ROWS, [0, 0, 1, 1])
+
+
+def test_closed_client_is_refused():
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")
+    client = Client(cluster)
+    client.close()
+    cluster.close()
+    with pytest.raises(RuntimeError, match="The Dask client is closed; give a running one"):
+        DaskCoMBoClassifier(client=client).fit(lazy(ROWS), lazy([0, 0, 1, 1]))
+
+
+def test_cluster_without_workers_is_refused():
+    with (
+        LocalCluster(n_workers=0, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+        pytest.raises(RuntimeError, match="has no workers; start some"),
+    ):
+        DaskCoMBoClassifier(client=client).fit(lazy(ROWS), lazy([0, 0, 1, 1]))
+
+
+def test_no_client_at_all_is_said():
+    code = (
+        "import dask.array as da; from comboost.dask import DaskCoMBoClassifier\n"
+        "DaskCoMBoClassifier().fit(da.zeros((4, 1)), da.zeros(4))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "There is no Dask client; make one" in done.stderr
+
+
+def test_what_is_no_client_is_refused():
+    with pytest.raises(TypeError, match=r"client is a str; give a distributed\.Client"):
+        DaskCoMBoClassifier(client="tcp://127.0.0.1").fit(lazy(ROWS), lazy([0, 0, 1, 1]))
+
+
+def test_rows_too_many_for_a_worker_are_refused_before_memory_runs_out(client):
+    def limit_memory(dask_worker, limit):
+        dask_worker.memory_manager.memory_limit = limit
+
+    client.run(limit_memory, limit=2**20)
+    X = da.random.random((100_000, 1), chunks=(50_000, 1))
+    try:
+        with pytest.raises(MemoryError, match=r"its memory limit is 0\.0; use more workers"):
+            DaskCoMBoClassifier(client=client).fit(X, (X[:, 0] > 0.5).astype(int))
+    finally:
+        client.run(limit_memory, limit=None)
+
+
+def test_workers_that_are_paused_for_good_end_the_fit(monkeypatch):
+    monkeypatch.setattr("comboost.dask._cluster.PATIENCE", 1.0)
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", memory_limit="16 MiB"
+        ) as cluster,
+        Client(cluster) as client,
+        pytest.raises(RuntimeError, match="has had only paused workers"),
+    ):
+        DaskCoMBoClassifier(client=client).fit(lazy(ROWS), lazy([0, 0, 1, 1]))

@@ -1,0 +1,151 @@
+"""The law: a model fitted on a cluster is the local one, bit for bit, however rows are cut and wherever they are."""
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from models import booster_for, everything, fit
+from strategies import problems
+
+from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
+from comboost.datasets import load_car, load_yeast
+
+ON_DASK = {CoMBoClassifier: DaskCoMBoClassifier, AdaBoostMMClassifier: DaskAdaBoostMMClassifier}
+
+
+def on_dask(local, client):
+    """The estimator of the same parameters that fits on a cluster."""
+    return ON_DASK[type(local)](**local.get_params(deep=False), client=client)
+
+
+def cut(rows, sizes):
+    """Rows as a Dask array in chunks of these sizes."""
+    return da.from_array(rows, chunks=(tuple(sizes), *((n,) for n in rows.shape[1:])))
+
+
+def draw_sizes(data, n_rows, n_parts):
+    """Sizes of so many parts, of which some may be empty."""
+    cuts = sorted(data.draw(st.lists(st.integers(0, n_rows), min_size=n_parts - 1, max_size=n_parts - 1)))
+    return np.diff([0, *cuts, n_rows]).tolist()
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+@pytest.mark.parametrize("n_parts", [1, 2, 3, 8])
+@settings(max_examples=5)
+@given(problem=problems() | problems(missing=True, categories=True), data=st.data())
+def test_model_is_bit_identical_for_any_cut_and_order_of_rows(clients, n_workers, n_parts, problem, data):
+    order = np.array(data.draw(st.permutations(range(len(problem.y)))))
+    sizes = draw_sizes(data, len(problem.y), n_parts)
+    weights = problem.sample_weight
+    model = on_dask(booster_for(problem), clients(n_workers)).fit(
+        cut(problem.X[order], sizes),
+        cut(problem.y[order], sizes),
+        None if weights is None else cut(weights[order], sizes),
+    )
+    assert everything(model.to_local()) == everything(fit(problem))
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_class_that_lives_in_one_partition_only_counts_as_everywhere(clients, n_workers):
+    X, y = load_yeast(return_X_y=True)
+    by_class = np.argsort(y, kind="stable")
+    sizes = np.unique(y, return_counts=True)[1].tolist()
+    local = CoMBoClassifier(random_state=0, n_estimators=12).fit(X, y)
+    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=12), clients(n_workers))
+    model.fit(cut(X[by_class], sizes), cut(y[by_class], sizes))
+    assert everything(model.to_local()) == everything(local)
+
+
+@pytest.fixture(scope="module")
+def car():
+    """Categories with missing values among them."""
+    X, y = load_car(return_X_y=True, as_frame=True)
+    X.loc[::7, "safety"] = None
+    return X, pd.Series(y, index=X.index, name="label")
+
+
+@pytest.mark.parametrize("parameters", [{}, {"max_depth": None}, {"step": "exact", "learning_rate": 0.5}])
+def test_frame_of_categories_gives_the_local_model(client, car, parameters):
+    X, y = car
+    frame = dd.from_pandas(X.assign(label=y), npartitions=5, sort=False)
+    local = CoMBoClassifier(random_state=0, n_estimators=6, **parameters)
+    model = on_dask(local, client).fit(frame.drop(columns="label"), frame["label"])
+    here = frame.compute()
+    assert everything(model.to_local()) == everything(local.fit(here.drop(columns="label"), here["label"]))
+
+
+def test_rows_of_several_dtypes_give_the_model_of_their_common_one(client):
+    X, y = load_yeast(return_X_y=True)
+    half = len(y) // 2
+    single = X.astype(np.float32)
+    parts = [da.from_array(single[:half], chunks=200), da.from_array(single[half:].astype(np.float64), chunks=300)]
+    local = CoMBoClassifier(random_state=0, n_estimators=5)
+    model = on_dask(local, client).fit(da.concatenate(parts).rechunk({1: -1}), da.from_array(y, chunks=400))
+    assert everything(model.to_local()) == everything(local.fit(single.astype(np.float64), y))
+
+
+def test_deep_trees_whose_histograms_are_counted_in_pieces_give_the_local_model(client, monkeypatch):
+    X, y = load_yeast(return_X_y=True)
+    local = CoMBoClassifier(random_state=0, n_estimators=3, max_depth=None)
+    expected = everything(local.fit(X, y))
+    monkeypatch.setattr("comboost._learners.HISTOGRAM_BUDGET", 2**20)
+    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=3, max_depth=None), client)
+    assert everything(model.fit(cut(X, [500, 984]), cut(y, [500, 984])).to_local()) == expected
+
+
+@pytest.mark.parametrize("where", ["here", "on the cluster"])
+def test_early_stopping_with_validation_rows_gives_the_local_model(client, where):
+    X, y = load_yeast(return_X_y=True)
+    X_val, y_val = X[::3], y[::3]
+    local = CoMBoClassifier(random_state=0, n_estimators=60, early_stopping=True, n_iter_no_change=3).fit(
+        X, y, X_val=X_val, y_val=y_val
+    )
+    if where == "on the cluster":
+        X_val, y_val = da.from_array(X_val, chunks=100), da.from_array(y_val, chunks=100)
+    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=60, early_stopping=True, n_iter_no_change=3), client)
+    model.fit(cut(X, [700, 784]), cut(y, [700, 784]), X_val=X_val, y_val=y_val)
+    assert model.stop_reason_ == "early_stopping"
+    assert everything(model.to_local()) == everything(local)
+
+
+def test_warm_start_on_a_cluster_is_one_fit(client):
+    X, y = load_yeast(return_X_y=True)
+    here = CoMBoClassifier(random_state=0, n_estimators=9, warm_start=True).fit(X, y)
+    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=4, warm_start=True), client)
+    model.fit(cut(X, [700, 784]), cut(y, [700, 784]))
+    model.set_params(n_estimators=9).fit(cut(X, [300, 1184]), cut(y, [300, 1184]))
+    assert everything(model.to_local()) == everything(here)
+
+
+def test_warm_start_refuses_other_rows(client):
+    X, y = load_yeast(return_X_y=True)
+    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=2, warm_start=True), client)
+    model.fit(cut(X, [700, 784]), cut(y, [700, 784]))
+    with pytest.raises(ValueError, match="rows have other values"):
+        model.set_params(n_estimators=3).fit(cut(X * 2, [700, 784]), cut(y, [700, 784]))
+
+
+@pytest.mark.parametrize("labels", ["text", "integers", "booleans", "floats", "categories", "nullable"])
+def test_labels_of_any_type_give_the_classes_of_the_local_model(client, labels):
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "b"])
+    truth = pd.Series((frame["a"] > 0).to_numpy())
+    made = {
+        "text": truth.map({True: "yes", False: "no"}),
+        "integers": truth * 3 + 1,
+        "booleans": truth,
+        "floats": truth * 2.0,
+        "categories": truth.map({True: "yes", False: "no"}).astype("category"),
+        "nullable": truth.astype("Int64"),
+    }
+    frame["label"] = made[labels]
+    lazy = dd.from_pandas(frame, npartitions=3)
+    here = lazy.compute()
+    model = DaskCoMBoClassifier(random_state=0, n_estimators=2, client=client).fit(lazy[["a", "b"]], lazy["label"])
+    local = CoMBoClassifier(random_state=0, n_estimators=2).fit(here[["a", "b"]], here["label"])
+    assert model.classes_.dtype == local.classes_.dtype
+    assert everything(model.to_local()) == everything(local)
