@@ -1,0 +1,119 @@
+"""The case about traffic: bytes between processes, and calls, of a round; beside what a formula says."""
+
+from collections import Counter
+from typing import Any
+
+from benchmarks.dask import calls, readings
+from benchmarks.dask.apart import apart, say
+from benchmarks.dask.boosters import OURS
+from benchmarks.dask.clusters import started_cluster
+from benchmarks.dask.plan import Plan
+from benchmarks.dask.readings import CLIENT, LINKS, SCHEDULER, WORKER, Link, Reading, Spent
+from benchmarks.dask.rows import Rows
+from benchmarks.speed.libraries import MAX_BINS, MAX_DEPTH
+from benchmarks.speed.verdicts import Target, Verdict
+from benchmarks.tables.results import Result, Row
+
+# Not made fewer by a quick run: with few rows, nodes are soon pure, and trees have fewer splits than the formula.
+SHAPES = (Rows(20_000, 10, 3, n_chunks=8), Rows(200_000, 30, 5, n_chunks=8))
+WORKERS = (2, 4)
+FIRST, LAST = 5, 45  # rounds between whose ends everything is counted
+N_ROUNDS = LAST + 1  # the last one is not followed by the costs of a next one
+CHANNELS = 4  # of a histogram are padded to a multiple of this
+SUM_BYTES = 8
+KILO = 1e3
+SELDOM = 0.5  # messages per round: what comes less often is not part of a round
+NEAR = Target("≤", 0.05)
+
+
+def histogram_bytes(rows: Rows) -> int:
+    """Bytes of a node's histogram; no value comes twice, so every feature has all its bins."""
+    channels = -(-(rows.n_classes + 1) // CHANNELS) * CHANNELS
+    return rows.n_features * MAX_BINS * channels * SUM_BYTES
+
+
+def edge_bytes(rows: Rows) -> int:
+    """Bytes of histograms that a round sends along an edge of the reduction tree: the root's, then the left ones."""
+    return 2 ** (MAX_DEPTH - 1) * histogram_bytes(rows)
+
+
+def observe(address: str, n_workers: int, rows: Rows) -> tuple[Spent, Spent]:
+    """Fit as the client of a cluster: what was spent up to the first round's end, and what between two rounds."""
+    from distributed import Client
+
+    with Client(address) as client:
+        client.wait_for_workers(n_workers)
+        data = rows.persisted(client)
+        OURS().fit(client, *data, 1)  # the first time also loads code and connects
+        readings.begin(client)
+        taken = [Reading.take(client)]
+        model = OURS().estimator(client, N_ROUNDS).set_callbacks(reader_of(client, taken)).fit(*data)
+    if model.n_iter_ != N_ROUNDS:
+        raise RuntimeError(f"the fit stopped after {model.n_iter_} of {N_ROUNDS} rounds: {model.stop_reason_}")
+    start, after_one, first, last = taken
+    return after_one.since(start), last.since(first)
+
+
+def reader_of(client: Any, taken: list[Reading]) -> Any:
+    """A callback that takes a reading after some rounds."""
+    from comboost.cli.demo import RoundCounter
+
+    def tell(n_done: int) -> None:
+        if n_done in (1, FIRST, LAST):
+            taken.append(Reading.take(client))
+
+    return RoundCounter(tell)
+
+
+class TrafficCase:
+    """Bytes and calls of a round."""
+
+    name = "traffic"
+
+    def title(self, plan: Plan) -> str:
+        """What is measured."""
+        return f"bytes and calls of a round, depth {MAX_DEPTH}, from the end of round {FIRST} to that of round {LAST}"
+
+    def run(self, plan: Plan) -> Result:
+        """Fit on every shape and cluster."""
+        result = Result()
+        result.tables = {"rounds": [], "start": [], "scheduler": [], "workers": []}
+        for rows in SHAPES:
+            for n_workers in WORKERS:
+                with apart() as user, started_cluster(n_workers) as cluster:
+                    start, rounds = user.run(observe, cluster.scheduler_address, n_workers, rows)
+                say(f"{rows.name}, {n_workers} workers: done")
+                add_findings(result, rows, n_workers, start, rounds)
+        return result
+
+
+def add_findings(result: Result, rows: Rows, n_workers: int, start: Spent, rounds: Spent) -> None:
+    """Add a shape's lines to all tables, and the verdict on the formula."""
+    name = f"{rows.n_features} × {MAX_BINS} bins, {rows.n_classes} classes, {n_workers} workers"
+    sent = {link: rounds.sent[link] / (LAST - FIRST) for link in LINKS}
+    upward = sum(sent[WORKER, other] for other in (WORKER, CLIENT, SCHEDULER))
+    formula = {
+        "per trip": sum(sent.values()) / MAX_DEPTH / KILO,
+        "formula, an edge": edge_bytes(rows) / KILO,
+        "edges": upward / edge_bytes(rows),
+    }
+    result.tables["rounds"].append({"kB per round": name, **in_kilobytes(sent), **formula})
+    result.tables["start"].append({"kB up to the end of round 1": name, **in_kilobytes(start.sent)})
+    for place, counts in (("scheduler", rounds.at_scheduler), ("workers", rounds.at_workers)):
+        found = message_rates(counts)
+        result.tables[place] += [{f"messages at the {place}": name, "message": m, "per round": found[m]} for m in found]
+    # Every worker sends its sum to the one above it, and the first one to the client.
+    off = abs(upward / (n_workers * edge_bytes(rows)) - 1)
+    result.verdicts.append(Verdict(f"share by which workers' bytes are off the formula, {name}", NEAR, off))
+    result.raw[name] = {"rows": rows.name, "start": start.plain(), "rounds": rounds.plain()}
+
+
+def in_kilobytes(sent: dict[Link, Any]) -> Row:
+    """Columns of all links."""
+    return {f"{sender} → {receiver}": sent[sender, receiver] / KILO for sender, receiver in LINKS}
+
+
+def message_rates(counts: Counter[str]) -> dict[str, float]:
+    """Messages per round by name; whatever comes by the clock, or seldom, is left out."""
+    rates = {name: counts[name] / (LAST - FIRST) for name in sorted(counts) if name not in calls.BY_THE_CLOCK}
+    return {name: rate for name, rate in rates.items() if rate >= SELDOM} or {"none": 0.0}
