@@ -1,10 +1,10 @@
-"""Clusters of real worker processes, each started once, and only where a test asks for it."""
+"""Clusters of real worker processes, each started once for a file of tests, and only where one asks for it."""
 
 import pytest
 from distributed import Client, LocalCluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def clients():
     """The client of a cluster with so many workers of one thread each."""
     opened = {}
@@ -12,7 +12,7 @@ def clients():
     def client_of(n_workers):
         if n_workers not in opened:
             cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0)
-            opened[n_workers] = cluster, Client(cluster)
+            opened[n_workers] = cluster, Client(cluster, set_as_default=False)
         return opened[n_workers][1]
 
     yield client_of
