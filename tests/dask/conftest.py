@@ -1,7 +1,15 @@
 """Clusters of real worker processes, each started once for a file of tests, and only where one asks for it."""
 
+import dask
 import pytest
 from distributed import Client, LocalCluster
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    """Compute in this process what no client is asked for, whatever clients other tests have left behind."""
+    with dask.config.set(scheduler="threads"):
+        yield
 
 
 @pytest.fixture(scope="module")
