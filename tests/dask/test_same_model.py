@@ -5,6 +5,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client, LocalCluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import booster_for, everything, fit
@@ -47,6 +48,18 @@ def test_model_is_bit_identical_for_any_cut_and_order_of_rows(clients, n_workers
         None if weights is None else cut(weights[order], sizes),
     )
     assert everything(model.to_local()) == everything(fit(problem))
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_workers_inside_this_process_give_the_local_model(n_workers):
+    X, y = load_yeast(return_X_y=True)
+    local = CoMBoClassifier(random_state=0, n_estimators=12, max_depth=4)
+    with (
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        model = on_dask(local, client).fit(cut(X, [700, 784]), cut(y, [700, 784]))
+    assert everything(model.to_local()) == everything(local.fit(X, y))
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 4])

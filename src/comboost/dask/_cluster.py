@@ -110,10 +110,10 @@ class Cluster:
                 "workers' logs: those that hold it may end again and again, for example at their memory limits."
             ) from error
         finally:
-            self.release([future])
+            future.release()  # not cancelled: the user may hold a future of the same key
 
-    def release(self, futures: list[Future]) -> None:
-        """Let go of results, also where others know of them."""
+    def cancel(self, futures: list[Future]) -> None:
+        """End what nobody else can want, such as shards."""
         if futures and self.client.status == "running":
             self.client.cancel(futures, force=True)
 

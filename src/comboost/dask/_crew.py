@@ -12,8 +12,8 @@ from distributed import CancelledError, Future
 
 from comboost._dtypes import Sums
 from comboost._origin import RowDigest
-from comboost.dask._cluster import LOOK_AFTER, Cluster, ClusterError
-from comboost.dask._shard import Advance, Answer, Found, Shard, ShardSettings, Step
+from comboost.dask._cluster import Cluster, ClusterError
+from comboost.dask._shard import Advance, Answer, Found, Shard, ShardSettings, Step, answer_of
 from comboost.dask._survey import Home
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ class Crew:
         """Let go of the shards, so that their workers have their memory back."""
         futures = [*self._hiring, *(hand.future for hand in self._hands)]
         self._hands, self._hiring = [], []
-        self._cluster.release(futures)
+        self._cluster.cancel(futures)
 
     def _until_whole(self, act: Callable[[], T]) -> T:
         """Act with all shards; where some are lost, make them anew and act again."""
@@ -141,7 +141,7 @@ class Crew:
     def _make_whole(self) -> None:
         """Make lost shards anew, with their rows and all steps so far, and put all into a tree."""
         alive = [hand for hand in self._hands if self._is_alive(hand)]
-        self._cluster.release([*self._hiring, *(hand.future for hand in self._hands if hand not in alive)])
+        self._cluster.cancel([*self._hiring, *(hand.future for hand in self._hands if hand not in alive)])
         self._hands, self._hiring = alive, []
         workers = self._cluster.wait_for_workers()
         held = {place for hand in alive for place in hand.places}
@@ -241,14 +241,10 @@ class Crew:
             raise LostShardError(str(error)) from error
 
     def _finish(self, future: Any, needed: Sequence[Future]) -> Any:
-        while True:
-            try:
-                return future.result(timeout=LOOK_AFTER)
-            except TimeoutError:
-                if not future.done():
-                    self._check_alive(needed)  # even if nobody hung up
-            except CONNECTION_ERRORS as error:
-                raise LostShardError(str(error)) from error
+        try:
+            return answer_of(future, lambda: self._check_alive(needed))
+        except CONNECTION_ERRORS as error:
+            raise LostShardError(str(error)) from error
 
     def _check_alive(self, needed: Sequence[Future]) -> None:
         if any(future.status != "finished" for future in needed):

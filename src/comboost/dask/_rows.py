@@ -64,7 +64,7 @@ class DaskRows:
         return False
 
     def search(self, grower: _core.Grower) -> None:
-        """Never asked for."""
+        """Never asked for, since `searches` says no."""
         raise NotImplementedError
 
     def confusion(self, forest: Forest) -> Sums:

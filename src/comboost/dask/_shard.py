@@ -9,6 +9,7 @@ are numbered, and a step that is asked for again, because another shard was lost
 again.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -176,7 +177,8 @@ class Shard:
         for parent, place, counted in zip(
             splits[:, 0] - self._begin, smaller - self._n_nodes, self._rows.count(smaller), strict=True
         ):
-            sibling = np.subtract(self._frontier[parent], counted, out=self._frontier[parent])
+            # Not in place: with workers in the client's process, the client holds this very array of the parent.
+            sibling = self._frontier[parent] - counted
             frontier += [counted, sibling] if place % 2 == 0 else [sibling, counted]
         self._grow(splits, frontier)
         return np.stack(frontier[::2])
@@ -291,18 +293,29 @@ class Confusion:
 def wait_for(future: Any, child: Any, address: str) -> Any:
     """The answer of another shard; an error where its worker is gone, even if nobody hung up."""
     sign: Any = None
-    while True:
+
+    def look() -> None:
+        nonlocal sign
+        if address not in get_client().nthreads():
+            raise OSError(f"The worker at {address} is gone.")
+        # Another worker may be at this address by now. It would say that it knows no such shard.
+        if sign is not None and sign.done():
+            sign.result()
+            sign = None
+        sign = sign or child.found()
+
+    return answer_of(future, look)
+
+
+def answer_of(future: Any, look: Callable[[], None]) -> Any:
+    """What a call of an actor gave; while there is no answer, look around from time to time, which may raise."""
+    while not future.done():
         try:
             return future.result(timeout=LOOK_AFTER)
         except TimeoutError:
-            if future.done():
-                continue
-            if address not in get_client().nthreads():
-                raise OSError(f"The worker at {address} is gone.") from None
-            # Another worker may be at this address by now. It would say that it knows no such shard.
-            if sign is not None and sign.done():
-                sign = sign.result() and None
-            sign = sign or child.found()
+            if not future.done():
+                look()
+    return future.result()
 
 
 def threads_of(worker: Any, n_jobs: int | None) -> int:
