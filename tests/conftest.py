@@ -1,4 +1,7 @@
-"""Hypothesis for every test: without deadlines, since machines differ, and with a fixed seed, so that red stays red."""
+"""Hypothesis for every test: without deadlines, since machines differ, and with a fixed seed, so that red stays red.
+
+And the flag ``--regenerate`` of the golden results, which prints what moved.
+"""
 
 from hypothesis import HealthCheck, settings
 
@@ -6,3 +9,18 @@ settings.register_profile(
     "comboost", deadline=None, derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("comboost")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--regenerate", action="store_true", help="store the golden results anew, and say what moved")
+
+
+def pytest_terminal_summary(terminalreporter):
+    lines = [
+        text
+        for report in terminalreporter.getreports("passed")
+        for name, text in report.user_properties
+        if name == "golden"
+    ]
+    for line in lines:
+        terminalreporter.write_line(line)

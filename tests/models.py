@@ -7,7 +7,7 @@ from reference import quantised_twin
 from sklearn.utils import check_random_state
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
-from comboost._categories import Categories
+from comboost._table.categories import Categories
 
 ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}
 

@@ -23,13 +23,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import problems
 
 from comboost import AdaBoostMMClassifier
-from comboost._boosting import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER, BoostRules, boost, first_costs
-from comboost._voting import Audience
+from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER, BoostRules, boost
+from comboost._engine.voting import Audience
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 from comboost.baselines._ambiguity import next_distribution
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
 from comboost.baselines._neighbours import CATEGORY_UNITS, Metric, value_differences
-from comboost.baselines._problem import Problem
 from comboost.baselines._synthesis import Synthesis, most_frequent
 from comboost.baselines._weighted import TreeGrower, oversample
 from comboost.datasets import load_car, load_ecoli, load_glass, make_imbalanced
@@ -79,7 +78,7 @@ def booster_for(booster, problem, **changed):
 
 def read(model, X, y):
     """The problem as ``fit`` of the model reads it."""
-    return Problem.read(model, X, y, 1)
+    return model._read_problem(X, y)
 
 
 def votes_per_round(model, X):
@@ -255,8 +254,7 @@ def test_synthetic_rows_weigh_as_much_as_the_mean_original_row_in_every_round():
     learner = AugmentedLearner(problem.bins, problem.n_classes, problem.rules, 1)
     rows = AugmentedRows(problem, synthesis.labels, synthesis.draw_codes)
     watch = RowWatch(rows)
-    first = first_costs(rows, problem.unit)
-    boost(rows, learner, problem.unit, first, len(y), BoostRules(20, 1.0, "edge"), watch)
+    boost(rows, learner, problem.objective, BoostRules(20, 1.0, "edge"), watch)
     assert len(watch.losses) == 20
     for losses in watch.losses:
         original, synthetic = losses[: len(y)], losses[len(y) :]

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from reference import quantised_twin
 from strategies import feature_matrices
 
-from comboost._binning import BinMapper
-from comboost._categories import Categories
-from comboost._sources import ArraySource
-from comboost._table import RawTable
+from comboost._engine.binning import BinMapper
+from comboost._table.categories import Categories
+from comboost._table.table import ArraySource, RawTable
 
 
 def table_of(X):

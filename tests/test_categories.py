@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from models import fit_categories
 from sklearn.base import BaseEstimator
 
-from comboost._categories import MAX_CATEGORIES, Categories, Column
-from comboost._table import read_table
+from comboost._table.categories import MAX_CATEGORIES, Categories, Column
+from comboost._table.reading import read_table
 
 FEW = settings(max_examples=20)  # for each of many containers
 

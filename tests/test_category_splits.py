@@ -22,8 +22,8 @@ from sklearn.preprocessing import OrdinalEncoder
 from strategies import labels, problems
 
 from comboost import CoMBoClassifier
-from comboost._categories import MAX_CATEGORIES
 from comboost._dtypes import LEAF
+from comboost._table.categories import MAX_CATEGORIES
 from comboost.metrics import get_scorer
 
 FLOAT_ERROR = 1e-6  # of float twins beside quantised costs

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from comboost import CoMBoClassifier
-from comboost._learners import count_features
+from comboost._boosting.learners import count_features
 from comboost.datasets import load_yeast
 
 NAMES = np.array(["rare", "common", "middling"])
@@ -354,7 +354,7 @@ def test_levels_searched_in_parts_give_the_same_bits(table, monkeypatch):
     X, y = table
     booster = CoMBoClassifier(n_estimators=5, max_depth=None)
     whole = model_bytes(booster.fit(X, y))
-    monkeypatch.setattr("comboost._learners.HISTOGRAM_BUDGET", 50_000)
+    monkeypatch.setattr("comboost._boosting.learners.HISTOGRAM_BUDGET", 50_000)
     assert model_bytes(booster.fit(X, y)) == whole
 
 

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import quantised_twin
 
-from comboost import _costs
 from comboost._dtypes import MAX_EDGE, MAX_WEIGHT_SUM
+from comboost._engine import formulas
+from comboost._table.cost_matrices import cost_array
+from comboost._table.weights import integer_weights
 
 CLASSES = np.array(["a", "b", "c"])
 ONES = np.ones((3, 3)) - np.eye(3)
@@ -20,45 +22,45 @@ ONES = np.ones((3, 3)) - np.eye(3)
 
 @given(weights=st.lists(st.floats(0, 1e300, allow_subnormal=True), min_size=1, max_size=30).filter(any))
 def test_integer_weights_equal_the_twin_and_stay_below_the_limit(weights):
-    n = _costs.integer_weights(np.array(weights))
+    n = integer_weights(np.array(weights))
     assert int(n.sum(dtype=np.uint64)) <= MAX_WEIGHT_SUM
     assert n.tolist() == list(quantised_twin.integer_weights(weights))
 
 
 @given(weights=st.lists(st.integers(0, 1000), min_size=1, max_size=30).filter(any))
 def test_whole_weights_keep_their_ratios(weights):
-    n = _costs.integer_weights(np.array(weights, dtype=float))
+    n = integer_weights(np.array(weights, dtype=float))
     assert {Fraction(int(a), b) for a, b in zip(n, weights, strict=True) if b} == {Fraction(int(n.max()), max(weights))}
 
 
 @given(bound=st.floats(1e-220, 1e60), n_classes=st.integers(2, 1000))
 def test_exponent_is_the_largest_that_leaves_room_for_rounding(bound, n_classes):
-    exponent = _costs.exponent_below(bound, n_classes)
+    exponent = formulas.exponent_below(bound, n_classes)
     assert Fraction(bound) * Fraction(2) ** exponent <= 2**30 - n_classes
     assert Fraction(bound) * Fraction(2) ** (exponent + 1) > 2**30 - n_classes
 
 
 @given(edge=st.floats(1e-6, 0.999))
 def test_edge_step_makes_the_papers_bound_tight(edge):
-    alpha = _costs.step_of_edge(edge)
+    alpha = formulas.step_of_edge(edge)
     factor = (1 - edge) / 2 * math.exp(alpha) + (1 + edge) / 2 * math.exp(-alpha)
     assert factor == pytest.approx(math.sqrt(1 - edge**2))
-    assert _costs.bound_factor(edge, 1.0) == pytest.approx(math.sqrt(1 - edge**2))
+    assert formulas.bound_factor(edge, 1.0) == pytest.approx(math.sqrt(1 - edge**2))
 
 
 @given(advantage=st.integers(1, 2**62), rest=st.integers(0, 2**62))
 def test_edge_step_follows_from_the_edge_and_is_capped(advantage, rest):
     loss = advantage + rest
-    edge = _costs.edge(advantage, loss)
+    edge = formulas.edge(advantage, loss)
     assert 0 < edge <= MAX_EDGE
-    assert _costs.edge_step(advantage, loss) <= _costs.CAPPED_STEP
+    assert formulas.edge_step(advantage, loss) <= formulas.CAPPED_STEP
     # 1 - δ loses digits near 1; the integers do not.
-    assert _costs.edge_step(advantage, loss) == pytest.approx(_costs.step_of_edge(edge), rel=1e-6, abs=1e-9)
+    assert formulas.edge_step(advantage, loss) == pytest.approx(formulas.step_of_edge(edge), rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize(("right", "wrong"), [(1, 0), (2**62, 1), (2**40, 2**5)])
 def test_exact_step_is_capped(right, wrong):
-    assert _costs.exact_step(right, wrong) == _costs.CAPPED_STEP
+    assert formulas.exact_step(right, wrong) == formulas.CAPPED_STEP
 
 
 @pytest.mark.parametrize(
@@ -77,23 +79,23 @@ def test_exact_step_is_capped(right, wrong):
     ids=str,
 )
 def test_a_mistake_costs_one_in_every_shape(cost_matrix):
-    np.testing.assert_array_equal(_costs.cost_array(cost_matrix, CLASSES), ONES)
+    np.testing.assert_array_equal(cost_array(cost_matrix, CLASSES), ONES)
 
 
 def test_labels_of_a_frame_are_compared_as_values():
-    costs = _costs.cost_array(pd.DataFrame(ONES, index=range(3), columns=range(3)), np.array([0.0, 1.0, 2.0]))
+    costs = cost_array(pd.DataFrame(ONES, index=range(3), columns=range(3)), np.array([0.0, 1.0, 2.0]))
     np.testing.assert_array_equal(costs, ONES)
 
 
 def test_frame_is_read_by_its_labels_with_truth_in_the_index():
     costs = np.array([[0.0, 1, 2], [3, 0, 4], [5, 6, 0]])
     frame = pd.DataFrame(costs, index=list("abc"), columns=list("abc")).loc[list("cab"), list("bca")]
-    np.testing.assert_array_equal(_costs.cost_array(frame, CLASSES), costs)
+    np.testing.assert_array_equal(cost_array(frame, CLASSES), costs)
 
 
 @pytest.mark.parametrize("kind", [dict, pd.Series, lambda costs: list(costs.values())])
 def test_one_cost_per_class_is_the_cost_of_its_mistakes(kind):
-    costs = _costs.cost_array(kind({"a": 1, "b": 5, "c": 2}), CLASSES)
+    costs = cost_array(kind({"a": 1, "b": 5, "c": 2}), CLASSES)
     np.testing.assert_array_equal(costs, [[0, 1, 1], [5, 0, 5], [2, 2, 0]])
 
 
@@ -123,9 +125,9 @@ def test_one_cost_per_class_is_the_cost_of_its_mistakes(kind):
 )
 def test_bad_cost_matrix_says_what_is_wrong(cost_matrix, message):
     with pytest.raises(ValueError, match=message):
-        _costs.cost_array(cost_matrix, CLASSES)
+        cost_array(cost_matrix, CLASSES)
 
 
 def test_error_shares_are_row_shares_without_the_diagonal():
-    shares = _costs.error_shares(np.array([[3, 1], [0, 2]]))
+    shares = formulas.error_shares(np.array([[3, 1], [0, 2]]))
     np.testing.assert_allclose(shares, [[0, 0.25], [0, 0]])

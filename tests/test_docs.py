@@ -30,4 +30,4 @@ def test_examples_in_pages_run(page):
 
 
 def test_modules_are_found():
-    assert {"comboost.metrics", "comboost._classifier", "comboost.datasets"} <= set(MODULES)
+    assert {"comboost.metrics", "comboost._estimators.classifiers", "comboost.datasets"} <= set(MODULES)

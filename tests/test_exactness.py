@@ -16,14 +16,10 @@ from strategies import problems
 from threadpoolctl import threadpool_limits
 
 from comboost import CoMBoClassifier, _core
-from comboost._binning import BinMapper
-from comboost._boosting import BoostRules, boost, first_costs
-from comboost._categories import Categories
-from comboost._costs import cost_array, unit_costs
-from comboost._learners import TreeLearner, TreeRules
-from comboost._rows import BinnedRows, Costs, quantise_below
-from comboost._table import find_categorical, read_table
-from comboost._training_set import TrainingSet
+from comboost._boosting.loop import boost
+from comboost._engine.binning import bin_table
+from comboost._engine.rows import BinnedRows, Costs, Counted, quantise_below
+from comboost._table.reading import TrainingSet, read_table
 
 MODEL_SCRIPT = """
 import hashlib, sys
@@ -72,18 +68,14 @@ class BlockRows:
         roots = [block.start_tree(count=with_root) for block in self.blocks]
         return Costs(exponent, loss, largest, sum(roots) if with_root else None)
 
-    def split(self, splits):
-        nodes = self.divide(splits)
-        return nodes, self.count(nodes)
-
-    def divide(self, splits):
-        smaller = [block.divide(splits) for block in self.blocks]
-        return smaller[0]
+    def split(self, splits, *, count):
+        nodes, *_ = [block.divide(splits) for block in self.blocks]
+        return Counted(nodes, self.count(nodes)) if count else None
 
     def count(self, nodes):
         return sum(block.count(nodes) for block in self.blocks)
 
-    def searches(self, n_nodes):
+    def search(self, grower):
         return False
 
     def measure(self, ballot):
@@ -96,28 +88,23 @@ def fit_in_blocks(problem, cuts):
     raw = read_table(booster, problem.X, reset=True)
     data = TrainingSet.read(problem.y, problem.sample_weight, raw.shape[0])
     raw = raw if data.rows is None else raw.take(data.rows)
-    categories, _ = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
-    table = raw.encode(categories)
-    costs = cost_array(booster.cost_matrix, data.classes)
-    unit = unit_costs(costs, booster._base_masses(data.masses.astype(float)))
-    seed = int(np.random.RandomState(booster.random_state).randint(np.iinfo(np.int32).max))
-    bins = BinMapper.fit(table, categories, data.weights, booster.max_bins)
-    learner = TreeLearner(bins, len(unit), TreeRules.of(booster, table.shape[1], seed), n_threads=1)
+    _, _, bins, codes = bin_table(raw, booster.categorical_features, data.weights, booster.max_bins, 1, lambda _: None)
+    n_classes = len(data.classes)
+    task = booster._task(raw.shape[0], data.classes, data.masses, booster._seed(raw.shape[0], data.classes, None))
+    learner = booster._tree_learner(bins, task, None)
     blocks = [
         BinnedRows(
             data.labels[part],
             None if data.weights is None else data.weights[part],
-            len(unit),
+            n_classes,
             1,
-            codes=bins.transform(table.take(part)),
+            codes=np.ascontiguousarray(codes[:, part]),
             bin_offsets=bins.bin_offsets,
             counted=learner.counts_rows,
         )
         for part in np.split(np.arange(len(data.labels)), cuts)
     ]
-    rounds = BoostRules(booster.n_estimators, booster.learning_rate, booster.step)
-    rows = BlockRows(blocks, len(unit))
-    history = boost(rows, learner, unit, first_costs(rows, unit), int(data.masses.sum()), rounds)
+    history = boost(BlockRows(blocks, n_classes), learner, task.objective, task.rules)
     return learner.forest(history.alphas).nodes.tobytes(), history.alphas, history.edges, history.losses
 
 
@@ -137,7 +124,7 @@ def test_nodes_searched_by_rows_and_by_histograms_give_the_same_bits(problem):
     expected = model_bytes(fit(problem))
     for least in (0, 3, 10**9):  # always, from the second level on, never
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(BinnedRows, "searches", lambda rows, n_nodes, least=least: n_nodes >= least)
+            patch.setattr(BinnedRows, "_is_scattered_over", lambda rows, n_nodes, least=least: n_nodes >= least)
             assert model_bytes(fit(problem)) == expected
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from comboost._export import export_tree
+from comboost._estimators.export import export_tree
 
 RECORD = np.dtype(
     [

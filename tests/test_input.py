@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from comboost import CoMBoClassifier
-from comboost._memory import footprint
+from comboost._engine.memory import footprint
 from comboost.metrics import get_scorer
 
 SCORERS = ["g_mean", "mauc", "neg_confusion_norm", "min_recall", "neg_expected_cost"]

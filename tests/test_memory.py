@@ -10,8 +10,9 @@ from models import ALGORITHMS, model_bytes
 from scipy.sparse import random as random_sparse
 from sklearn.naive_bayes import MultinomialNB
 
-from comboost import CoMBoClassifier, _memory, _voting
-from comboost._memory import available_memory, check_memory, footprint
+from comboost import CoMBoClassifier
+from comboost._engine import memory, voting
+from comboost._engine.memory import available_memory, check_memory, footprint
 
 GIB = 2**30
 SHAPES = st.tuples(st.integers(2, 10**9), st.integers(1, 10**5), st.integers(2, 10**4))
@@ -21,7 +22,7 @@ MANY_ROWS = 256  # as many as a feature has bins, or more
 @pytest.fixture
 def free(monkeypatch):
     """Sets the memory that there is."""
-    return lambda n_bytes: monkeypatch.setattr(_memory, "available_memory", lambda: n_bytes)
+    return lambda n_bytes: monkeypatch.setattr(memory, "available_memory", lambda: n_bytes)
 
 
 # What a fit takes
@@ -72,7 +73,7 @@ def test_footprint_has_room_for_codes_and_costs_of_every_row():
 @given(SHAPES, st.integers(0, 2**60))
 def test_fit_is_refused_where_it_takes_more_than_there_is(shape, n_bytes):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_memory, "available_memory", lambda: n_bytes)
+        patch.setattr(memory, "available_memory", lambda: n_bytes)
         if sum(footprint(*shape).values()) <= n_bytes:
             check_memory(*shape)
         else:
@@ -83,7 +84,7 @@ def test_fit_is_refused_where_it_takes_more_than_there_is(shape, n_bytes):
 @given(SHAPES)
 def test_nothing_is_refused_where_nobody_knows_what_there_is(shape):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_memory, "available_memory", lambda: None)
+        patch.setattr(memory, "available_memory", lambda: None)
         check_memory(*shape)
 
 
@@ -158,8 +159,8 @@ def test_wide_table_of_few_values_is_not_refused_for_bins_that_it_has_not(free):
 
 
 def test_validation_and_stages_of_a_sparse_table_take_no_dense_copy_of_it(monkeypatch):
-    monkeypatch.setattr(_voting, "KEPT_BYTES", 0)
-    monkeypatch.setattr(_voting, "BLOCK_BYTES", 2**20)
+    monkeypatch.setattr(voting, "KEPT_BYTES", 0)
+    monkeypatch.setattr(voting, "BLOCK_BYTES", 2**20)
     X = random_sparse(20_000, 300, density=0.01, format="csr", random_state=0)
     y = np.arange(20_000) % 3
     few = X[:500]
@@ -197,7 +198,7 @@ def system(monkeypatch, tmp_path):
     """Writes what the system would say of its memory; None is a file that is not there."""
     files = {name: tmp_path / name for name in ("MEMORY_INFO", "GROUP_LIMIT", "GROUP_USE", "GROUP_DETAILS")}
     for name, path in files.items():
-        monkeypatch.setattr(_memory, name, path)
+        monkeypatch.setattr(memory, name, path)
 
     def say(*texts):
         for path, text in zip(files.values(), texts, strict=True):

@@ -16,11 +16,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from strategies import problems
 
-from comboost import CoMBoClassifier, _callbacks
-from comboost._callbacks import FallbackSupportMixin, NoCallback
-from comboost._progress import format_number
+from comboost import CoMBoClassifier
+from comboost._boosting import callbacks
+from comboost._boosting.callbacks import FallbackSupportMixin, NoCallback
+from comboost._boosting.progress import format_number
 
-HAS_CALLBACKS = _callbacks.CallbackSupportMixin is not FallbackSupportMixin
+HAS_CALLBACKS = callbacks.CallbackSupportMixin is not FallbackSupportMixin
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn has callbacks from 1.9 on")
 
 LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2)}
@@ -233,6 +234,14 @@ def test_callback_that_stops_leaves_the_best_round_of_those_tried(table, validat
 def test_callbacks_change_no_bit(table):
     expected = bits(make_booster(n_estimators=5).fit(*table), table[0])
     assert bits(make_booster(n_estimators=5).set_callbacks(Recorder()).fit(*table), table[0]) == expected
+
+
+def test_fit_that_nobody_listens_to_makes_no_tasks(table, monkeypatch):
+    def no_tasks(*_, **__):
+        raise AssertionError("a task was made")
+
+    monkeypatch.setattr("comboost._estimators.booster.RoundCallbacks", no_tasks)
+    assert make_booster(n_estimators=3).fit(*table).n_iter_ == 3
 
 
 # Callbacks of scikit-learn

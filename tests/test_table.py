@@ -23,8 +23,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from comboost._categories import Categories
-from comboost._table import find_categorical, read_table, survey
+from comboost._table.categories import Categories
+from comboost._table.reading import find_categorical, read_table
+from comboost._table.table import survey
 
 
 class TreeOnTables(ClassifierMixin, BaseEstimator):
@@ -209,8 +210,8 @@ def test_same_values_in_any_container_give_the_same_floats(container, values):
     assert table.shape == values.shape
     np.testing.assert_array_equal(whole(table), values)
     assert whole(table).dtype in (np.float32, np.float64)
-    if table.matrix() is not None:
-        np.testing.assert_array_equal(table.matrix(), values)
+    if table.matrix is not None:
+        np.testing.assert_array_equal(table.matrix, values)
 
 
 @pytest.mark.parametrize("container", INTEGERS)
@@ -251,7 +252,7 @@ def test_taking_rows_and_reading_blocks_commute(container, values, data):
     X = FLOATS[container](values)
     taken = table_of(X).take(chosen)
     assert taken.shape == (len(chosen), n_features)
-    assert taken.matrix() is None
+    assert taken.matrix is None
     np.testing.assert_array_equal(taken.columns(n_features - 1, n_features), values[chosen, n_features - 1 :])
     np.testing.assert_array_equal(taken.rows(0, len(chosen)), values[chosen])
     np.testing.assert_array_equal(whole(taken.take(again)), values[chosen][again])
@@ -263,7 +264,7 @@ def test_blocks_of_columns_are_views_or_in_fortran_order(container):
     X = FLOATS[container](np.arange(12.0).reshape(4, 3))
     for table in (table_of(X), table_of(X).take(np.array([2, 0, 1]))):
         block = table.columns(0, 2)
-        assert block.flags.f_contiguous or np.shares_memory(block, table.matrix())
+        assert block.flags.f_contiguous or np.shares_memory(block, table.matrix)
         assert block.flags.aligned
         assert all(stride % block.itemsize == 0 for stride in block.strides)
 
@@ -275,44 +276,44 @@ def test_blocks_of_columns_are_views_or_in_fortran_order(container):
 def test_float_arrays_are_not_copied(container):
     X = FLOATS[container](np.arange(12.0).reshape(4, 3))
     table = table_of(X)
-    for block in (table.matrix(), table.columns(1, 3), table.rows(2, 4)):
+    for block in (table.matrix, table.columns(1, 3), table.rows(2, 4)):
         assert np.shares_memory(block, X)
 
 
 def test_memory_maps_are_not_copied(tmp_path):
     X = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=(10, 3))
-    assert np.shares_memory(table_of(X).matrix(), X)
+    assert np.shares_memory(table_of(X).matrix, X)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_pandas_frames_of_one_block_are_not_copied(dtype):
     frame = pd.DataFrame(np.arange(12, dtype=dtype).reshape(4, 3), columns=list("abc"))
     table = table_of(frame)
-    for block in (table.matrix(), table.columns(1, 3), table.rows(2, 4)):
+    for block in (table.matrix, table.columns(1, 3), table.rows(2, 4)):
         assert np.shares_memory(block, frame.to_numpy())
 
 
 def test_polars_frames_whose_columns_lie_side_by_side_are_not_copied():
     frame = pl.from_numpy(np.asfortranarray(np.arange(12.0).reshape(4, 3)), orient="row")
     table = table_of(frame)
-    assert np.shares_memory(table.matrix(), frame.to_numpy(allow_copy=False))
+    assert np.shares_memory(table.matrix, frame.to_numpy(allow_copy=False))
     assert np.shares_memory(table.columns(1, 2), frame.to_numpy(allow_copy=False))
 
 
 def test_frames_of_several_blocks_have_no_matrix():
     values = np.arange(12.0).reshape(4, 3)
-    assert table_of(separate_blocks(values)).matrix() is None
-    assert table_of(pd.DataFrame(values).astype({0: np.float32})).matrix() is None
-    assert table_of(pl.DataFrame(values.tolist(), orient="row")).matrix() is None
+    assert table_of(separate_blocks(values)).matrix is None
+    assert table_of(pd.DataFrame(values).astype({0: np.float32})).matrix is None
+    assert table_of(pl.DataFrame(values.tolist(), orient="row")).matrix is None
 
 
 @pytest.mark.parametrize("container", ["unaligned", "other byte order", "float16", "objects", "CSR", "pyarrow"])
 def test_what_cannot_be_read_as_it_is_has_no_matrix(container):
-    assert table_of(FLOATS[container](np.ones((4, 3)))).matrix() is None
+    assert table_of(FLOATS[container](np.ones((4, 3)))).matrix is None
 
 
 def test_tables_with_categories_have_no_matrix():
-    assert table_of(np.ones((4, 2)), Categories({1: (1,)})).matrix() is None
+    assert table_of(np.ones((4, 2)), Categories({1: (1,)})).matrix is None
 
 
 def peak_of(read):
@@ -463,14 +464,14 @@ def test_reading_categories_leaves_the_input_alone():
 
 def test_category_dtypes_are_found():
     text = ["a", "b"]
-    assert raw_table(pd.DataFrame({"n": [1, 2], "t": pd.Categorical(text), "s": text})).dtype_categories() == [1]
+    assert raw_table(pd.DataFrame({"n": [1, 2], "t": pd.Categorical(text), "s": text})).source.dtype_categories() == [1]
     dictionary = pd.Series(text, dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string())))
-    assert raw_table(pd.DataFrame({"t": dictionary, "n": [1, 2]})).dtype_categories() == [0]
+    assert raw_table(pd.DataFrame({"t": dictionary, "n": [1, 2]})).source.dtype_categories() == [0]
     schema = {"n": pl.Int64, "c": pl.Categorical, "e": pl.Enum(text), "s": pl.String}
-    assert raw_table(pl.DataFrame([[1, 2], text, text, text], schema)).dtype_categories() == [1, 2]
-    assert raw_table(pa.table({"t": pa.array(text).dictionary_encode(), "s": text})).dtype_categories() == [0]
-    assert raw_table(np.array([["a"]], dtype=object)).dtype_categories() == []
-    assert raw_table(sp.csr_array(np.ones((2, 2)))).dtype_categories() == []
+    assert raw_table(pl.DataFrame([[1, 2], text, text, text], schema)).source.dtype_categories() == [1, 2]
+    assert raw_table(pa.table({"t": pa.array(text).dictionary_encode(), "s": text})).source.dtype_categories() == [0]
+    assert raw_table(np.array([["a"]], dtype=object)).source.dtype_categories() == []
+    assert raw_table(sp.csr_array(np.ones((2, 2)))).source.dtype_categories() == []
 
 
 # Which features are categories
@@ -559,8 +560,8 @@ class NotInstalled(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, NotInstalled())
 from sklearn.base import BaseEstimator
-from comboost._categories import Categories
-from comboost._table import read_table
+from comboost._table.categories import Categories
+from comboost._table.reading import read_table
 
 raw = read_table(BaseEstimator(), [["1", "a"]], reset=True)
 assert raw.encode(Categories.fit(raw, [1])[0]).columns(0, 2).tolist() == [[1.0, 1.0]]

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, make_scorer
 
-from comboost._validation import Judge, Patience, hold_out
+from comboost._boosting.early_stopping import HeldRows, Judge, Patience, hold_out
 from comboost.metrics import get_scorer
 
 FAST = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
@@ -79,11 +79,11 @@ class Ballot(NamedTuple):
     def judge(self, scoring, X=None, y=None):
         if X is None:
             X, y = self.table
-        rows = {"labels": self.labels, "weights": self.weights, "sample_weight": self.sample_weight}
-        return Judge(scoring, X=X, y=y, classes=self.classes, **rows)
+        return Judge(scoring, HeldRows(X, y, self.sample_weight, None, self.labels, self.weights))
 
     def judged(self, scoring):
-        return self.judge(scoring).score(self.scores, lambda: self.model)
+        judge = self.judge(scoring)
+        return judge.score_model(self.model) if judge.score_of_counts is None else judge.score_votes(self.scores)
 
     def scored(self, scorer):
         options = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
@@ -179,17 +179,12 @@ WEIGHTED = SMALL._replace(weights=np.array([1, 2, 3, 1], dtype=np.uint32), sampl
 
 @pytest.mark.parametrize("name", [None, *FAST])
 def test_counts_need_no_model(name):
-    def no_model():
-        raise AssertionError("a model was asked for")
-
-    judge = SMALL.judge(name)
-    assert not judge.needs_model
-    assert math.isfinite(judge.score(SMALL.scores, no_model))
+    assert math.isfinite(SMALL.judge(name).score_votes(SMALL.scores))
 
 
 @pytest.mark.parametrize("scoring", [*SLOW, *map(get_scorer, FAST)], ids=str)
 def test_other_scorers_need_a_model(scoring):
-    assert SMALL.judge(scoring).needs_model
+    assert SMALL.judge(scoring).score_of_counts is None
 
 
 @pytest.mark.parametrize("ballot", [SMALL, WEIGHTED], ids=["plain", "weighted"])
@@ -200,7 +195,7 @@ def test_a_scorer_gets_the_very_objects_that_the_user_gave(ballot):
         calls.append((*args, *options.values()))
         return 0.5
 
-    assert ballot.judge(scorer, X, y).score(ballot.scores, lambda: model) == 0.5
+    assert ballot.judge(scorer, X, y).score_model(model) == 0.5
     meant = [model, X, y] if ballot is SMALL else [model, X, y, WEIGHTED.sample_weight]
     assert [*map(id, *calls)] == [*map(id, meant)]
 

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from strategies import problems
 
 from comboost import CoMBoClassifier
-from comboost._callbacks import NoCallback
+from comboost._boosting.callbacks import NoCallback
 
 LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2, max_features=2)}
 FREE = {"n_estimators", "n_jobs", "verbose", "proba", "warm_start"}

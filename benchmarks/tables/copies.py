@@ -54,7 +54,7 @@ class CopiesCase:
 def row_of(container: str, problem: Problem, peak: Peak) -> Row:
     """The memory of a fit beside what it must take."""
     from comboost._dtypes import MAX_BINS
-    from comboost._memory import footprint
+    from comboost._engine.memory import footprint
 
     n_bins = problem.n_features * MAX_BINS
     planned = footprint(problem.n_rows, problem.n_features, problem.n_classes, n_bins)

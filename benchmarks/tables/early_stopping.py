@@ -34,7 +34,7 @@ class Split:
     @classmethod
     def of(cls, X: Any, y: Any) -> "Split":
         """Hold out a tenth of the rows, some of every class."""
-        from comboost._validation import hold_out
+        from comboost._boosting.early_stopping import hold_out
 
         classes, labels = np.unique(y, return_inverse=True)
         train, held = hold_out(labels, len(classes), FRACTION, np.random.RandomState(0))

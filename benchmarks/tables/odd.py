@@ -86,7 +86,7 @@ class OddCase:
 def row_of(shape: Shape, peak: Peak) -> Row:
     """Time and memory of a fit, or why it was refused."""
     from comboost._dtypes import MAX_BINS
-    from comboost._memory import footprint
+    from comboost._engine.memory import footprint
 
     n_bins = shape.n_features * min(shape.n_rows, MAX_BINS)  # as if no value came twice
     depth = shape.params.get("max_depth", 3)

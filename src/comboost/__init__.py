@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from comboost._classifier import AdaBoostMMClassifier, CoMBoClassifier
+from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier
 
 __version__ = version("comboost")
 __all__ = ["AdaBoostMMClassifier", "CoMBoClassifier", "__version__"]

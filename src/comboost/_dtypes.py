@@ -14,10 +14,10 @@ Weights = NDArray[np.uint32]
 Sums = NDArray[np.int64]
 Floats = NDArray[np.float64]
 NodeBytes = NDArray[np.uint8]  # (n_nodes, NODE_DTYPE.itemsize): records cross the border as bytes
-SetBytes = NDArray[np.uint8]  # (n_sets, SET_BYTES): code c is in a set where bit c % 8 of byte c // 8 is 1
+SetBytes = NDArray[np.uint8]  # (n_sets, 32): code c is in a set if bit c % 8 of byte c // 8 is 1
 
 #: A node of a flat tree. Children stand next to each other, so ``left`` says both. A value <= threshold goes left, and
-#: a code <= bin, or one of the set with the number ``set`` where there is one.
+#: a code <= bin, or one of the set with the number ``set`` if there is one.
 NODE_DTYPE = np.dtype(
     [
         ("threshold", "<f8"),
@@ -34,7 +34,6 @@ LEAF = -1  # the feature and left child of a leaf
 NO_SET = -1  # the set of a node that needs none
 MISSING_LEFT = 1  # flag: missing values go left
 CATEGORICAL = 2  # flag: the values are categories, and the set decides
-SET_BYTES = 32
 
 #: What a feature is, and with it what its code 0 means.
 KIND = np.uint8
@@ -50,7 +49,7 @@ MAX_ROWS = 2**32 - 1  # row indices are 32 bits wide
 MAX_WEIGHT_SUM = 2**32  # with units of at most 2**30, sums over all rows stay below 2**62
 UNIT_BITS = 30  # no row's quantised costs add up to more than 2**30
 COARSE_BITS = 27  # a pass whose largest row has fewer bits than this is quantised again
-ROUNDING_ROOM = 16  # units that every cost must have in the mean; with fewer, rounding moves the loss too much
+ROUNDING_ROOM = 16  # units that a cost must have on average; with fewer, rounding moves the loss too much
 
 MIN_EDGE = 2.0**-20  # a weak learner must beat guessing by more than this
 MAX_EDGE = 1.0 - 2.0**-30  # the edge of a perfect one, so that its weight stays finite

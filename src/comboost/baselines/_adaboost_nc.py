@@ -2,10 +2,11 @@
 
 from typing import Any, ClassVar
 
-from comboost._parameters import Rule, real
+from comboost._engine.forest import Forest
+from comboost._estimators.parameters import Rule, real
 from comboost.baselines._ambiguity import boost_diversely
 from comboost.baselines._problem import Problem
-from comboost.baselines._voting import Outcome, TreeVoter
+from comboost.baselines._voting import TreeVoter
 from comboost.baselines._weighted import TreeGrower, oversample
 
 
@@ -114,6 +115,6 @@ class AdaBoostNCClassifier(TreeVoter):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _boost(self, problem: Problem) -> Outcome:
+    def _boost(self, problem: Problem) -> tuple[Forest, str]:
         grower = TreeGrower(problem, oversample(problem))
-        return Outcome(*boost_diversely(grower, self.n_estimators, self.penalty_strength))
+        return boost_diversely(grower, self.n_estimators, self.penalty_strength)

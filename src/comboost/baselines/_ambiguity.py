@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._boosting import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER
-from comboost._costs import CAPPED_STEP, step_of_edge
+from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER
 from comboost._dtypes import MIN_EDGE, Floats, Labels
-from comboost._tree import Forest, Tree
+from comboost._engine.forest import Forest, Tree
+from comboost._engine.formulas import CAPPED_STEP, step_of_edge
 from comboost.baselines._weighted import TreeGrower
 
 Counts = NDArray[np.int64]

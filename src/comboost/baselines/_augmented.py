@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from comboost._costs import largest_row
+from comboost._boosting.learners import Hypothesis, TreeLearner
 from comboost._dtypes import CODE, Codes, Floats, Labels, Sums
-from comboost._learners import Hypothesis, TreeLearner
-from comboost._rows import Ballot, BinnedRows, Costs, Vote, quantise_below
-from comboost._tree import Tree
+from comboost._engine.forest import Tree
+from comboost._engine.formulas import largest_row
+from comboost._engine.rows import Ballot, BinnedRows, Costs, Vote, quantise_below
 from comboost.baselines._problem import Problem
 
 
@@ -100,11 +100,11 @@ class AugmentedRows(BinnedRows):
     def _sum_losses(self, rows: slice) -> int:
         return int(self.row_losses()[rows].astype(np.int64).sum())
 
-    def _settle(self, ballot: Ballot) -> Labels:
+    def votes_of(self, ballot: Ballot) -> Labels:
         """The vote of every row; synthetic ones are counted as right, so that they make no mistakes to measure."""
         if not isinstance(ballot, Tree):
             return ballot
-        votes = super()._settle(ballot)
+        votes = super().votes_of(ballot)
         votes[self._n_original :] = self._labels[self._n_original :]
         return votes
 

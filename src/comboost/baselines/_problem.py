@@ -1,20 +1,18 @@
-"""What both baselines learn from. In: a booster, X and y as given. Out: binned rows, class indices, a seed."""
+"""What both baselines learn from. In: a table and y as given. Out: binned rows, class indices, rules for trees."""
 
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from comboost._binning import BinMapper
-from comboost._categories import Categories
-from comboost._costs import cost_array, unit_costs
-from comboost._dtypes import Codes, Floats, Labels, Sums
-from comboost._learners import TreeRules
-from comboost._memory import check_memory
-from comboost._table import Table, find_categorical, read_table
-from comboost._training_set import TrainingSet
+from comboost._boosting.learners import TreeLearner, TreeRules
+from comboost._dtypes import Codes, Labels, Sums
+from comboost._engine.binning import BinMapper, bin_table
+from comboost._engine.formulas import Objective
+from comboost._engine.memory import check_memory
+from comboost._table.categories import Categories
+from comboost._table.reading import TrainingSet
+from comboost._table.table import RawTable, Table
 
 
 @dataclass(frozen=True)
@@ -54,22 +52,21 @@ class Problem:
     n_threads: int
 
     @classmethod
-    def read(cls, booster: Any, X: Any, y: Any, n_threads: int) -> "Problem":
-        """Check what ``fit`` is given, and bin it."""
-        raw = read_table(booster, X, reset=True)
+    def read(
+        cls, raw: RawTable, y: Any, categorical_features: Any, max_bins: int, rules: TreeRules, n_threads: int
+    ) -> "Problem":
+        """Check y, and bin the table."""
         n_rows, n_features = raw.shape
         data = TrainingSet.read(y, None, n_rows)
         n_classes = len(data.classes)
         n_resampled = n_classes * int(data.masses.max())
-        check_memory(n_resampled, n_features, n_classes)
-        categories, known = Categories.fit(raw, find_categorical(raw, booster.categorical_features))
-        table = raw.encode(categories)
-        bins = BinMapper.fit(table, categories, None, booster.max_bins, n_threads)
-        check_memory(n_resampled, n_features, n_classes, int(bins.n_bins.sum()), booster.max_depth)
-        seed = int(check_random_state(booster.random_state).randint(np.iinfo(np.int32).max))
-        rules = TreeRules(booster.max_depth, booster.criterion, booster.min_samples_leaf, 0.0, n_features, seed)
-        codes = bins.transform(table, n_threads, known)
-        return cls(table, categories, bins, codes, data.labels, data.classes, data.masses, rules, n_threads)
+
+        def check(n_bins: int = 0) -> None:
+            check_memory(n_resampled, n_features, n_classes, n_bins, rules.max_depth)
+
+        check()
+        binned = bin_table(raw, categorical_features, None, max_bins, n_threads, check)
+        return cls(*binned, data.labels, data.classes, data.masses, rules, n_threads)
 
     @property
     def n_classes(self) -> int:
@@ -83,7 +80,10 @@ class Problem:
         return shortfalls
 
     @property
-    def unit(self) -> Floats:
-        """The cost of a mistake, the same for all and scaled as AdaBoost.MM scales it."""
-        base_masses = np.full(self.n_classes, len(self.labels) / self.n_classes)
-        return unit_costs(cost_array(None, self.classes), base_masses)
+    def objective(self) -> Objective:
+        """AdaBoost.MM's, with the same cost for every mistake."""
+        return Objective.of(None, self.masses, by_class=False)
+
+    def learner(self) -> TreeLearner:
+        """A weak learner for these rows."""
+        return TreeLearner(self.bins, self.n_classes, self.rules, self.n_threads)

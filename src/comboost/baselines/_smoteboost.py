@@ -4,12 +4,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from comboost._boosting import BoostRules, boost, first_costs
-from comboost._parameters import Rule, integer
+from comboost._boosting.loop import BoostRules, boost
+from comboost._engine.forest import Forest
+from comboost._estimators.parameters import Rule, integer
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
 from comboost.baselines._problem import Problem
 from comboost.baselines._synthesis import Synthesis
-from comboost.baselines._voting import Outcome, TreeVoter
+from comboost.baselines._voting import TreeVoter
 
 
 class SMOTEBoostClassifier(TreeVoter):
@@ -127,12 +128,11 @@ class SMOTEBoostClassifier(TreeVoter):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _boost(self, problem: Problem) -> Outcome:
+    def _boost(self, problem: Problem) -> tuple[Forest, str]:
         synthesis = Synthesis.of(problem, self.k_neighbors)
         learner = AugmentedLearner(problem.bins, problem.n_classes, problem.rules, problem.n_threads)
         rows = AugmentedRows(problem, synthesis.labels, synthesis.draw_codes, counted=learner.counts_rows)
         rules = BoostRules(self.n_estimators, learning_rate=1.0, step="edge")
-        first = first_costs(rows, problem.unit)
-        history = boost(rows, learner, problem.unit, first, len(problem.labels), rules)
+        history = boost(rows, learner, problem.objective, rules)
         weights = 2.0 * np.array(history.alphas)  # ln(1/β)
-        return Outcome(learner.forest(weights.tolist()), history.stop_reason)
+        return learner.forest(weights.tolist()), history.stop_reason

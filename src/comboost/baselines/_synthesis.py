@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from comboost._categories import Categories
 from comboost._dtypes import LABEL, Codes, Floats, Labels
-from comboost._sources import ArraySource
-from comboost._table import RawTable
+from comboost._table.categories import Categories
+from comboost._table.table import ArraySource, RawTable
 from comboost.baselines._neighbours import Indices, Metric, nearest, value_differences
 from comboost.baselines._problem import Problem
 

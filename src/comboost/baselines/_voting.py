@@ -1,22 +1,20 @@
 """What the baselines share as estimators. In: a table. Out: a fitted vote of trees."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
-from comboost._classifier import RULES
-from comboost._parameters import Rule, check_parameters
-from comboost._tree import Forest
-from comboost._voter import Voter
+import numpy as np
+from sklearn.utils import check_random_state
+
+from comboost._boosting.learners import TreeRules
+from comboost._engine.forest import Forest
+from comboost._estimators.booster import RULES
+from comboost._estimators.parameters import Rule, check_parameters, n_threads_of
+from comboost._estimators.voter import Voter
+from comboost._table.reading import read_table
 from comboost.baselines._problem import Problem
 
 SHARED = ("n_estimators", "max_depth", "criterion", "min_samples_leaf", "max_bins", "proba", "n_jobs")
-
-
-class Outcome(NamedTuple):
-    """What boosting leaves: weighted trees, and why there are no more of them."""
-
-    forest: Forest
-    stop_reason: str
 
 
 class TreeVoter(Voter, ABC):
@@ -30,9 +28,16 @@ class TreeVoter(Voter, ABC):
         tags.input_tags.allow_nan = True
         return tags
 
+    def _read_problem(self, X: Any, y: Any) -> Problem:
+        """What ``fit`` is given, binned."""
+        raw = read_table(self, X, reset=True)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        rules = TreeRules(self.max_depth, self.criterion, self.min_samples_leaf, 0.0, raw.shape[1], seed)
+        return Problem.read(raw, y, self.categorical_features, self.max_bins, rules, n_threads_of(self.n_jobs))
+
     @abstractmethod
-    def _boost(self, problem: Problem) -> Outcome:
-        """Boost trees on the rows."""
+    def _boost(self, problem: Problem) -> tuple[Forest, str]:
+        """Boost trees on the rows: weighted trees, and why there are no more of them."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Boost trees on a table.
@@ -47,22 +52,20 @@ class TreeVoter(Voter, ABC):
         Returns
         -------
         self
-            The fitted classifier. Where ``fit`` fails, the classifier stays as it was.
+            The fitted classifier. If ``fit`` fails, the classifier stays as it was.
         """
-        before = dict(self.__dict__)
-        try:
-            check_parameters(self, self._rules)
-            problem = Problem.read(self, X, y, self._n_threads())
-            outcome = self._boost(problem)
-        except BaseException:
-            # An old model, or none, but never half of a new one.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        self.classes_ = problem.classes
-        self.estimator_weights_ = outcome.forest.weights
-        self.n_iter_ = len(outcome.forest.weights)
-        self.stop_reason_ = outcome.stop_reason
-        self._forest = outcome.forest
-        self._categories = problem.categories
+        check_parameters(self, self._rules)
+        # Whatever fails, this estimator keeps its old model, or none: a copy is fitted, and then takes its place.
+        fitted = object.__new__(type(self))
+        fitted.__dict__.update(self.__dict__)
+        fitted._fit(X, y)
+        self.__dict__ = fitted.__dict__
         return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        problem = self._read_problem(X, y)
+        self._forest, self.stop_reason_ = self._boost(problem)
+        self._categories = problem.categories
+        self.classes_ = problem.classes
+        self.estimator_weights_ = self._forest.weights
+        self.n_iter_ = len(self._forest.weights)

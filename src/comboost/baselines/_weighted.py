@@ -5,12 +5,11 @@ import warnings
 import numpy as np
 from imblearn.over_sampling import RandomOverSampler
 
-from comboost._boosting import first_costs
-from comboost._costs import integer_weights
+from comboost._boosting.loop import first_costs
 from comboost._dtypes import Floats, Labels
-from comboost._learners import TreeLearner
-from comboost._rows import BinnedRows
-from comboost._tree import Tree
+from comboost._engine.forest import Tree
+from comboost._engine.rows import BinnedRows
+from comboost._table.weights import integer_weights
 from comboost.baselines._neighbours import Indices
 from comboost.baselines._problem import Problem
 
@@ -24,14 +23,6 @@ def oversample(problem: Problem) -> Indices:
         sampler.fit_resample(np.arange(len(problem.labels))[:, np.newaxis], problem.labels)
     indices: Indices = sampler.sample_indices_.astype(np.intp)
     return indices
-
-
-class WeightedRows(BinnedRows):
-    """Rows that can tell what a tree votes on them."""
-
-    def votes(self, tree: Tree) -> Labels:
-        """The vote on every row."""
-        return self._settle(tree)
 
 
 class TreeGrower:
@@ -48,14 +39,14 @@ class TreeGrower:
     def __init__(self, problem: Problem, indices: Indices) -> None:
         self._problem = problem
         self._codes = np.take(problem.codes, indices, axis=1)
-        self._unit = problem.unit
-        self._learner = TreeLearner(problem.bins, problem.n_classes, problem.rules, problem.n_threads)
+        self._unit = problem.objective.unit
+        self._learner = problem.learner()
         self.labels = problem.labels[indices]
         self.n_classes = problem.n_classes
 
     def grow(self, weights: Floats, round_idx: int) -> tuple[Tree, Labels]:
         """A tree for these weights, one per row, and its votes on the rows."""
-        rows = WeightedRows(
+        rows = BinnedRows(
             self.labels,
             integer_weights(weights),
             self.n_classes,
@@ -66,4 +57,4 @@ class TreeGrower:
         )
         tree = self._learner.learn(rows, first_costs(rows, self._unit), round_idx).ballot
         assert isinstance(tree, Tree)
-        return tree, rows.votes(tree)
+        return tree, rows.votes_of(tree)

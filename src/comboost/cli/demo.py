@@ -22,7 +22,7 @@ from sklearn.metrics import accuracy_score, recall_score
 from sklearn.model_selection import train_test_split
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
-from comboost._callbacks import NoCallback
+from comboost._boosting.callbacks import NoCallback
 from comboost.datasets import load_yeast
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from comboost._parameters import NOTHING, Rule, either, integer, real
+from comboost._estimators.parameters import NOTHING, Rule, either, integer, real
 
 __all__ = ["make_imbalanced"]
 

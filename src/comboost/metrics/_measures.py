@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dgesvd
 from sklearn.exceptions import UndefinedMetricWarning
 
-from comboost._costs import cost_array, named_classes
 from comboost._dtypes import Floats
+from comboost._table.cost_matrices import cost_array, named_classes
 from comboost.metrics._outcomes import (
     Outcome,
     as_labels,

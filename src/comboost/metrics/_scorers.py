@@ -12,8 +12,8 @@ from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from comboost._costs import named_classes
 from comboost._dtypes import Floats
+from comboost._table.cost_matrices import named_classes
 from comboost.metrics._measures import (
     CostMatrix,
     confusion_norm_loss,

@@ -1,16 +1,19 @@
-"""Values to bins. In: a table of floats and integer weights. Out: bin edges, and codes feature by feature."""
+"""Values to bins. In: a table and integer weights. Out: categories, bin edges, and codes feature by feature."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._categories import Categories
 from comboost._dtypes import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
-from comboost._memory import COLUMNS_BYTES
-from comboost._table import Table
+from comboost._engine.memory import COLUMNS_BYTES
+from comboost._table.categories import Categories
+from comboost._table.reading import find_categorical
+from comboost._table.table import Matrix, RawTable, Table
 
 MOST_COLUMNS = 64
 
@@ -19,7 +22,7 @@ MOST_COLUMNS = 64
 class BinMapper:
     """Bin edges of every feature: a value's code is the number of edges below it.
 
-    Where a feature has missing values, and for categories, code 0 is theirs and the codes of values are one higher.
+    If a feature has missing values, and for categories, code 0 is theirs and the codes of values are one higher.
 
     Parameters
     ----------
@@ -36,42 +39,39 @@ class BinMapper:
     def fit(
         cls, table: Table, categories: Categories, weights: Weights | None, max_bins: int, n_threads: int = 1
     ) -> "BinMapper":
-        """Find edges at exact quantiles of the integer weights; a bin for every value where there are few."""
+        """Find edges at exact quantiles of the integer weights; a bin for every value if there are few."""
         edges: list[Floats] = []
         kinds = np.full(table.shape[1], COMPLETE, dtype=KIND)
         kinds[list(categories.values)] = CATEGORIES
         for first, last in runs(table, kinds):
             if kinds[first] == CATEGORIES:
-                edges += [np.arange(1.5, len(categories.values[f])) for f in range(first, last)]
+                edges += [category_edges(categories, f) for f in range(first, last)]
                 continue
             for found, missing, infinite in _core.find_edges(read(table, first, last), weights, max_bins, n_threads):
                 if infinite:
-                    raise ValueError(
-                        "Input X contains infinity or a value too large for dtype('float64'), in "
-                        f"{table.label(len(edges))}; replace it by a number, or by NaN where nothing is known."
-                    )
+                    raise infinity_error(table.label(len(edges)))
                 if missing:
                     kinds[len(edges)] = WITH_MISSING
                 edges.append(found)
         return cls(edges, kinds)
 
-    @property
+    @cached_property
     def n_bins(self) -> NDArray[np.int64]:
         """Bins of every feature, the one for missing values included."""
         n_bins: NDArray[np.int64] = np.array([len(edges) + 1 for edges in self.edges]) + (self.kinds != COMPLETE)
         return n_bins
 
-    @property
+    @cached_property
     def bin_offsets(self) -> NDArray[np.int64]:
         """Where the bins of every feature start in a histogram, and where the last ones end."""
         return np.concatenate(([0], np.cumsum(self.n_bins)))
 
-    @property
+    @cached_property
     def edge_starts(self) -> NDArray[np.int64]:
         """Where the edges of every feature start in ``flat_edges``, and where the last ones end."""
         return np.cumsum([0, *map(len, self.edges)], dtype=np.int64)
 
-    @property
+    @cached_property
     def flat_edges(self) -> Floats:
         """The edges of all features, one after the other."""
         return np.concatenate(self.edges)
@@ -95,22 +95,77 @@ class BinMapper:
         return codes
 
 
-def runs(table: Table, kinds: Kinds) -> Iterator[tuple[int, int]]:
-    """Columns to read at once, (first, last): all of them where nothing is copied, otherwise a few of the same sort."""
+class BinnedTable(NamedTuple):
+    """A table and what binning makes of it."""
+
+    table: Table
+    categories: Categories
+    bins: BinMapper
+    codes: Codes
+
+
+def bin_table(
+    raw: RawTable,
+    categorical_features: Any,
+    weights: Weights | None,
+    max_bins: int,
+    n_threads: int,
+    check_memory: Callable[[int], None],
+) -> BinnedTable:
+    """Find the categories and bins of a table, and code its values.
+
+    Parameters
+    ----------
+    raw : RawTable
+        The rows, all of which weigh something.
+    categorical_features : "from_dtype", array-like or None
+        As in the estimators.
+    weights : ndarray of uint32 or None
+        Integer weights; None if every row weighs 1.
+    max_bins : int
+        Bins of a feature at most.
+    n_threads : int
+        Threads of every kernel.
+    check_memory : callable
+        Is told how many bins there are before the codes are made, and raises if that is too much.
+    """
+    features = find_categorical(raw, categorical_features)
+    categories, known = Categories.fit(raw, features) if features else (Categories(), {})
+    table = raw.encode(categories)
+    bins = BinMapper.fit(table, categories, weights, max_bins, n_threads)
+    check_memory(int(bins.bin_offsets[-1]))
+    return BinnedTable(table, categories, bins, bins.transform(table, n_threads, known))
+
+
+def infinity_error(label: str) -> ValueError:
+    """What to do about infinite values."""
+    return ValueError(
+        f"Input X contains infinity or a value too large for dtype('float64'), in {label}; replace it by a number, or "
+        "by NaN where nothing is known."
+    )
+
+
+def category_edges(categories: Categories, feature: int) -> Floats:
+    """The edges of a feature of categories: between the numbers of any two neighbours."""
+    return np.arange(1.5, len(categories.values[feature]))
+
+
+def runs(table: Table, kinds: Kinds) -> list[tuple[int, int]]:
+    """Columns to read at once, (first, last): all of them if nothing is copied, otherwise a few of the same sort."""
     n_rows, n_features = table.shape
-    if table.matrix() is not None:
-        yield 0, n_features
-        return
+    if table.matrix is not None:
+        return [(0, n_features)]
     most = min(MOST_COLUMNS, max(1, COLUMNS_BYTES // (8 * max(1, n_rows))))
+    found = []
     first = 0
     for last in range(1, n_features + 1):
         is_border = last == n_features or (kinds[last] == CATEGORIES) != (kinds[first] == CATEGORIES)
         if is_border or last - first == most:
-            yield first, last
+            found.append((first, last))
             first = last
+    return found
 
 
-def read(table: Table, first: int, last: int) -> NDArray[np.floating]:
+def read(table: Table, first: int, last: int) -> Matrix:
     """Columns of a table, in the order in memory that it has."""
-    matrix = table.matrix()
-    return table.columns(first, last) if matrix is None else matrix[:, first:last]
+    return table.columns(first, last) if table.matrix is None else table.matrix[:, first:last]

@@ -1,4 +1,4 @@
-"""Memory of a fit, before any of it is taken. In: the shape of a problem. Out: an error where it is too large."""
+"""Memory of a fit, before any of it is taken. In: the shape of a problem. Out: an error if it is too large."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 MEMORY_INFO = Path("/proc/meminfo")
 GROUP = Path("/sys/fs/cgroup")
 GROUP_LIMIT, GROUP_USE, GROUP_DETAILS = GROUP / "memory.max", GROUP / "memory.current", GROUP / "memory.stat"
-VECTOR = 4  # records and bins are padded to vectors of so many channels
+VECTOR = 4  # records and bins are padded to vectors of this many channels
 MATRICES = 6  # K×K matrices of 8 bytes that a fit holds at once: costs, their scaled copies, cost sums, confusion
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 COLUMNS_BYTES = 2**24  # of a table that must be converted, at a time
@@ -46,7 +46,7 @@ def footprint(
 
 
 def check_memory(n_rows: int, n_features: int, n_classes: int, n_bins: int = 0, max_depth: int | None = 3) -> None:
-    """Raise where a fit would need more memory than there is; see `footprint`."""
+    """Raise if a fit would need more memory than there is; see `footprint`."""
     needed = footprint(n_rows, n_features, n_classes, n_bins, max_depth)
     available = available_memory()
     if available is None or sum(needed.values()) <= available:
@@ -61,7 +61,7 @@ def check_memory(n_rows: int, n_features: int, n_classes: int, n_bins: int = 0, 
 
 
 def available_memory() -> int | None:
-    """Bytes that this process may still take; None where the system does not say."""
+    """Bytes that this process may still take; None if the system does not say."""
     limits = []
     with suppress(OSError, LookupError, ValueError):
         lines = dict(line.split(":", 1) for line in MEMORY_INFO.read_text().splitlines())

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._costs import exponent_below
 from comboost._dtypes import COARSE_BITS, LABEL, SUM, Codes, Floats, Labels, Sums, Weights
-from comboost._tree import Forest, Tree
+from comboost._engine.forest import Forest, Tree
+from comboost._engine.formulas import exponent_below
 
 CACHE_LINE = 8  # sums of 8 bytes
 WORTH_ALIGNING = 2**16  # sums; for fewer, asking where they start takes longer than it saves
@@ -54,7 +54,7 @@ class Costs(NamedTuple):
     largest : float
         r, the largest loss of a row per unit of weight, not scaled.
     root : ndarray of shape (1, n_bins, n_channels) or None
-        The histogram of all rows, where it was asked for.
+        The histogram of all rows, if it was asked for.
     """
 
     exponent: int
@@ -66,6 +66,13 @@ class Costs(NamedTuple):
     def real_loss(self) -> float:
         """L, as a number."""
         return math.ldexp(float(self.loss), -self.exponent)
+
+
+class Counted(NamedTuple):
+    """Nodes, one child of every split, and their histograms."""
+
+    nodes: NDArray[np.int32]
+    histograms: Sums
 
 
 class Rows(Protocol):
@@ -96,20 +103,14 @@ class TreeRows(Rows, Protocol):
     Nodes are numbered as the tree's: the children of a level's k-th split are the level's new nodes 2k and 2k + 1.
     """
 
-    def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.int32], Sums]:
-        """Apply splits and count one child of each: which node that is, and its histogram."""
-
-    def divide(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Apply splits and count nothing: the node of each that should be counted."""
+    def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
+        """Apply splits and count one child of each, if that is asked for; None if it is not, or would not help."""
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
 
-    def searches(self, n_nodes: int) -> bool:
-        """Whether a frontier of so many nodes is better searched straight from its rows than from histograms."""
-
-    def search(self, grower: _core.Grower) -> None:
-        """Search the grower's frontier straight from its rows."""
+    def search(self, grower: _core.Grower) -> bool:
+        """Search the grower's frontier straight from its rows; False, and nothing done, if histograms are quicker."""
 
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""
@@ -118,7 +119,7 @@ class TreeRows(Rows, Protocol):
 def quantise_below(
     bound: float, n_classes: int, vote: Vote | None, quantise: Callable[[Vote | None, int], tuple[int, float]]
 ) -> tuple[int, int, float]:
-    """Quantise with the exponent that a bound allows, and once more where the bound was too wide.
+    """Quantise with the exponent that a bound allows, and once more if the bound was too wide.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ class MemoryRows:
     labels : ndarray of uint16
         The class index of every row.
     weights : ndarray of uint32 or None
-        Integer weights; None where every row weighs 1.
+        Integer weights; None if every row weighs 1.
     n_classes : int
         K.
     n_threads : int
@@ -177,13 +178,13 @@ class MemoryRows:
 
     def quantise(self, unit: Floats, vote: Vote | None, exponent: int) -> tuple[int, float]:
         """Add votes and quantise the costs to units of 2^-exponent: the loss, and the largest row, in these units."""
-        votes, up, down = (None, 1.0, 1.0) if vote is None else (self._settle(vote.ballot), vote.up, vote.down)
+        votes, up, down = (None, 1.0, 1.0) if vote is None else (self.votes_of(vote.ballot), vote.up, vote.down)
         return self._table.advance(votes, up, down, np.ldexp(unit, exponent), self._n_threads)
 
     def measure(self, ballot: Ballot) -> Sums:
         """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
         sums = np.empty((3, self._n_classes, self._n_classes), dtype=SUM)
-        self._table.measure(self._settle(ballot), self._n_threads, sums)
+        self._table.measure(self.votes_of(ballot), self._n_threads, sums)
         return sums
 
     def row_losses(self) -> Floats:
@@ -198,13 +199,13 @@ class MemoryRows:
         self._table.confusion(elected, counts)
         return counts
 
-    def _settle(self, ballot: Ballot) -> Labels:
+    def votes_of(self, ballot: Ballot) -> Labels:
         """The vote of every row."""
         assert not isinstance(ballot, Tree)
         return ballot
 
     def start_tree(self, *, count: bool) -> Sums | None:
-        """The histogram of all rows, where it is asked for; none without bins."""
+        """The histogram of all rows, if it is asked for; none without bins."""
         return None
 
 
@@ -242,24 +243,29 @@ class BinnedRows(MemoryRows):
         self._votes = np.empty(len(labels), dtype=LABEL)
         self._settled: Ballot | None = None  # whose votes these are
 
-    def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.int32], Sums]:
-        """Apply splits and count the smaller child of each."""
+    def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
+        """Apply splits and count the smaller child of each, if that is asked for and helps."""
         smaller = self.divide(splits)
-        return smaller, self.count(smaller)
+        if not count or self._is_scattered_over(2 * len(splits)):
+            return None
+        return Counted(smaller, self.count(smaller))
 
     def divide(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Apply splits and count nothing: the smaller child of each."""
+        """Apply splits: the smaller child of each."""
         smaller = np.empty(len(splits), dtype=np.int32)
         self._partition.split(self._codes, splits, self._n_threads, smaller)
         return smaller
 
-    def searches(self, n_nodes: int) -> bool:
-        """Whether, in the mean, a node has fewer rows than a feature has bins."""
-        return self._n_rows * len(self._codes) < n_nodes * self._n_bins
-
-    def search(self, grower: _core.Grower) -> None:
-        """Search the grower's frontier straight from its rows."""
+    def search(self, grower: _core.Grower) -> bool:
+        """Search the grower's frontier straight from its rows, if its nodes are small."""
+        if not self._is_scattered_over(grower.frontier_size):
+            return False
         grower.search_rows(self._codes, self._table, self._partition, self._n_threads)
+        return True
+
+    def _is_scattered_over(self, n_nodes: int) -> bool:
+        """Whether, on average, a node has fewer rows than a feature has bins: its histogram would be mostly empty."""
+        return self._n_rows * len(self._codes) < n_nodes * self._n_bins
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
@@ -291,7 +297,8 @@ class BinnedRows(MemoryRows):
         self._settled = None
         return self.count_elected(self._votes)
 
-    def _settle(self, ballot: Ballot) -> Labels:
+    def votes_of(self, ballot: Ballot) -> Labels:
+        """The vote of every row; overwritten by that of the next tree."""
         assert isinstance(ballot, Tree)
         if self._settled is not ballot:
             self._partition.settle(self._codes, ballot.nodes, ballot.sets, self._n_threads, self._votes)
@@ -299,7 +306,7 @@ class BinnedRows(MemoryRows):
         return self._votes
 
     def start_tree(self, *, count: bool) -> Sums | None:
-        """Put all rows into the root again, and count them where that is asked for."""
+        """Put all rows into the root again, and count them if that is asked for."""
         self._partition.reset()
         self._settled = None
         return self.count(ROOT) if count else None

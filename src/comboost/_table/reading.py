@@ -1,33 +1,112 @@
-"""What the user gives to ``fit``, checked.
+"""What ``fit`` and ``predict`` are given, checked. In: X, y, weights. Out: a table, class indices, integer weights.
 
-In: X, y, sample weights. Out: rows of positive weight, class indices, integer weights.
+X is kept as it came, in whatever container; rows without weight are dropped.
 """
 
+import sys
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import column_or_1d
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, validate_data
 
-from comboost._costs import class_masses, integer_weights
-from comboost._dtypes import LABEL, MAX_CLASSES, MAX_ROWS, Floats, Labels, Sums, Weights
+from comboost._dtypes import LABEL, MAX_CLASSES, MAX_ROWS, Labels, Sums, Weights
+from comboost._table.categories import read_features
+from comboost._table.frames import ArrowSource, PandasSource, PolarsSource
+from comboost._table.table import ArraySource, RawTable, Source, SparseSource
+from comboost._table.weights import integer_weights, read_weights
 
 COUNTABLE = 2**20  # integer labels in a range of no more than this are counted instead of sorted
 
+FRAMES: tuple[tuple[str, str, type[Source]], ...] = (
+    ("pandas", "DataFrame", PandasSource),
+    ("polars", "DataFrame", PolarsSource),
+    ("pyarrow", "Table", ArrowSource),
+)
 
-class Census(Protocol):
-    """What is known of the rows to train on, wherever they are."""
 
-    @property
-    def classes(self) -> NDArray[Any]:
-        """The classes, sorted."""
+ANY_ARRAY: dict[str, Any] = {"dtype": None, "ensure_all_finite": False, "accept_sparse": ["csr", "csc"]}
 
-    @property
-    def masses(self) -> Sums:
-        """The summed weight of every class."""
+
+def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
+    """Check X as scikit-learn does, and keep it as it came: its values are not looked at.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets the names and the number of the features, or has them checked.
+    X : array-like, sparse matrix or data frame
+        The table: at least one row and one feature.
+    reset : bool
+        True in ``fit``; False where X must have the features of training.
+    """
+    X = as_frame(X)
+    frame = frame_source(X)
+    if frame is not None:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        # scikit-learn's own errors about empty tables, by way of an array of this shape that takes no memory.
+        check_array(np.broadcast_to(0.0, X.shape), estimator=estimator, input_name="X", ensure_all_finite=False)
+        return RawTable(frame)
+    return RawTable(array_source(validate_data(estimator, X, reset=reset, **ANY_ARRAY)))
+
+
+def read_part(X: Any) -> RawTable:
+    """A part of a table whose names and features were checked before; it may have no rows."""
+    X = as_frame(X)
+    return RawTable(frame_source(X) or array_source(check_array(X, ensure_min_samples=0, **ANY_ARRAY)))
+
+
+def read_matrix(estimator: Any, X: Any, weak: Any, *, reset: bool) -> Any:
+    """X as a weak learner takes it: a matrix of floats, sparse or with NaN if it says that it can do with them."""
+    tags = get_tags(weak).input_tags
+    # The check for finite values adds them all up, and values near 1e308 may add up to inf - inf.
+    with np.errstate(invalid="ignore"):
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            accept_sparse=["csr"] if tags.sparse else False,
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        )
+
+
+def frame_source(X: Any) -> Source | None:
+    """The source that a data frame is; None if X is no such frame."""
+    for package, name, source in FRAMES:
+        frame_type = getattr(sys.modules.get(package), name, None)
+        if frame_type is not None and isinstance(X, frame_type):
+            return source(X)
+    return None
+
+
+def array_source(array: Any) -> Source:
+    """The source that a checked array is."""
+    return SparseSource(array) if issparse(array) else ArraySource(array)
+
+
+def as_frame(X: Any) -> Any:
+    """Containers that are next to one that is read: as that one, or with a word on how to get it."""
+    if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "biuf":
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    if isinstance(X, getattr(sys.modules.get("pyarrow"), "RecordBatch", ())):
+        return sys.modules["pyarrow"].Table.from_batches([X])
+    if isinstance(X, getattr(sys.modules.get("polars"), "LazyFrame", ())):
+        raise ValueError("X is a LazyFrame, whose values are not there yet; give X.collect().")
+    return X
+
+
+def find_categorical(raw: RawTable, categorical_features: Any) -> list[int]:
+    """Indices of the features that hold categories: by their dtype, none, or as listed, by index, mask or name."""
+    if categorical_features is None:
+        return []
+    if isinstance(categorical_features, str) and categorical_features == "from_dtype":
+        return raw.source.dtype_categories()
+    return read_features(categorical_features, raw.names, raw.shape[1])
 
 
 @dataclass(frozen=True)
@@ -70,42 +149,20 @@ class TrainingSet:
         return cls(kept, labels[kept], weights[kept], classes, masses)
 
     def take(self, places: NDArray[np.intp]) -> "TrainingSet":
-        """Some of the rows, by their place among these; every class must keep one."""
+        """Some of the rows, by their place among these."""
         rows = places if self.rows is None else self.rows[places]
         labels = self.labels[places]
         weights = None if self.weights is None else self.weights[places]
         return TrainingSet(rows, labels, weights, self.classes, class_masses(labels, weights, len(self.classes)))
 
 
-@dataclass(frozen=True)
-class ValidationSet:
-    """Rows to validate on: indices into the classes of training, and integer weights, as in `TrainingSet`."""
-
-    labels: Labels
-    weights: Weights | None
-
-    @classmethod
-    def read(cls, y: Any, sample_weight: Any, n_rows: int, classes: NDArray[Any]) -> "ValidationSet":
-        """Check what ``fit`` is given beside X_val, which has so many rows."""
-        seen, places = read_distinct(read_labels(y, n_rows, "y_val"), "y_val")
-        unknown = [label for label in seen.tolist() if label not in set(classes.tolist())]
-        if unknown:
-            raise ValueError(
-                f"y_val holds the class(es) {unknown}, but the classes of y are {classes.tolist()}; validate on "
-                "classes that are trained on."
-            )
-        labels = np.searchsorted(classes, seen)[places].astype(LABEL)
-        if sample_weight is None:
-            return cls(labels, None)
-        given = read_weights(sample_weight, n_rows, "sample_weight_val")
-        weights = integer_weights(given)
-        lost = np.setdiff1d(labels[given > 0], labels[weights > 0])
-        if len(lost) > 0:
-            raise ValueError(
-                f"sample_weight_val gives next to no weight to the class(es) {classes[lost].tolist()} beside the "
-                "others; raise these weights, or make them zero."
-            )
-        return cls(labels, weights)
+def class_masses(labels: NDArray[np.integer[Any]], weights: Weights | None, n_classes: int) -> Sums:
+    """M_l = Σ n_i over class l."""
+    if weights is None:
+        return np.bincount(labels, minlength=n_classes).astype(np.int64)
+    masses = np.zeros(n_classes, dtype=np.int64)
+    np.add.at(masses, labels, weights)
+    return masses
 
 
 def check_n_rows(n_rows: int) -> None:
@@ -213,34 +270,3 @@ def hash_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any
     distinct[:] = list(found)
     classes, place_of = sort_distinct(distinct)
     return classes, place_of[numbers]
-
-
-def read_weights(sample_weight: ArrayLike, n_rows: int, name: str) -> Floats:
-    """Sample weights as float64: finite, none negative, not all zero."""
-    weights = read_weights_of_part(sample_weight, n_rows, name)
-    if not weights.any():
-        raise no_weight_error(name)
-    return weights
-
-
-def no_weight_error(name: str) -> ValueError:
-    """What to do where no row counts."""
-    return ValueError(
-        f"every sample weight is zero in {name}, so no row counts; give at least one row of every class a positive "
-        "weight."
-    )
-
-
-def read_weights_of_part(sample_weight: ArrayLike, n_rows: int, name: str) -> Floats:
-    """Sample weights as float64: finite, none negative."""
-    weights: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name=name)
-    if weights.ndim != 1:
-        raise ValueError(f"{name} has the shape {weights.shape}; give one weight per row, ({n_rows},).")
-    if len(weights) != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: {name} has {len(weights)} entries for "
-            f"{n_rows} rows; give one weight per row."
-        )
-    if (weights < 0).any():
-        raise ValueError(f"{name} holds the negative weight {weights.min():g}; weights must be zero or more.")
-    return weights

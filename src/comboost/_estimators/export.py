@@ -52,7 +52,7 @@ def export_tree(
     Examples
     --------
     >>> import numpy as np
-    >>> from comboost._export import export_tree
+    >>> from comboost._estimators.export import export_tree
     >>> record = [("threshold", "<f8"), ("feature", "<i4"), ("left", "<i4"), ("label", "<u2"), ("flags", "u1")]
     >>> nodes = np.array([(41.5, 0, 1, 0, 1), (0, -1, -1, 1, 0), (0, -1, -1, 0, 0)], dtype=record)
     >>> print(export_tree(nodes, feature_names=["age"], class_names=["no", "yes"]))

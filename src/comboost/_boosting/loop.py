@@ -4,10 +4,11 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from comboost import _costs
+from comboost._boosting.learners import Hypothesis, Learner
 from comboost._dtypes import MIN_LOSS, ROUNDING_ROOM, Floats
-from comboost._learners import Hypothesis, Learner
-from comboost._rows import Costs, Rows, Vote
+from comboost._engine import formulas
+from comboost._engine.formulas import Objective
+from comboost._engine.rows import Costs, Rows, Vote
 
 #: Why a fit ended.
 N_ESTIMATORS = "n_estimators"  # all rounds asked for are there
@@ -67,9 +68,7 @@ class Watcher(Protocol):
 def boost(
     rows: Rows,
     learner: Learner,
-    unit: Floats,
-    first: Costs,
-    total_weight: int,
+    objective: Objective,
     rules: BoostRules,
     watcher: Watcher | None = None,
     past: History | None = None,
@@ -82,12 +81,8 @@ def boost(
         The rows, with no votes yet.
     learner : Learner
         The weak learner W; keeps its hypotheses.
-    unit : ndarray of shape (K, K)
-        c(l,j)/M_l.
-    first : Costs
-        D_1, as `first_costs` gives it.
-    total_weight : int
-        Σ n_i.
+    objective : Objective
+        What to make small.
     rules : BoostRules
         How to boost.
     watcher : Watcher, optional
@@ -101,9 +96,12 @@ def boost(
         Edges, weights and losses of the rounds, and why they ended.
     """
     history = History() if past is None else replace(past.first(len(past)), stop_reason=N_ESTIMATORS)
-    least_loss = ROUNDING_ROOM * total_weight * (len(unit) - 1)
-    costs = replay(rows, learner, unit, first, history, with_root=len(history) < rules.n_estimators)
-    for t in range(len(history), rules.n_estimators):
+    unit = objective.unit
+    least_loss = ROUNDING_ROOM * objective.total_weight * (len(unit) - 1)
+    costs = first_costs(rows, unit, with_root=past is None)  # D_1
+    if past is not None:
+        costs = replay(rows, learner, unit, costs, history, with_root=len(history) < rules.n_estimators)
+    for t in range(len(history.alphas), rules.n_estimators):
         if watcher is not None:
             watcher.begin()
         hypothesis = learner.learn(rows, costs, t)  # h_t on D_t
@@ -111,14 +109,14 @@ def boost(
         if reason == NO_EDGE and t > 0:
             history.stop_reason = reason
             break
-        edge = _costs.edge(hypothesis.advantage, costs.loss)  # δ_t
+        edge = formulas.edge(hypothesis.advantage, costs.loss)  # δ_t
         alpha = rules.learning_rate * round_weight(rows, hypothesis, costs, rules.step)  # α_t
         vote = Vote(hypothesis.ballot, math.exp(alpha), math.exp(-alpha))
         last = reason is not None or t + 1 == rules.n_estimators
         after = rows.advance(vote, unit, vote.up * costs.largest, with_root=not last)  # D_{t+1}
 
         loss = after.real_loss  # L_t
-        learner.keep(hypothesis, alpha, math.log(costs.real_loss / max(loss, MIN_LOSS)))
+        learner.keep(hypothesis, math.log(costs.real_loss / max(loss, MIN_LOSS)))
         history.add(edge, alpha, loss)
         told = None if watcher is None else watcher.end(history)
         reason = reason or exhaustion_of(after, least_loss) or (None if last else told)
@@ -129,15 +127,14 @@ def boost(
     return history
 
 
-def first_costs(rows: Rows, unit: Floats) -> Costs:
+def first_costs(rows: Rows, unit: Floats, *, with_root: bool = True) -> Costs:
     """D_1: no votes yet, E = 1."""
-    return rows.advance(None, unit, _costs.largest_row(unit), with_root=True)
+    return rows.advance(None, unit, formulas.largest_row(unit), with_root=with_root)
 
 
-def replay(rows: Rows, learner: Learner, unit: Floats, first: Costs, history: History, *, with_root: bool) -> Costs:
-    """Costs after the rounds that are there already: the first ones where there are none."""
-    costs = first
-    for t, (ballot, alpha) in enumerate(zip(learner.ballots(rows), history.alphas, strict=True), start=1):
+def replay(rows: Rows, learner: Learner, unit: Floats, costs: Costs, history: History, *, with_root: bool) -> Costs:
+    """Costs after the rounds of an earlier fit, which must leave the same losses."""
+    for t, (ballot, alpha) in enumerate(zip(learner.past_ballots(), history.alphas, strict=True), start=1):
         vote = Vote(ballot, math.exp(alpha), math.exp(-alpha))
         costs = rows.advance(vote, unit, vote.up * costs.largest, with_root=with_root and t == len(history))
         if costs.real_loss != history.losses[t - 1]:
@@ -150,7 +147,7 @@ def replay(rows: Rows, learner: Learner, unit: Floats, first: Costs, history: Hi
 
 def verdict_on(hypothesis: Hypothesis, costs: Costs) -> str | None:
     """Why this hypothesis should be the last, if it should."""
-    if not _costs.beats_guessing(hypothesis.advantage, costs.loss):
+    if not formulas.beats_guessing(hypothesis.advantage, costs.loss):
         return NO_EDGE
     return PERFECT_LEARNER if hypothesis.advantage == costs.loss else None
 
@@ -164,7 +161,7 @@ def exhaustion_of(costs: Costs, least_loss: int) -> str | None:
 
 def round_weight(rows: Rows, hypothesis: Hypothesis, costs: Costs, step: str) -> float:
     """α_t before the learning rate."""
-    if step == "edge" or not _costs.beats_guessing(hypothesis.advantage, costs.loss):
-        return _costs.edge_step(hypothesis.advantage, costs.loss)
+    if step == "edge" or not formulas.beats_guessing(hypothesis.advantage, costs.loss):
+        return formulas.edge_step(hypothesis.advantage, costs.loss)
     right, wrong, _ = rows.measure(hypothesis.ballot)
-    return _costs.exact_step(int(right.sum()), int(wrong.sum()))
+    return formulas.exact_step(int(right.sum()), int(wrong.sum()))

@@ -235,8 +235,8 @@ class RoundCallbacks:
     """Tells the callbacks of an estimator about every round.
 
     The fit is the task "fit", its rounds are the subtasks "round 1", "round 2", ... . To be made in a method under
-    ``with_callbacks``, which tears the callbacks down. Whoever restores the attributes of an estimator after a failed
-    fit does so outside of that method: during the fit some of them belong to the callbacks.
+    ``with_callbacks``, which tears the callbacks down, and only if the estimator has callbacks (`CALLBACKS`): a task
+    costs more than 2 µs even if nobody hears of it.
 
     Parameters
     ----------
@@ -248,28 +248,25 @@ class RoundCallbacks:
         The training rows in a form that ``predict`` takes, for callbacks that score.
     y : array-like
         Their classes.
-    metadata : dict or None
-        What else a scorer should get: ``{"sample_weight": ...}`` or None.
+    sample_weight : array-like or None
+        Their weights.
     first_round : int, default=0
         Rounds that are there already.
     """
 
     def __init__(
-        self, estimator: Any, n_rounds: int, *, X: Any, y: Any, metadata: dict[str, Any] | None, first_round: int = 0
+        self, estimator: Any, n_rounds: int, X: Any, y: Any, sample_weight: Any, *, first_round: int = 0
     ) -> None:
         self._estimator = estimator
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         self._data = {"X": X, "y": y, "metadata": metadata}
         self._n_begun = first_round
         self._round: Any = None
         self._fit = estimator._init_callback_context(max_subtasks=n_rounds)
         self._fit.call_on_fit_task_begin(estimator=estimator, **self._data)
-        # A task costs more than 2 µs even if nobody hears of it, so there are none where nobody would.
-        self._heard = CALLBACKS is None or hasattr(estimator, CALLBACKS)
 
     def begin(self) -> None:
         """A round begins."""
-        if not self._heard:
-            return
         self._n_begun += 1
         self._round = self._fit.subcontext(task_name=f"round {self._n_begun}")
         self._round.call_on_fit_task_begin(estimator=self._estimator, **self._data)
@@ -289,7 +286,7 @@ class RoundCallbacks:
         bool
             Whether a callback asks to stop.
         """
-        return self._end_round(attributes) if self._heard else False
+        return self._end_round(attributes)
 
     def finish(self) -> None:
         """The fit ended and the estimator has all its attributes; a round that was begun but not kept ends without."""

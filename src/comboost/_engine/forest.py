@@ -31,7 +31,7 @@ class Forest:
     ----------
     nodes : ndarray of NODE_DTYPE
         The nodes of all trees, tree by tree; ``left`` counts from the tree's first node.
-    sets : ndarray of uint8, (n_sets, SET_BYTES)
+    sets : ndarray of uint8, (n_sets, 32)
         The sets of codes of all trees, in the order of the nodes that need them.
     offsets : ndarray of int64
         Tree t owns the nodes ``offsets[t]`` to ``offsets[t + 1]``.

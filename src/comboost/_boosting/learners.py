@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 
 from comboost import _core
-from comboost._binning import BinMapper
 from comboost._dtypes import LABEL, Floats, Labels, Sums
-from comboost._memory import HISTOGRAM_BUDGET
-from comboost._rows import Ballot, Costs, MemoryRows, TreeRows, empty_histograms
-from comboost._tree import Forest, Tree
+from comboost._engine.binning import BinMapper
+from comboost._engine.forest import Forest, Tree
+from comboost._engine.memory import HISTOGRAM_BUDGET
+from comboost._engine.rows import Ballot, Costs, MemoryRows, TreeRows, empty_histograms
 
 
 class Hypothesis(NamedTuple):
@@ -26,16 +26,18 @@ class Hypothesis(NamedTuple):
 
 
 class Learner(Protocol):
-    """The weak learner W of the paper."""
+    """The weak learner W of the paper; ``kept`` are its hypotheses, as they vote on new rows."""
+
+    kept: list[Any]
 
     def learn(self, rows: Any, costs: Costs, round_idx: int) -> Hypothesis:
         """Learn h_t on D_t."""
 
-    def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
-        """Keep the hypothesis just learned: its weight, and by how much the logarithm of the loss fell."""
+    def keep(self, hypothesis: Hypothesis, drop: float) -> None:
+        """Keep the hypothesis just learned; ``drop`` is by how much the logarithm of the loss fell."""
 
-    def ballots(self, rows: Any) -> Iterator[Ballot]:
-        """What the rounds voted that were kept in an earlier fit."""
+    def past_ballots(self) -> Iterator[Ballot]:
+        """What the rounds of an earlier fit voted."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +50,6 @@ class TreeRules:
     min_weight_fraction_leaf: float
     max_features: int
     seed: int
-
-    @classmethod
-    def of(cls, booster: Any, n_features: int, seed: int) -> "TreeRules":
-        """The rules that the parameters of a booster make for so many features."""
-        return cls(
-            booster.max_depth,
-            booster.criterion,
-            booster.min_samples_leaf,
-            booster.min_weight_fraction_leaf,
-            count_features(booster.max_features, n_features),
-            seed,
-        )
 
 
 def count_features(max_features: int | float | str | None, n_features: int) -> int:
@@ -102,6 +92,13 @@ class TreeLearner:
         Threads of the split search.
     past : TreePast, optional
         What an earlier fit kept.
+
+    Attributes
+    ----------
+    counts_rows : bool
+        Whether histograms must count rows.
+    kept : list of Tree
+        The trees of all rounds.
     """
 
     def __init__(
@@ -119,17 +116,13 @@ class TreeLearner:
             max_features=rules.max_features,
             seed=rules.seed,
         )
+        self.counts_rows = self._grower.counted
         self._max_depth = rules.max_depth
         self._n_threads = n_threads
         self._histogram_bytes = 0
         self._past = past or TreePast([], np.zeros(len(bins.edges)))
-        self.trees = list(self._past.trees)
+        self.kept = list(self._past.trees)
         self._importances: list[Floats] = []  # of the rounds learned here
-
-    @property
-    def counts_rows(self) -> bool:
-        """Whether histograms must count rows."""
-        return self._grower.counted
 
     def learn(self, rows: TreeRows, costs: Costs, round_idx: int) -> Hypothesis:
         """Grow a tree on the costs, one level at a time."""
@@ -151,41 +144,40 @@ class TreeLearner:
         if histograms is not None:
             self._grower.search(0, histograms, self._n_threads)
             return
-        begin, size = self._grower.frontier_begin, self._grower.frontier_size
-        if rows.searches(size):
-            rows.search(self._grower)
+        if rows.search(self._grower):
             return
+        begin, size = self._grower.frontier_begin, self._grower.frontier_size
         step = max(1, HISTOGRAM_BUDGET // self._histogram_bytes)
         for first in range(0, size, step):
             nodes = np.arange(begin + first, begin + min(size, first + step), dtype=np.int32)
             self._grower.search(first, rows.count(nodes), self._n_threads)
 
     def _descend(self, rows: TreeRows, histograms: Sums | None, splits: NDArray[np.int32]) -> Sums | None:
-        """Histograms of the new frontier; None where they are too many to be held at once, or not needed."""
+        """Histograms of the new frontier; None if they are too many to be held at once, or not needed."""
         n_nodes = 2 * len(splits)
-        if histograms is None or rows.searches(n_nodes) or n_nodes * self._histogram_bytes > HISTOGRAM_BUDGET:
-            rows.divide(splits)
+        fit_in = histograms is not None and n_nodes * self._histogram_bytes <= HISTOGRAM_BUDGET
+        counted = rows.split(splits, count=fit_in)
+        if histograms is None or counted is None:
             return None
-        nodes, counted = rows.split(splits)
-        children = empty_histograms(n_nodes, *counted.shape[1:])
-        self._grower.derive(histograms, counted, nodes, self._n_threads, children)
+        children = empty_histograms(n_nodes, *counted.histograms.shape[1:])
+        self._grower.derive(histograms, counted.histograms, counted.nodes, self._n_threads, children)
         return children
 
-    def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
+    def keep(self, hypothesis: Hypothesis, drop: float) -> None:
         """Keep the tree, and give its features their shares of the drop."""
         assert isinstance(hypothesis.ballot, Tree)
-        self.trees.append(hypothesis.ballot)
+        self.kept.append(hypothesis.ballot)
         shares = np.zeros_like(self._past.importances)
         self._grower.share_out(max(drop, 0.0), shares)
         self._importances.append(shares)
 
-    def ballots(self, rows: TreeRows) -> Iterator[Tree]:
+    def past_ballots(self) -> Iterator[Tree]:
         """The trees that an earlier fit kept."""
         yield from self._past.trees
 
     def forest(self, alphas: Sequence[float]) -> Forest:
         """As many trees as there are weights."""
-        return Forest.join(self.trees[: len(alphas)], np.array(alphas))
+        return Forest.join(self.kept[: len(alphas)], np.array(alphas))
 
     def importances(self, n_rounds: int) -> Floats:
         """What every feature lowered the loss's logarithm by in the first rounds."""
@@ -230,7 +222,7 @@ class EstimatorLearner:
         self._n_classes = n_classes
         self._fitted: ClassifierMixin | None = None
         self._n_past = len(past)
-        self.estimators = list(past)
+        self.kept = list(past)
         self._votes: list[Labels] = []
 
     def learn(self, rows: MemoryRows, costs: Costs, round_idx: int) -> Hypothesis:
@@ -244,16 +236,16 @@ class EstimatorLearner:
         right, wrong, _ = rows.measure(votes)
         return Hypothesis(votes, int(right.sum()) - int(wrong.sum()))
 
-    def keep(self, hypothesis: Hypothesis, alpha: float, drop: float) -> None:
+    def keep(self, hypothesis: Hypothesis, drop: float) -> None:
         """Keep the clone and its votes."""
         assert self._fitted is not None
         assert not isinstance(hypothesis.ballot, Tree)
-        self.estimators.append(self._fitted)
+        self.kept.append(self._fitted)
         self._votes.append(hypothesis.ballot)
 
-    def ballots(self, rows: MemoryRows) -> Iterator[Labels]:
+    def past_ballots(self) -> Iterator[Labels]:
         """The votes of the clones that an earlier fit kept."""
-        for estimator in self.estimators[: self._n_past]:
+        for estimator in self.kept[: self._n_past]:
             self._votes.append(read_votes(estimator, self._X, self._n_classes))
             yield self._votes[-1]
 
@@ -266,14 +258,26 @@ class EstimatorLearner:
         return labels
 
     def importances(self, alphas: Sequence[float]) -> Floats | None:
-        """Mean importances of as many clones as there are weights, weighted by them; None where they have none."""
-        estimators = self.estimators[: len(alphas)]
+        """Mean importances of as many clones as there are weights, weighted by them; None if they have none."""
+        estimators = self.kept[: len(alphas)]
         if not all(hasattr(estimator, "feature_importances_") for estimator in estimators):
             return None
         importances: Floats = np.average(
             [estimator.feature_importances_ for estimator in estimators], axis=0, weights=alphas
         )
         return importances
+
+
+class EstimatorAudience:
+    """Rows that clones vote on, one after the other; X is a matrix as they take it."""
+
+    def __init__(self, X: Any) -> None:
+        self._X = X
+
+    def add_votes(self, estimator: ClassifierMixin, weight: float, scores: Floats) -> None:
+        """Add the votes of a clone to the scores, (n_samples, n_classes)."""
+        votes = read_votes(estimator, self._X, scores.shape[1])
+        scores[np.arange(len(votes)), votes] += weight
 
 
 def shares_of(importances: Floats) -> Floats:
@@ -283,7 +287,7 @@ def shares_of(importances: Floats) -> Floats:
 
 
 def rows_that_count(losses: Floats, labels: Labels) -> slice | NDArray[np.bool_]:
-    """Rows with a loss: many a learner stumbles over weight zero. All rows where those have a single class."""
+    """Rows with a loss: many a learner stumbles over weight zero. All rows if those have a single class."""
     counts = losses > 0
     if counts.all() or len(np.unique(labels[counts])) < 2:
         return slice(None)

@@ -1,14 +1,14 @@
-"""Rows that trees vote on. In: a table. Out: votes, with no more of the table in memory than is looked at."""
+"""Votes of trees. In: a table, read no further than trees look at it. Out: votes, and the probabilities they mean."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import log_softmax
 
 from comboost._dtypes import LEAF, NODE_DTYPE, Floats
-from comboost._sources import Matrix
-from comboost._table import Table, survey
-from comboost._tree import Tree, as_bytes
+from comboost._engine.forest import Tree, as_bytes
+from comboost._table.table import Matrix, Table, survey
 
 BLOCK_BYTES = 2**25  # of a table that must be converted, at a time
 KEPT_BYTES = 2**27  # a copy of a table is no larger than this, while tree after tree votes on it
@@ -22,10 +22,10 @@ class Block(NamedTuple):
 
 
 def blocks_of(table: Table, at_once: int | None = None) -> Iterator[Block]:
-    """Rows of a table, in blocks of no more than so many; all at once where they are a matrix already."""
+    """Rows of a table, in blocks of at most that many; all at once if they are a matrix already."""
     n_rows, n_features = table.shape
     step = n_rows if at_once is None else at_once
-    if table.matrix() is None:
+    if table.matrix is None:
         step = min(step, BLOCK_BYTES // (8 * n_features))
     for begin in range(0, n_rows, max(1, step)):
         rows = table.rows(begin, min(n_rows, begin + max(1, step)))
@@ -51,7 +51,7 @@ class Audience:
         self._kept: tuple[Matrix, bool] | None = None
         n_rows, n_features = table.shape
         is_small = 8 * n_rows * n_features <= KEPT_BYTES
-        if is_small or table.matrix() is not None:
+        if is_small or table.matrix is not None:
             values = table.rows(0, n_rows)
             # A tree looks at a few columns of every row, which should then lie side by side.
             self._kept = np.asfortranarray(values) if is_small else values, survey(values)
@@ -79,3 +79,25 @@ class Audience:
             values[:] = 0.0  # a tree of one leaf looks at nothing
         nodes["feature"][inner] = np.searchsorted(features, nodes["feature"][inner])
         return values, Tree(as_bytes(nodes), tree.sets)
+
+
+def margins(scores: Floats) -> Floats:
+    """Scores as ``decision_function`` shows them: one column for two classes."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def probabilities(scores: Floats, proba: str, scale: float) -> Floats:
+    """Votes to probabilities: the softmax of the votes times a scale, or their shares."""
+    if proba == "softmax":
+        # As scipy.special.softmax, without what it does for any array: for one row that takes five times as long.
+        scores = np.exp(scale * (scores - scores.max(axis=1, keepdims=True)))
+    shares: Floats = scores / scores.sum(axis=1, keepdims=True)
+    return shares
+
+
+def log_probabilities(scores: Floats, proba: str, scale: float) -> Floats:
+    """Votes to logarithms of probabilities: −inf for a class without votes, if they are shares."""
+    if proba == "softmax":
+        return np.asarray(log_softmax(scale * scores, axis=1))
+    with np.errstate(divide="ignore"):
+        return np.log(probabilities(scores, proba, scale))

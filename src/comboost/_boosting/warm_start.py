@@ -1,16 +1,20 @@
-"""Where a model comes from, so that a warm start can go on. In: a fitted booster. Out: its rounds, or an error."""
+"""What a warm start goes on from. In: what a fit was made of. Out: texts that tell fits apart, or an error.
+
+A model remembers its parameters and its rows as digests: enough to refuse what would not fit the rounds that are there.
+"""
 
 import hashlib
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from scipy.sparse import issparse
 
-from comboost._boosting import History
+from comboost._boosting.loop import History
 from comboost._dtypes import Codes, Labels, Weights
 
 #: Parameters that a warm start may change: what was learned does not depend on them.
@@ -31,36 +35,18 @@ class Origin:
         Rows of the table.
     classes : ndarray
         The classes.
+    rows : str
+        A text that other rows would change.
     """
 
     parameters: dict[str, str]
     seed: int
     n_rows: int
     classes: NDArray[Any]
-
-    @classmethod
-    def of(cls, booster: Any, n_rows: int, classes: NDArray[Any]) -> "Origin":
-        """What a booster is about to learn with."""
-        seed = int(check_random_state(booster.random_state).randint(np.iinfo(np.int32).max))
-        return cls(fingerprints(booster), seed, n_rows, classes)
-
-    def check_parameters(self, booster: Any) -> None:
-        """Raise where a warm start would go on with other parameters."""
-        now = fingerprints(booster)
-        changed = sorted(name for name in now if now[name] != self.parameters[name])
-        if changed:
-            raise ValueError(
-                f"warm_start: {', '.join(changed)} changed since the earlier fit, whose rounds would not fit those to "
-                "come; set back what changed, or set warm_start=False."
-            )
-        if booster.n_estimators < booster.n_iter_:
-            raise ValueError(
-                f"warm_start: n_estimators={booster.n_estimators}, but {booster.n_iter_} rounds are there already; ask "
-                "for at least as many, or set warm_start=False."
-            )
+    rows: str
 
     def check_rows(self, n_rows: int, classes: NDArray[Any]) -> None:
-        """Raise where a warm start would go on with rows of another shape."""
+        """Raise if a warm start would go on with rows of another shape."""
         if n_rows != self.n_rows:
             raise ValueError(
                 f"warm_start: X has {n_rows} rows now and had {self.n_rows} in the earlier fit; give the same rows, or "
@@ -73,8 +59,44 @@ class Origin:
             )
 
 
+class Past(NamedTuple):
+    """An earlier fit to go on from.
+
+    Attributes
+    ----------
+    history : History
+        Its rounds.
+    origin : Origin
+        What it was learned with.
+    learned : TreePast or list of classifiers
+        What its weak learner keeps.
+    validation_curve : list of float
+        The validation scores of its rounds, if it was validated.
+    """
+
+    history: History
+    origin: Origin
+    learned: Any
+    validation_curve: list[float]
+
+    def check_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Raise if a warm start would go on with other parameters."""
+        now = fingerprints(parameters)
+        changed = sorted(name for name in now if now[name] != self.origin.parameters[name])
+        if changed:
+            raise ValueError(
+                f"warm_start: {', '.join(changed)} changed since the earlier fit, whose rounds would not fit those to "
+                "come; set back what changed, or set warm_start=False."
+            )
+        if parameters["n_estimators"] < len(self.history):
+            raise ValueError(
+                f"warm_start: n_estimators={parameters['n_estimators']}, but {len(self.history)} rounds are there "
+                "already; ask for at least as many, or set warm_start=False."
+            )
+
+
 def check_same_values(now: str, then: str, what: str) -> None:
-    """Raise where the fingerprints of values differ."""
+    """Raise if the fingerprints of values differ."""
     if now != then:
         raise ValueError(
             f"warm_start: the {what} have other values now than in the earlier fit; give the same {what}, or set "
@@ -114,24 +136,13 @@ def digest_rows(codes: Codes, labels: Labels, weights: Weights | None) -> RowDig
     return RowDigest(int((rows * prime).sum(dtype=np.uint64)), int(np.bitwise_xor.reduce(rows)))
 
 
-def past_of(booster: Any) -> History | None:
-    """The rounds from which a warm start goes on; None where the fit starts from nothing."""
-    if not booster.warm_start or not hasattr(booster, "_origin"):
-        return None
-    return History(
-        booster.edges_.tolist(), booster.estimator_weights_.tolist(), booster.loss_curve_.tolist(), booster.stop_reason_
-    )
+def hash_matrix(X: Any, labels: Labels, weights: Weights | None) -> str:
+    """A text that other rows, or another order of them, would change: nobody knows what a weak learner looks at."""
+    return str(joblib.hash((X if issparse(X) else np.ascontiguousarray(X), labels, weights)))
 
 
-def check_past(booster: Any) -> None:
-    """Raise where a warm start would go on with other parameters, before any row is looked at."""
-    if past_of(booster) is not None:
-        booster._origin.check_parameters(booster)
-
-
-def fingerprints(booster: Any) -> dict[str, str]:
+def fingerprints(parameters: Mapping[str, Any]) -> dict[str, str]:
     """What tells the values of parameters apart, for those that a warm start may not change."""
-    parameters = booster.get_params(deep=False)
     return {name: fingerprint(value) for name, value in parameters.items() if name not in FREE_PARAMETERS}
 
 

@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from comboost import _core
 from comboost._dtypes import Floats
-from comboost._parameters import check_parameters, choice
-from comboost._table import read_table
-from comboost._voting import Audience, blocks_of
+from comboost._engine.voting import Audience, blocks_of, log_probabilities, margins, probabilities
+from comboost._estimators.parameters import check_parameters, choice, n_threads_of
+from comboost._table.reading import read_table
+from comboost._table.table import Table
 
 FEW_ROWS = 32
 SCORES_AT_ONCE = 2**22  # votes that predict holds at a time
@@ -85,13 +83,9 @@ class Voter(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            A column for every class; −inf for a class without votes where ``proba="votes"``.
+            A column for every class; −inf for a class without votes if ``proba="votes"``.
         """
-        scores = self._scores(X)
-        if self.proba == "softmax":
-            return np.asarray(log_softmax(self._scale * scores, axis=1))
-        with np.errstate(divide="ignore"):
-            return np.log(probabilities(scores, self.proba, self._scale))
+        return log_probabilities(self._scores(X), self.proba, self._scale)
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Weighted votes after every round, as ``decision_function`` gives them at the end.
@@ -150,33 +144,30 @@ class Voter(ClassifierMixin, BaseEstimator):
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
     def _score_blocks(self, X: Any, *, bounded: bool = False) -> Iterator[Floats]:
-        """Weighted votes of some rows after the other; ``bounded`` limits how many at a time."""
-        table = self._read(X)
+        """Weighted votes, some rows after the other; ``bounded`` limits how many at a time."""
+        table, n_threads = self._read(X), n_threads_of(self.n_jobs)
         n_classes = len(self.classes_)
         for rows, missing in blocks_of(table, SCORES_AT_ONCE // n_classes if bounded else None):
             scores = np.zeros((len(rows), n_classes))
-            self._forest.add_votes(rows, missing, scores, 0, self.n_iter_, self._n_threads())
+            self._forest.add_votes(rows, missing, scores, 0, self.n_iter_, n_threads)
             yield scores
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
         """Weighted votes after every round, always the same array."""
         table = self._read(X)
-        audience = Audience(table, self._n_threads())
+        audience = Audience(table, n_threads_of(self.n_jobs))
         scores = np.zeros((table.shape[0], len(self.classes_)))
         for t, weight in enumerate(self.estimator_weights_.tolist()):
             audience.add_votes(self._forest.tree(t), weight, scores)
             yield scores
 
-    def _read(self, X: Any) -> Any:
+    def _read(self, X: Any) -> Table:
         self._check_fitted()
         return read_table(self, X, reset=False).encode(self._categories)
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)
         check_parameters(self, {"proba": PROBA})
-
-    def _n_threads(self) -> int:
-        return _core.available_threads(joblib.effective_n_jobs(self.n_jobs))
 
 
 def is_plain(X: Any, voter: Voter) -> bool:
@@ -187,7 +178,6 @@ def is_plain(X: Any, voter: Voter) -> bool:
         and X.ndim == 2
         and 0 < len(X) <= FEW_ROWS
         and "_forest" in vars(voter)
-        and "_known_votes" not in vars(voter)
         and X.shape[1] == voter.n_features_in_
         and not hasattr(voter, "feature_names_in_")
         and not voter._categories.values
@@ -196,17 +186,3 @@ def is_plain(X: Any, voter: Voter) -> bool:
         and X.flags.aligned
         and bool(np.isfinite(X).all())
     )
-
-
-def margins(scores: Floats) -> Floats:
-    """Scores as ``decision_function`` shows them: one column for two classes."""
-    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-
-def probabilities(scores: Floats, proba: str, scale: float) -> Floats:
-    """Votes to probabilities: softmax of so many times the votes, or their shares."""
-    if proba == "softmax":
-        # As scipy.special.softmax, without what it does for any array: for one row that takes five times as long.
-        scores = np.exp(scale * (scores - scores.max(axis=1, keepdims=True)))
-    shares: Floats = scores / scores.sum(axis=1, keepdims=True)
-    return shares

@@ -1,0 +1,181 @@
+"""One fit, prepared. In: rows and a weak learner, ready to be boosted. Out: what a model keeps of the rounds."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, TreeLearner, shares_of
+from comboost._boosting.loop import BoostRules, History
+from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprints
+from comboost._dtypes import Floats
+from comboost._engine.binning import BinMapper
+from comboost._engine.formulas import Objective, bound_curve, error_shares
+from comboost._engine.rows import MemoryRows, TreeRows
+from comboost._engine.voting import Audience
+from comboost._table.categories import Categories
+from comboost._table.table import RawTable
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a fit is to do.
+
+    Attributes
+    ----------
+    parameters : mapping of str to Any
+        The parameters of the estimator.
+    rules : BoostRules
+        How to boost.
+    objective : Objective
+        What to make small.
+    classes : ndarray
+        The classes, sorted.
+    n_rows : int
+        Rows of the table that was given.
+    seed : int
+        Seeds the draws of every round.
+    n_threads : int
+        Threads of every kernel.
+    """
+
+    parameters: Mapping[str, Any]
+    rules: BoostRules
+    objective: Objective
+    classes: NDArray[Any]
+    n_rows: int
+    seed: int
+    n_threads: int
+
+
+@dataclass(frozen=True)
+class Fit(ABC):
+    """One fit, whatever its weak learner is and wherever its rows are.
+
+    Attributes
+    ----------
+    task : Task
+        What is to be done.
+    learner : Learner
+        The weak learner.
+    rows : Rows
+        The rows that it learns from.
+    """
+
+    task: Task
+    learner: Any
+    rows: Any
+
+    @cached_property
+    def origin(self) -> Origin:
+        """What the model is learned with, for a warm start."""
+        task = self.task
+        return Origin(fingerprints(task.parameters), task.seed, task.n_rows, task.classes, self._row_fingerprint())
+
+    def bounds(self, history: History) -> Floats:
+        """What the edges of the rounds promise."""
+        return bound_curve(self.task.objective.start, history.edges, self.task.rules.learning_rate)
+
+    def attributes(self, history: History) -> dict[str, Any]:
+        """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
+        return {
+            "classes_": self.task.classes,
+            "n_iter_": len(history),
+            "estimator_weights_": np.array(history.alphas),
+            "edges_": np.array(history.edges),
+            "loss_curve_": np.array(history.losses),
+            "bound_curve_": self.bounds(history),
+            "_origin": self.origin,
+            **self._learned(history.alphas),
+        }
+
+    def finished(self, history: History) -> dict[str, Any]:
+        """All fitted attributes of the rounds in a history."""
+        model = self.attributes(history)
+        return model | {"stop_reason_": history.stop_reason, "train_confusion_": self._confusion(model, history.alphas)}
+
+    @abstractmethod
+    def audience(self, table: Any) -> Any:
+        """Rows that hypotheses vote on, one after the other."""
+
+    @abstractmethod
+    def _row_fingerprint(self) -> str:
+        """A text that other rows would change."""
+
+    @abstractmethod
+    def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
+        """What the model keeps of as many hypotheses as there are weights."""
+
+    @abstractmethod
+    def _confusion(self, model: Mapping[str, Any], alphas: Sequence[float]) -> Floats:
+        """C_S of a model with these weights, on the rows that are trained on."""
+
+
+@dataclass(frozen=True)
+class TreeFit(Fit):
+    """A fit of the built-in trees, wherever the rows are.
+
+    Attributes
+    ----------
+    categories : Categories
+        The values of the categories.
+    bins : BinMapper
+        The bins of the values.
+    row_digest : RowDigest or None
+        Tells the rows apart from others, if a warm start may follow.
+    """
+
+    learner: TreeLearner
+    rows: TreeRows
+    categories: Categories
+    bins: BinMapper
+    row_digest: RowDigest | None
+
+    def audience(self, table: RawTable) -> Audience:
+        """Rows that trees vote on, one after the other."""
+        return Audience(table.encode(self.categories), self.task.n_threads)
+
+    def _row_fingerprint(self) -> str:
+        values = digest(self.bins.flat_edges, self.bins.edge_starts, self.bins.kinds, self.categories.values)
+        return values if self.row_digest is None else f"{values}{self.row_digest}"
+
+    def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
+        importances = self.learner.importances(len(alphas))
+        return {
+            "_forest": self.learner.forest(alphas),
+            "_categories": self.categories,
+            "_kinds": self.bins.kinds,
+            "_importances": importances,
+            "feature_importances_": shares_of(importances),
+        }
+
+    def _confusion(self, model: Mapping[str, Any], alphas: Sequence[float]) -> Floats:
+        return error_shares(self.rows.confusion(model["_forest"]))
+
+
+@dataclass(frozen=True)
+class EstimatorFit(Fit):
+    """A fit of clones of a scikit-learn classifier; ``row_hash`` tells the rows apart from others."""
+
+    learner: EstimatorLearner
+    rows: MemoryRows
+    row_hash: str
+
+    def audience(self, table: Any) -> EstimatorAudience:
+        """Rows that clones vote on, one after the other."""
+        return EstimatorAudience(table)
+
+    def _row_fingerprint(self) -> str:
+        return self.row_hash
+
+    def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
+        kept = {"estimators_": self.learner.kept[: len(alphas)]}
+        importances = self.learner.importances(alphas)
+        return kept if importances is None else {**kept, "feature_importances_": shares_of(importances)}
+
+    def _confusion(self, model: Mapping[str, Any], alphas: Sequence[float]) -> Floats:
+        return error_shares(self.rows.count_elected(self.learner.elected(alphas)))

@@ -1,0 +1,1 @@
+"""What users hold: parameters, a fitted vote, the classifiers."""

@@ -1,0 +1,475 @@
+"""What CoMBo and AdaBoost.MM share: parameters and fit. In: tables. Out: a fitted vote. No mathematics."""
+
+import math
+import numbers
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from comboost._boosting.callbacks import CALLBACKS, CallbackSupportMixin, RoundCallbacks, with_callbacks
+from comboost._boosting.early_stopping import HeldRows, Patience, Validation, hold_out
+from comboost._boosting.fit import EstimatorFit, Fit, Task, TreeFit
+from comboost._boosting.learners import (
+    EstimatorAudience,
+    EstimatorLearner,
+    TreeLearner,
+    TreePast,
+    TreeRules,
+    count_features,
+)
+from comboost._boosting.loop import FINAL, BoostRules, History, boost
+from comboost._boosting.progress import ProgressPrinter
+from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
+from comboost._boosting.watch import Watch
+from comboost._dtypes import COMPLETE, MAX_BINS, NODE_DTYPE, Floats, Sums
+from comboost._engine.binning import BinMapper, bin_table
+from comboost._engine.formulas import Objective
+from comboost._engine.memory import check_memory
+from comboost._engine.rows import BinnedRows, MemoryRows
+from comboost._estimators.export import export_tree
+from comboost._estimators.parameters import (
+    FUNCTION,
+    NOTHING,
+    SWITCH,
+    TEXT,
+    Rule,
+    check_parameters,
+    choice,
+    either,
+    explained,
+    integer,
+    n_threads_of,
+    off_default,
+    real,
+)
+from comboost._estimators.voter import PROBA, Voter
+from comboost._table.cost_matrices import cost_array
+from comboost._table.reading import TrainingSet, read_matrix, read_table
+from comboost._table.table import RawTable
+
+RULES: dict[str, Rule] = {
+    "n_estimators": integer(1),
+    "learning_rate": real(0, 1, without_low=True),
+    "max_depth": either(integer(1), NOTHING),
+    "criterion": choice("gini", "cost"),
+    "min_samples_leaf": integer(1, 2**31 - 1),
+    "min_weight_fraction_leaf": real(0, 0.5),
+    "max_features": either(integer(1), real(0, 1, without_low=True), choice("sqrt", "log2"), NOTHING),
+    "max_bins": integer(2, MAX_BINS),
+    "step": choice("edge", "exact"),
+    "early_stopping": SWITCH,
+    "scoring": either(TEXT, FUNCTION, NOTHING),
+    "validation_fraction": real(0, 1, without_low=True, without_high=True),
+    "n_iter_no_change": integer(1),
+    "tol": real(0, math.inf, without_high=True),
+    "warm_start": SWITCH,
+    "proba": PROBA,
+    "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
+    "verbose": either(integer(0), SWITCH),
+}
+TREE_PARAMETERS = (
+    "max_depth",
+    "criterion",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_bins",
+    "categorical_features",
+)
+VALIDATION_PARAMETERS = ("scoring", "validation_fraction", "n_iter_no_change", "tol")
+PRIVATE_ATTRIBUTES = {"_forest", "_categories", "_kinds", "_importances", "_origin"}
+
+
+class VoteBooster(CallbackSupportMixin, Voter):
+    """A boosted vote; whether every class or every row counts the same is all that its kinds differ in."""
+
+    _by_class: ClassVar[bool]
+
+    @explained
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 200,
+        learning_rate: float = 1.0,
+        max_depth: int | None = 3,
+        criterion: str = "gini",
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        step: str = "edge",
+        cost_matrix: Any = None,
+        estimator: Any = None,
+        early_stopping: bool = False,
+        scoring: Any = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        warm_start: bool = False,
+        proba: str = "softmax",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.criterion = criterion
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.step = step
+        self.cost_matrix = cost_matrix
+        self.estimator = estimator
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.proba = proba
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        weak = None if self.estimator is None else get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = weak is None or weak.sparse
+        tags.input_tags.allow_nan = weak is None or weak.allow_nan
+        return tags
+
+    @explained
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: ArrayLike | None = None,
+    ) -> Self:
+        """Boost weak learners on a table.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The values: numbers or categories, NaN, None or NA where they are missing, none of them infinite. Arrays of
+            float32 and float64 are not copied, whatever their memory order; other tables are read a few columns at a
+            time.
+        y : array-like of shape (n_samples,)
+            The classes: at least two, of any sortable type.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit; but
+            ``min_samples_leaf`` and the rows held out for validation count rows, whatever they weigh.
+        X_val : array-like, sparse matrix or data frame, optional
+            Rows to validate on; ``early_stopping`` would otherwise hold out some rows of X.
+        y_val : array-like, optional
+            Their classes.
+        sample_weight_val : array-like, optional
+            Their weights.
+
+        Returns
+        -------
+        self
+            The fitted classifier. If ``fit`` fails, the classifier stays as it was.
+        """
+        check_parameters(self, RULES)
+        if self.estimator is not None:
+            check_weak_learner(self)
+        check_validation(self, X_val, y_val, sample_weight_val)
+        # Whatever fails, this estimator keeps its old model, or none: a copy is fitted, and then takes its place.
+        fitted = object.__new__(type(self))
+        fitted.__dict__.update(self.__dict__)
+        fitted._fit(X, y, sample_weight, None if X_val is None else (X_val, y_val, sample_weight_val))
+        self.__dict__ = fitted.__dict__
+        return self
+
+    @with_callbacks
+    def _fit(self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None) -> None:
+        past = self._past()
+        if past is None:
+            self._forget()
+        else:
+            past.check_parameters(self.get_params(deep=False))
+        fit, held = self._prepare(X, y, sample_weight, validation, past)
+        self._run(fit, held, (X, y, sample_weight), past)
+
+    def _run(self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None) -> None:
+        """Boost, and take the fitted attributes of the best rounds."""
+        if past is not None:
+            check_same_values(fit.origin.rows, past.origin.rows, "rows")
+        validation = None
+        if held is not None:
+            validation = Validation(fit, held, self.scoring, Patience(self.n_iter_no_change, self.tol), self)
+        watch = self._watch(fit, validation, given, past)
+        history = None if past is None else past.history
+        if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
+            if past is not None and validation is not None:
+                catch_up(validation, past)
+            history = boost(fit.rows, fit.learner, fit.task.objective, fit.task.rules, watch, history)
+            if validation is not None:
+                history = history.first(validation.patience.best_round)
+                self.validation_curve_ = np.array(validation.patience.curve)
+            self.__dict__.update(fit.finished(history))
+        if watch is not None:
+            watch.finish(history)
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None, past: Past | None
+    ) -> tuple[Fit, HeldRows | None]:
+        """Read the rows, hold out those to validate on, and make of the others all that boosting needs."""
+        is_new, weak = past is None, self.estimator
+        table = read_table(self, X, reset=is_new) if weak is None else read_matrix(self, X, weak, reset=is_new)
+        n_rows, n_features = table.shape
+        data = TrainingSet.read(y, sample_weight, n_rows)
+        check_memory(n_rows, n_features if weak is None else 0, len(data.classes))
+        seed = self._seed(n_rows, data.classes, past)
+        held = None
+        if validation is not None:
+            held = self._read_held(validation, data.classes)
+        elif self.early_stopping:
+            data, held = self._hold_out(data, table, X, sample_weight, seed)
+        task = self._task(n_rows, data.classes, data.masses, seed)
+        learned = None if past is None else past.learned
+        if weak is not None:
+            return prepare_clones(weak, table, data, task, learned), held
+        return self._prepare_trees(table, data, task, learned), held
+
+    def _prepare_trees(self, table: RawTable, data: TrainingSet, task: Task, past: TreePast | None) -> TreeFit:
+        n_rows, n_features, n_classes, n_threads = len(data.labels), table.shape[1], len(data.classes), task.n_threads
+        _, categories, bins, codes = bin_table(
+            table if data.rows is None else table.take(data.rows),
+            self.categorical_features,
+            data.weights,
+            self.max_bins,
+            n_threads,
+            lambda n_bins: check_memory(n_rows, n_features, n_classes, n_bins, self.max_depth),
+        )
+        learner = self._tree_learner(bins, task, past)
+        rows = BinnedRows(
+            data.labels,
+            data.weights,
+            n_classes,
+            n_threads,
+            codes=codes,
+            bin_offsets=bins.bin_offsets,
+            counted=learner.counts_rows,
+        )
+        row_digest = digest_rows(codes, data.labels, data.weights) if self.warm_start else None
+        return TreeFit(task, learner, rows, categories, bins, row_digest)
+
+    def _task(self, n_rows: int, classes: NDArray[Any], masses: Sums, seed: int) -> Task:
+        costs = None if self.cost_matrix is None else cost_array(self.cost_matrix, classes)
+        return Task(
+            parameters=self.get_params(deep=False),
+            rules=BoostRules(self.n_estimators, float(self.learning_rate), self.step),
+            objective=Objective.of(costs, masses, by_class=self._by_class),
+            classes=classes,
+            n_rows=n_rows,
+            seed=seed,
+            n_threads=n_threads_of(self.n_jobs),
+        )
+
+    def _tree_learner(self, bins: BinMapper, task: Task, past: TreePast | None) -> TreeLearner:
+        rules = TreeRules(
+            self.max_depth,
+            self.criterion,
+            self.min_samples_leaf,
+            self.min_weight_fraction_leaf,
+            count_features(self.max_features, len(bins.edges)),
+            task.seed,
+        )
+        return TreeLearner(bins, len(task.classes), rules, task.n_threads, past)
+
+    def _seed(self, n_rows: int, classes: NDArray[Any], past: Past | None) -> int:
+        """Seeds the draws of every round; that of the earlier fit, whose rows these must be, in a warm start."""
+        if past is None:
+            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        past.origin.check_rows(n_rows, classes)
+        return past.origin.seed
+
+    def _read_held(self, validation: tuple[Any, Any, Any], classes: NDArray[Any]) -> HeldRows:
+        """The rows to validate on, as given."""
+        X, y, sample_weight = validation
+        try:
+            weak = self.estimator
+            table = read_table(self, X, reset=False) if weak is None else read_matrix(self, X, weak, reset=False)
+        except ValueError as error:
+            raise ValueError(f"X_val: {error}") from error
+        return HeldRows.read(X, y, sample_weight, table, classes)
+
+    def _hold_out(
+        self, data: TrainingSet, table: Any, X: Any, sample_weight: Any, seed: int
+    ) -> tuple[TrainingSet, HeldRows]:
+        """Some of the rows to train on, to validate on them, and the others."""
+        random = np.random.RandomState(seed)
+        train, places = hold_out(data.labels, len(data.classes), self.validation_fraction, random)
+        rows = places if data.rows is None else data.rows[places]
+        held = data.take(places)
+        given = table if self.estimator is None else read_table(self, X, reset=False)
+        return data.take(train), HeldRows(
+            given.as_given(rows),
+            data.classes[held.labels],
+            None if sample_weight is None else np.asarray(sample_weight)[rows],
+            table.take(rows) if self.estimator is None else table[rows],
+            held.labels,
+            held.weights,
+        )
+
+    def _past(self) -> Past | None:
+        """What a warm start goes on from; None if the fit starts from nothing."""
+        if not self.warm_start or not hasattr(self, "_origin"):
+            return None
+        edges, alphas, losses = (array.tolist() for array in (self.edges_, self.estimator_weights_, self.loss_curve_))
+        learned = (
+            TreePast([self._forest.tree(t) for t in range(self.n_iter_)], self._importances)
+            if hasattr(self, "_forest")
+            else self.estimators_
+        )
+        curve = self.validation_curve_.tolist() if hasattr(self, "validation_curve_") else []
+        return Past(History(edges, alphas, losses, self.stop_reason_), self._origin, learned, curve)
+
+    def _forget(self) -> None:
+        """Forget an earlier fit, which may have had another kind of weak learner."""
+        for name in [name for name in vars(self) if name in PRIVATE_ATTRIBUTES or name.endswith("_")]:
+            delattr(self, name)
+
+    def _watch(
+        self, fit: Fit, validation: Validation | None, given: tuple[Any, Any, Any], past: Past | None
+    ) -> Watch | None:
+        """Who looks on, if anybody does."""
+        callbacks = printer = None
+        if CALLBACKS is None or hasattr(self, CALLBACKS):
+            n_past = 0 if past is None else len(past.history)
+            callbacks = RoundCallbacks(self, self.n_estimators - n_past, *given, first_round=n_past)
+        if self.verbose > 0:
+            printer = ProgressPrinter(self.n_estimators, self.verbose, with_score=validation is not None)
+        if validation is None and printer is None and callbacks is None:
+            return None
+        return Watch(fit, validation, printer, callbacks)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_weights_")
+
+    def export_text(self, round_idx: int, *, decimals: int | None = 3) -> str:
+        """Write the tree of a round as indented rules.
+
+        Parameters
+        ----------
+        round_idx : int
+            The round, from 0 as in ``estimator_weights_``; negative ones count from the last.
+        decimals : int or None, default=3
+            Decimals of a threshold, significant digits of one between -1 and 1; None is all that it has.
+
+        Returns
+        -------
+        str
+            The rules, a line each.
+
+        Examples
+        --------
+        >>> from comboost import CoMBoClassifier
+        >>> model = CoMBoClassifier(n_estimators=1, max_depth=2).fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
+        >>> print(model.export_text(0))
+        |--- x0 <= 1.5
+        |   |--- class: a
+        |--- x0 > 1.5
+        |   |--- x0 <= 2.5
+        |   |   |--- class: b
+        |   |--- x0 > 2.5
+        |   |   |--- class: c
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "_forest"):
+            raise ValueError("export_text writes the built-in trees; with estimator= look at estimators_ instead.")
+        if not isinstance(round_idx, numbers.Integral) or not -self.n_iter_ <= round_idx < self.n_iter_:
+            raise ValueError(f"There is no round {round_idx!r}; the model has {self.n_iter_}, counted from 0.")
+        nodes, sets = self._forest.tree(round_idx % self.n_iter_)
+        return export_tree(
+            nodes.view(NODE_DTYPE)[:, 0],
+            sets=sets,
+            feature_names=getattr(self, "feature_names_in_", None),
+            class_names=self.classes_,
+            categories=self._categories.values,
+            missing=np.flatnonzero(self._kinds != COMPLETE),
+            decimals=decimals,
+        )
+
+    def _score_blocks(self, X: Any, *, bounded: bool = False) -> Iterator[Floats]:
+        """Weighted votes, some rows after the other; ``bounded`` limits how many at a time."""
+        if hasattr(self, "estimators_"):
+            *_, scores = self._staged_scores(X)
+            yield scores
+        else:
+            yield from super()._score_blocks(X, bounded=bounded)
+
+    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+        if not hasattr(self, "estimators_"):
+            yield from super()._staged_scores(X)
+            return
+        self._check_fitted()
+        matrix = read_matrix(self, X, self.estimator, reset=False)
+        audience, scores = EstimatorAudience(matrix), np.zeros((matrix.shape[0], len(self.classes_)))
+        for estimator, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
+            audience.add_votes(estimator, weight, scores)
+            yield scores
+
+
+def prepare_clones(
+    weak: Any, matrix: Any, data: TrainingSet, task: Task, past: Sequence[ClassifierMixin] | None
+) -> EstimatorFit:
+    """A fit of clones of a classifier, on the rows of a matrix that it takes."""
+    chosen, n_classes = matrix if data.rows is None else matrix[data.rows], len(data.classes)
+    learner = EstimatorLearner(weak, chosen, data.labels, n_classes, task.seed, past or ())
+    rows = MemoryRows(data.labels, data.weights, n_classes, task.n_threads)
+    return EstimatorFit(task, learner, rows, hash_matrix(matrix, data.labels, data.weights))
+
+
+def catch_up(validation: Validation, past: Past) -> None:
+    """Validate the rounds of an earlier fit again, one by one."""
+    for n_rounds in range(1, len(past.history) + 1):
+        validation.end(past.history.first(n_rounds))
+    then = past.validation_curve[: len(past.history)]
+    check_same_values(repr(validation.patience.curve), repr(then), "validation rows")
+
+
+def check_weak_learner(booster: VoteBooster) -> None:
+    """Raise if ``estimator`` cannot be boosted or tree parameters would be ignored."""
+    can_fit = hasattr(booster.estimator, "fit") and is_classifier(booster.estimator)
+    if not can_fit or not has_fit_parameter(booster.estimator, "sample_weight"):
+        raise ValueError(
+            f"estimator={booster.estimator!r} cannot be boosted; give a scikit-learn classifier whose fit takes "
+            "sample_weight, for example LogisticRegression() or DecisionTreeClassifier(max_depth=3)."
+        )
+    changed = off_default(booster, TREE_PARAMETERS, VoteBooster)
+    if changed:
+        raise ValueError(
+            f"{', '.join(changed)} shape(s) the built-in tree, which estimator={booster.estimator!r} replaces; leave "
+            "such parameters at their defaults and set those of the estimator instead."
+        )
+
+
+def check_validation(booster: VoteBooster, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+    """Raise if something that early stopping needs is missing, or something given would be ignored."""
+    if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
+        raise ValueError("X_val and y_val belong together, and sample_weight_val to both; give the two, or neither.")
+    if not booster.early_stopping:
+        ignored = ["X_val"] * (X_val is not None) + off_default(booster, VALIDATION_PARAMETERS, VoteBooster)
+        if ignored:
+            raise ValueError(
+                f"{', '.join(ignored)} would be ignored, since early_stopping=False; set early_stopping=True, or leave "
+                "them out."
+            )
+    elif X_val is not None and off_default(booster, ("validation_fraction",), VoteBooster):
+        raise ValueError(
+            f"validation_fraction={booster.validation_fraction} would be ignored, since X_val is given; leave one out."
+        )

@@ -1,0 +1,198 @@
+"""The paper's classifiers, as users see them: what they are, and which weights rule them."""
+
+import inspect
+from typing import ClassVar
+
+from comboost._estimators.booster import VoteBooster
+
+
+def shared_sections(documented: type, first: str, after: str) -> str:
+    """Sections of a booster's docstring from one to before another: all boosters have the same."""
+    text = inspect.getdoc(documented) or ""  # none under python -OO
+    return text[text.find(f"{first}\n") : text.find(f"{after}\n")]
+
+
+class CoMBoClassifier(VoteBooster):
+    """Confusion matrix boosting (CoMBo): boosts until the norm of the confusion matrix is small.
+
+    Every class counts the same, however rare it is, and no cost has to be guessed beforehand: a row of class l weighs
+    1/m_l, m_l being the rows of that class, so the loss bounds the squared norm of the confusion matrix [1]_.
+
+    Parameters
+    ----------
+    n_estimators : int, default=200
+        Rounds at most.
+    learning_rate : float, default=1.0
+        Multiplies the weight of every round; in (0, 1].
+    max_depth : int or None, default=3
+        Depth of the trees; None lets them grow until no split helps.
+    criterion : {"gini", "cost"}, default="gini"
+        What a split should gain: ``"cost"`` is the drop of the summed cost, i.e. the edge of the round itself,
+        ``"gini"`` the sum over the leaves of ‖costs‖²/loss, which also sees what later splits can use.
+    min_samples_leaf : int, default=1
+        Rows that a leaf must have, whatever they weigh.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the round's loss that a leaf must keep; in [0, 0.5].
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Features drawn at random for every node: a number, a share, the square root or the logarithm of all features.
+        None is all of them.
+    max_bins : int, default=255
+        Bins of a feature; from 2 to 255. A feature with no more distinct values than that is not rounded at all.
+        Missing values have a bin of their own, and so has every category.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Features that hold categories: those with a category dtype (pandas, polars, Arrow), or a list of indices, of
+        column names, or of a boolean for every feature; None is none. A split sends any set of them left; up to 254
+        per feature. Only the values count, not their order in a dtype.
+    step : {"edge", "exact"}, default="edge"
+        Weight of a round: ``"edge"`` is the paper's, ½·ln((1+δ)/(1−δ)); ``"exact"`` minimises the loss along the vote.
+    cost_matrix : array-like, DataFrame or dict, default=None
+        What taking class l for class j costs: truth in rows, prediction in columns, in the order of ``classes_``, zeros
+        on the diagonal. A DataFrame is labelled with the classes. A 1-D array, a Series or a dict gives one cost per
+        true class. None is 1 for every mistake. Positive costs must lie within a factor of a million. There is no
+        ``class_weight``: say here what a mistake on a class costs.
+    estimator : classifier, default=None
+        Weak learner to use instead of the built-in tree: any scikit-learn classifier whose ``fit`` takes
+        ``sample_weight``. The parameters of the tree must then keep their defaults.
+    early_stopping : bool, default=False
+        Whether to validate every round on rows that are not trained on, to stop once that no longer helps, and to keep
+        the best round.
+    scoring : str, callable or None, default=None
+        What to validate with: a name of `comboost.metrics.get_scorer`, or a callable ``scorer(estimator, X, y)``,
+        greater being better. None is minus the norm of the confusion matrix, ``"neg_confusion_norm"``.
+    validation_fraction : float, default=0.1
+        Share of the rows of every class to validate on where ``fit`` is not given ``X_val``: at least one row of a
+        class, but never its last.
+    n_iter_no_change : int, default=10
+        Rounds without a better validation score after which to stop.
+    tol : float, default=1e-07
+        A score is better if it is above the best so far by more than this.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
+        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``.
+    proba : {"softmax", "votes"}, default="softmax"
+        Probabilities as softmax(2f) of the votes f, or as their shares.
+    n_jobs : int or None, default=None
+        Threads, in the meaning of joblib: None is 1, -1 all processors. The model is the same for any number.
+    random_state : int, RandomState instance or None, default=None
+        Seeds ``max_features``, the rows held out for validation, and the ``random_state`` of ``estimator``; nothing
+        else is random.
+    verbose : int, default=0
+        Print every so many rounds: round, loss, bound, edge, validation score and time left; 0 prints nothing.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        Features seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, where X had names that are all strings.
+    n_iter_ : int
+        Rounds kept.
+    estimator_weights_ : ndarray of shape (n_iter_,)
+        Weight α of every round.
+    edges_ : ndarray of shape (n_iter_,)
+        Edge δ of every round: how much better than guessing it was.
+    loss_curve_ : ndarray of shape (n_iter_,)
+        Loss L after every round.
+    bound_curve_ : ndarray of shape (n_iter_,)
+        What the edges promise: the loss after every round is at most this, up to the rounding of the costs (about 1e-6
+        of the loss; up to 1e-3 where class sizes, weights or costs differ by a factor of a million).
+    train_confusion_ : ndarray of shape (n_classes, n_classes)
+        Share of class l that is taken for j on the training rows, without those held out; zero diagonal.
+    validation_curve_ : ndarray of shape (n_rounds_tried,)
+        Validation score after every round tried, those after the best one included; only with ``early_stopping``.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 where nothing was split. With
+        ``estimator``, the mean of the weak learners' own, where they have any.
+    estimators_ : list of classifiers
+        The weak learners, only with ``estimator``; they are fitted on class indices.
+    stop_reason_ : str
+        Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
+        ``"perfect_learner"`` (a weak learner made no mistake that costs anything), ``"loss_vanished"`` (the loss is
+        below 1e-200), ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no
+        longer possible), ``"early_stopping"`` (the validation score has not become better for ``n_iter_no_change``
+        rounds) or ``"callback"`` (a callback asked for it).
+
+    See Also
+    --------
+    AdaBoostMMClassifier : The same with every row counting the same.
+
+    Notes
+    -----
+    Missing values (NaN, None, NA) go to the side of a split that suits them best. Where training has seen none in a
+    node, they go to the child with the larger loss, i.e. with more of the weight that the round gave to the rows. A
+    category that training has not seen counts as a missing one.
+
+    Callbacks of scikit-learn 1.9 are set with ``set_callbacks``; below 1.9, objects with the same methods do.
+
+    References
+    ----------
+    .. [1] S. Koço and C. Capponi, "On multi-class learning through the minimization of the confusion matrix norm",
+       ACML 2013.
+
+    Examples
+    --------
+    >>> from comboost import CoMBoClassifier
+    >>> from comboost.datasets import load_yeast
+    >>> X, y = load_yeast(return_X_y=True)
+    >>> model = CoMBoClassifier(n_estimators=20).fit(X, y)
+    >>> model.predict(X[:3]).tolist()
+    ['CYT', 'VAC', 'VAC']
+    >>> bool((model.loss_curve_ <= model.bound_curve_ * (1 + 1e-6)).all())
+    True
+
+    Categories and missing values are taken as they come, and validation finds out how many rounds are enough:
+
+    >>> from comboost.datasets import load_car
+    >>> X, y = load_car(return_X_y=True, as_frame=True)
+    >>> X.loc[::10, "safety"] = None
+    >>> model = CoMBoClassifier(early_stopping=True, scoring="g_mean", random_state=0).fit(X, y)
+    >>> model.stop_reason_
+    'early_stopping'
+    >>> print(model.export_text(0))
+    |--- persons in {2}
+    |   |--- class: unacc
+    |--- persons in {4, more} or missing
+    |   |--- buying in {low, med} or missing
+    |   |   |--- safety in {high} or missing
+    |   |   |   |--- class: vgood
+    |   |   |--- safety in {low, med}
+    |   |   |   |--- class: good
+    |   |--- buying in {high, vhigh}
+    |   |   |--- safety in {low}
+    |   |   |   |--- class: unacc
+    |   |   |--- safety in {high, med} or missing
+    |   |   |   |--- class: acc
+    """
+
+    _by_class: ClassVar[bool] = True
+
+
+class AdaBoostMMClassifier(VoteBooster):
+    __doc__ = f"""AdaBoost.MM: multi-class boosting in which every row counts the same.
+
+The algorithm on which CoMBo stands [1]_: its loss bounds the training error, so large classes rule it. On balanced data
+both give the same model, to the last bit.
+
+{shared_sections(CoMBoClassifier, "Parameters", "See Also")}
+See Also
+--------
+CoMBoClassifier : The same with every class counting the same.
+
+{shared_sections(CoMBoClassifier, "Notes", "References")}
+References
+----------
+.. [1] I. Mukherjee and R. E. Schapire, "A theory of multiclass boosting", JMLR 14, 2013.
+
+Examples
+--------
+>>> from comboost import AdaBoostMMClassifier
+>>> from comboost.datasets import load_yeast
+>>> X, y = load_yeast(return_X_y=True)
+>>> model = AdaBoostMMClassifier(n_estimators=20).fit(X, y)
+>>> model.predict(X[:3]).tolist()
+['MIT', 'CYT', 'CYT']
+"""
+
+    _by_class: ClassVar[bool] = False

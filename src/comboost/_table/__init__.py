@@ -1,0 +1,1 @@
+"""What was given: containers, categories, tables of floats, labels, weights, cost matrices."""

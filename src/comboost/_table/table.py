@@ -1,0 +1,265 @@
+"""Tables of floats. In: a container of columns. Out: float matrices, a block of columns or rows at a time.
+
+A container is read through its ``Source``, which can cut out a part of itself and turn it into floats. A ``RawTable``
+is a source and a choice of its rows; with ``Categories`` it becomes a ``Table``. Nothing is copied before a block is
+asked for, and then no more than the block. Whatever stands for "missing" becomes NaN.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comboost._dtypes import Floats
+from comboost._table.categories import Categories, Column, is_missing, text_error
+
+Matrix = NDArray[np.floating[Any]]
+RowChoice = slice | NDArray[np.intp]
+EVERY_ROW = slice(None)
+
+
+@dataclass(frozen=True)
+class Source(ABC):
+    """A container of columns; ``offset`` says how many were cut off on the left."""
+
+    data: Any
+    offset: int = 0
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        n_samples, n_features = self.data.shape
+        return n_samples, n_features
+
+    @cached_property
+    def names(self) -> list[str] | None:
+        """Names of the columns, where they have names that are text."""
+        return None
+
+    def label(self, f: int) -> str:
+        """What errors call a column."""
+        return f"column {f + self.offset}" if self.names is None else f"column {self.names[f]!r}"
+
+    def dtype_categories(self) -> list[int]:
+        """Columns whose dtype says that they hold categories."""
+        return []
+
+    def cut(self, rows: RowChoice, first: int, last: int) -> Self:
+        """Some columns of some rows: a view, or a copy of no more than that."""
+        return replace(self, data=self._cut(rows, first, last), offset=self.offset + first)
+
+    def view(self) -> Matrix | None:
+        """All of it as one matrix that the core can read, where that takes no copy."""
+        return None
+
+    def floats(self, skip: Collection[int] = ()) -> Matrix:
+        """All of it as a new matrix in Fortran order. The columns to skip may hold anything."""
+        matrix = np.empty(self.shape, order="F")
+        for f in range(self.shape[1]):
+            if f not in skip:
+                matrix[:, f] = self.numbers(f)
+        return matrix
+
+    @abstractmethod
+    def _cut(self, rows: RowChoice, first: int, last: int) -> Any: ...
+
+    @abstractmethod
+    def column(self, f: int) -> Column:
+        """A column as its values and each row's place among them."""
+
+    @abstractmethod
+    def numbers(self, f: int) -> Matrix:
+        """A column as floats, (n_samples,)."""
+
+
+class ArraySource(Source):
+    """A NumPy array."""
+
+    def _cut(self, rows: RowChoice, first: int, last: int) -> Any:
+        block = self.data[:, first:last]
+        return block[rows] if isinstance(rows, slice) else np.asfortranarray(block[rows])
+
+    def view(self) -> Matrix | None:
+        return as_view(self.data)
+
+    def floats(self, skip: Collection[int] = ()) -> Matrix:
+        return numeric_floats(self.data) if self.data.dtype.kind in "biuf" else super().floats(skip)
+
+    def column(self, f: int) -> Column:
+        return Column.of_array(self.label(f), self.data[:, f])
+
+    def numbers(self, f: int) -> Matrix:
+        return array_floats(self.data[:, f], self.label(f))
+
+
+class SparseSource(Source):
+    """A SciPy matrix or array, CSR or CSC. The other of the two is made once, if it is asked for."""
+
+    @cached_property
+    def by_row(self) -> Any:
+        """It as CSR."""
+        return self.data.tocsr()
+
+    @cached_property
+    def by_column(self) -> Any:
+        """It as CSC."""
+        return self.data.tocsc()
+
+    def _cut(self, rows: RowChoice, first: int, last: int) -> Any:
+        if rows is EVERY_ROW:
+            return self.by_column[:, first:last]
+        return self.by_row[rows] if last - first == self.shape[1] else self.by_column[:, first:last][rows]
+
+    def floats(self, skip: Collection[int] = ()) -> Matrix:
+        with np.errstate(invalid="ignore"):
+            matrix: Floats = self.data.astype(np.float64).toarray(order="F")
+        return matrix
+
+    def column(self, f: int) -> Column:
+        return Column.of_array(self.label(f), self.by_column[:, [f]].toarray()[:, 0])
+
+    def numbers(self, f: int) -> Matrix:
+        return self.cut(EVERY_ROW, f, f + 1).floats()[:, 0]
+
+
+def as_view(array: NDArray[Any]) -> Matrix | None:
+    """An array of floats whose numbers lie on their natural borders in memory, which is what the core can read."""
+    is_float = array.dtype in (np.float64, np.float32)
+    return array if is_float and array.flags.aligned and all(s % array.itemsize == 0 for s in array.strides) else None
+
+
+def numeric_floats(array: NDArray[Any]) -> Matrix:
+    """Numbers as new floats."""
+    # What is too large is found with the infinite values; "invalid" is a NaN of an uncommon kind.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return array.astype(np.float32 if array.dtype.kind == "f" and array.itemsize == 2 else np.float64, order="F")
+
+
+def array_floats(array: NDArray[Any], label: str) -> Matrix:
+    """A 1-D array of numbers, of objects that are numbers, or of text that spells them, as floats."""
+    if array.dtype.kind in "biuf":
+        return numeric_floats(array)
+    if array.dtype.kind not in "OUST":
+        raise dtype_error(label, array.dtype)
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):  # pandas.NA is among the values, or one is no number
+        return np.array([object_float(value, label) for value in array.tolist()])
+
+
+def object_float(value: Any, label: str) -> float:
+    """An object as a float, or an error that says what it is."""
+    try:
+        return np.nan if is_missing(value) else float(value)
+    except ValueError as error:
+        raise text_error(label, value) from error
+    except TypeError as error:
+        raise TypeError(f"{label} of X holds {value!r}: {error}. Convert the column to numbers, or drop it.") from error
+
+
+def dtype_error(label: str, dtype: Any) -> ValueError:
+    """What to do about dates and the like."""
+    return ValueError(f"{label} of X has the dtype {dtype}, which holds no numbers; convert it to numbers, or drop it.")
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A source and a choice of its rows (None: all), before categories are known."""
+
+    source: Source
+    chosen: NDArray[np.intp] | None = None
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        n_samples, n_features = self.source.shape
+        return n_samples if self.chosen is None else len(self.chosen), n_features
+
+    @property
+    def names(self) -> list[str] | None:
+        """Names of the features, where they have names that are text."""
+        return self.source.names
+
+    def take(self, rows: NDArray[np.intp]) -> "RawTable":
+        """A table of these rows, in this order. Nothing is copied yet."""
+        return replace(self, chosen=rows if self.chosen is None else self.chosen[rows])
+
+    def part(self, rows: slice, first: int, last: int) -> Source:
+        """Some features of some of the chosen rows."""
+        return self.source.cut(rows if self.chosen is None else self.chosen[rows], first, last)
+
+    def as_given(self, rows: NDArray[np.intp]) -> Any:
+        """Some rows in the sort of container that they came in."""
+        return self.take(rows).part(EVERY_ROW, 0, self.shape[1]).data
+
+    def column_values(self, feature: int) -> Column:
+        """A column as its values and each row's place among them."""
+        return self.part(EVERY_ROW, feature, feature + 1).column(0)
+
+    def encode(self, categories: Categories) -> "Table":
+        """The table of floats that these categories make of it."""
+        return Table(self, categories)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of floats that is read in blocks: a raw one, with the categories of training."""
+
+    raw: RawTable
+    categories: Categories
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features."""
+        return self.raw.shape
+
+    @cached_property
+    def matrix(self) -> Matrix | None:
+        """The whole table, if that takes no copy."""
+        return None if self.categories.values or self.raw.chosen is not None else self.raw.source.view()
+
+    def columns(self, first: int, last: int) -> Matrix:
+        """Some features of all rows, (n_samples, last - first): a view, or a copy in Fortran order."""
+        return self._read(EVERY_ROW, first, last)
+
+    def rows(self, first: int, last: int) -> Matrix:
+        """Some rows, (last - first, n_features): a view or a copy."""
+        return self._read(slice(first, last), 0, self.shape[1])
+
+    def take(self, rows: NDArray[np.intp]) -> "Table":
+        """A table of these rows, in this order. Nothing is copied yet."""
+        return replace(self, raw=self.raw.take(rows))
+
+    def label(self, feature: int) -> str:
+        """What errors call a feature."""
+        return self.raw.source.label(feature)
+
+    def _read(self, rows: slice, first: int, last: int) -> Matrix:
+        part = self.raw.part(rows, first, last)
+        coded = [f for f in self.categories.values if first <= f < last]
+        if not coded and (view := part.view()) is not None:
+            return view
+        matrix = part.floats(skip=[f - first for f in coded])
+        for f in coded:
+            matrix[:, f - first] = self.categories.codes(f, part.column(f - first))
+        return matrix
+
+
+def survey(matrix: Matrix) -> bool:
+    """Whether a matrix holds NaN; an error where it holds infinite values."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(matrix.sum()):
+            return False
+        # Not by a mask of the values, which would take a byte for each. Large values alone may add up to infinity, too.
+        extremes = np.fmin.reduce(matrix, axis=None), np.fmax.reduce(matrix, axis=None)
+        has_nan = bool(np.isnan(matrix.max()))
+    if np.isinf(extremes).any():
+        raise ValueError(
+            f"Input X contains infinity or a value too large for {matrix.dtype!r}. Replace such values by finite ones, "
+            "or by NaN where they stand for missing ones."
+        )
+    return has_nan
