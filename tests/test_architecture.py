@@ -1,6 +1,7 @@
 """Rules about the code itself: imports go one way, docstrings tell the truth, the core needs no extra."""
 
 import ast
+import collections
 import inspect
 import re
 import subprocess
@@ -13,41 +14,77 @@ import comboost
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
 from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
 
-PACKAGE = Path(inspect.getfile(CoMBoClassifier)).parent
-LAYERS = [
-    {"_dtypes", "_core", "_parameters"},
-    {"_categories", "_costs", "_memory", "_callbacks", "_progress", "_export"},
-    {"_sources", "_training_set", "_tree", "metrics"},
-    {"_table", "_rows", "_validation"},
-    {"_binning", "_voting"},
-    {"_learners", "_voter"},
-    {"_boosting"},
-    {"_origin", "_watching"},
-    {"_fits"},
-    {"_training"},
-    {"_classifier"},
-    {"comboost", "baselines", "dask", "datasets"},
-    {"study"},
-    {"cli"},
-]
-LEVEL = {module: level for level, modules in enumerate(LAYERS) for module in modules}
+PACKAGE = Path(comboost.__file__).parent
+PAGE = Path(__file__).parents[1] / "ARCHITECTURE.md"
+ROOM = re.compile(r"^\| `(\w+)` \| (.*?) \|", flags=re.MULTILINE)
+CORE = {"_table", "_engine", "_boosting", "_estimators"}  # the rooms whose modules stand in the order of the data, too
 
 
-def imported_modules(path):
+def order_of_modules():
+    """Modules and rooms in the order of ARCHITECTURE.md: each may import what stands before it."""
+    table = PAGE.read_text().split("## Rooms")[1].split("## One fit")[0]
+    order = ["_core"]
+    for room, text in ROOM.findall(table):
+        order += [f"{room}.{module}" for module in re.findall(r"`(\w+)`", text)] if room in CORE else [room]
+    return order
+
+
+ORDER = order_of_modules()
+
+
+def place_of(name):
+    """The place of a dotted name below the package in the order."""
+    parts = name.split(".")
+    known = ".".join(parts[:2]) if parts[0] in CORE else parts[0]
+    return ORDER.index(known)
+
+
+def imported_names(path):
+    """What a module imports of the package, as dotted names below it."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == "comboost":
-            yield from (alias.name if alias.name in LEVEL else "comboost" for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("comboost."):
-            yield node.module.split(".")[1]
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "comboost":
+            below = node.module.removeprefix("comboost").lstrip(".")
+            for alias in node.names:
+                full = f"{below}.{alias.name}".lstrip(".")
+                yield full if below in {"", *CORE} else below
         elif isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("comboost."))
+            yield from (a.name.removeprefix("comboost.") for a in node.names if a.name.startswith("comboost."))
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def modules_of(room):
+    return sorted(path for path in (PACKAGE / room).rglob("*.py") if path.stem != "__init__")
+
+
+def test_page_names_every_room_and_module():
+    found = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"}
+    found |= {f"{room}.{path.stem}" for room in CORE for path in modules_of(room)}
+    found |= {path.parent.name for path in PACKAGE.glob("*/__init__.py")} - CORE
+    assert set(ORDER) == found | {"_core"}
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.glob("*/**/*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_one_way_only(path):
-    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py").replace("__init__", "comboost")
-    for other in imported_modules(path):
-        assert other == own or LEVEL[other] < LEVEL[own], f"{own} imports {other}"
+    name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+    if path.stem == "__init__" and path.parent.name in CORE:
+        assert not list(imported_names(path))
+        return
+    public = {"__version__", *comboost.__all__}  # of the package itself, which knows the estimators
+    for other in imported_names(path):
+        place = place_of("_estimators.classifiers") if other in public else place_of(other)
+        assert place < place_of(name) or other.split(".")[0] == name.split(".")[0] not in CORE, (
+            f"{name} imports {other}"
+        )
+
+
+def test_no_name_is_defined_in_two_modules():
+    defined = collections.defaultdict(set)
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+            names = [getattr(target, "id", getattr(target, "name", None)) for target in targets]
+            for name in filter(None, names):
+                defined[name].add(str(path.relative_to(PACKAGE)))
+    assert {name: paths for name, paths in defined.items() if len(paths) > 1 and name != "__all__"} == {}
 
 
 @pytest.mark.parametrize(

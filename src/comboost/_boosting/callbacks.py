@@ -31,7 +31,7 @@ class FallbackContext:
     task_id : int
         Place of the task among its siblings, from 0.
     max_subtasks : int or None
-        Subtasks at most; None where nobody knows, 0 for a leaf.
+        Subtasks at most; None if nobody knows, 0 for a leaf.
     estimator_name : str
         Class of the estimator that does the task.
     callbacks : sequence
@@ -127,7 +127,7 @@ class FallbackSupportMixin:
 
 
 def fallback_with_callbacks(method: Method) -> Method:
-    """Let a method tear down the callbacks that it has set up, also where it fails."""
+    """Let a method tear down the callbacks that it has set up, even if it fails."""
 
     @functools.wraps(method)
     def managed(estimator: Any, *args: Any, **kwargs: Any) -> Any:
@@ -156,7 +156,7 @@ def tear_down(estimator: Any) -> None:
 
 
 def check_callback(callback: Any) -> None:
-    """Raise where an object is not a callback."""
+    """Raise if an object is not a callback."""
     lacking = [hook for hook in HOOKS if not hasattr(callback, hook)]
     if lacking:
         raise TypeError(

@@ -181,7 +181,7 @@ class Judge:
 
 
 def check_no_metric(scoring: Any) -> None:
-    """Raise where a metric was given in place of a scorer, a slip that would fail with a riddle."""
+    """Raise if a metric was given in place of a scorer, a slip that would fail with a riddle."""
     module = getattr(scoring, "__module__", None) or ""
     if isfunction(scoring) and module.startswith(("sklearn.metrics.", "comboost.metrics.")):
         raise ValueError(

@@ -16,7 +16,7 @@ class ProgressPrinter:
     n_rounds : int
         Number of the last round that there may be.
     every : int
-        Print every so many rounds; the first and the last are always printed.
+        Print every that many rounds; the first and the last are always printed.
     with_score : bool
         Whether there is a column for the validation score.
     print : callable, default=print
@@ -57,7 +57,7 @@ class ProgressPrinter:
         edge : float
             Edge of the round.
         score : float, optional
-            Validation score, where the round has one.
+            Validation score, if the round has one.
         """
         self._n_seen += 1
         left = (self._clock() - self._start) / self._n_seen * (self._n_rounds - number)

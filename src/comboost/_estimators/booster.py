@@ -162,7 +162,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The values: numbers or categories, NaN, None or NA where they are missing, none of them infinite. Arrays of
+            The values: numbers or categories, NaN, None or NA if they are missing, none of them infinite. Arrays of
             float32 and float64 are not copied, whatever their memory order; other tables are read a few columns at a
             time.
         y : array-like of shape (n_samples,)

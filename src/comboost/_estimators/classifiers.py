@@ -60,7 +60,7 @@ class CoMBoClassifier(VoteBooster):
         What to validate with: a name of `comboost.metrics.get_scorer`, or a callable ``scorer(estimator, X, y)``,
         greater being better. None is minus the norm of the confusion matrix, ``"neg_confusion_norm"``.
     validation_fraction : float, default=0.1
-        Share of the rows of every class to validate on where ``fit`` is not given ``X_val``: at least one row of a
+        Share of the rows of every class to validate on if ``fit`` is not given ``X_val``: at least one row of a
         class, but never its last.
     n_iter_no_change : int, default=10
         Rounds without a better validation score after which to stop.
@@ -77,7 +77,7 @@ class CoMBoClassifier(VoteBooster):
         Seeds ``max_features``, the rows held out for validation, and the ``random_state`` of ``estimator``; nothing
         else is random.
     verbose : int, default=0
-        Print every so many rounds: round, loss, bound, edge, validation score and time left; 0 prints nothing.
+        Print every that many rounds: round, loss, bound, edge, validation score and time left; 0 prints nothing.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class CoMBoClassifier(VoteBooster):
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, where X had names that are all strings.
+        Their names, if X had names that are all strings.
     n_iter_ : int
         Rounds kept.
     estimator_weights_ : ndarray of shape (n_iter_,)
@@ -97,14 +97,14 @@ class CoMBoClassifier(VoteBooster):
         Loss L after every round.
     bound_curve_ : ndarray of shape (n_iter_,)
         What the edges promise: the loss after every round is at most this, up to the rounding of the costs (about 1e-6
-        of the loss; up to 1e-3 where class sizes, weights or costs differ by a factor of a million).
+        of the loss; up to 1e-3 if class sizes, weights or costs differ by a factor of a million).
     train_confusion_ : ndarray of shape (n_classes, n_classes)
         Share of class l that is taken for j on the training rows, without those held out; zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)
         Validation score after every round tried, those after the best one included; only with ``early_stopping``.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 where nothing was split. With
-        ``estimator``, the mean of the weak learners' own, where they have any.
+        Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 if nothing was split. With
+        ``estimator``, the mean of the weak learners' own, if they have any.
     estimators_ : list of classifiers
         The weak learners, only with ``estimator``; they are fitted on class indices.
     stop_reason_ : str
@@ -120,7 +120,7 @@ class CoMBoClassifier(VoteBooster):
 
     Notes
     -----
-    Missing values (NaN, None, NA) go to the side of a split that suits them best. Where training has seen none in a
+    Missing values (NaN, None, NA) go to the side of a split that suits them best. If training has seen none in a
     node, they go to the child with the larger loss, i.e. with more of the weight that the round gave to the rows. A
     category that training has not seen counts as a missing one.
 

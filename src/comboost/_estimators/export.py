@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
 
 MISSING_CODE = 0  # the code of a missing category
-MAX_LISTED = 6  # a rule lists so many categories;
-MAX_SHOWN = 3  # of more, it lists so many and counts the others
+MAX_LISTED = 6  # a rule lists up to this many categories;
+MAX_SHOWN = 3  # of more, it lists the first ones and counts the others
 
 
 def export_tree(
@@ -33,9 +33,9 @@ def export_tree(
     sets : ndarray of uint8 of shape (n_sets, 32), optional
         The sets of category codes that go left, as bits; only for trees that split categories.
     feature_names : iterable, optional
-        Names of all features; x0, x1, ... where there are none.
+        Names of all features; x0, x1, ... if there are none.
     class_names : iterable, optional
-        All classes, in the order of their indices, which stand in for them where there are none.
+        All classes, in the order of their indices, which stand in for them if there are none.
     categories : mapping of int to iterable, optional
         The sorted categories of every feature that has any.
     missing : container of int, optional
@@ -131,7 +131,7 @@ def category_rule(name: str, values: list[Any], note: str) -> str:
 
 
 def format_category(value: Any) -> str:
-    """A category as it is, in quotes where one could not tell where it ends."""
+    """A category as it is, in quotes if one could not tell where it ends."""
     text = str(value)
     return repr(text) if text != text.strip() or not text or any(sign in text for sign in ",{}") else text
 
@@ -146,7 +146,7 @@ def format_threshold(threshold: float, decimals: int | None) -> str:
 
 
 def list_names(names: Iterable[Any] | None, used: NDArray[Any], noun: str) -> list[str] | None:
-    """Names as text; raise where the tree uses more than there are."""
+    """Names as text; raise if the tree uses more than there are."""
     if names is None:
         return None
     listed = [str(name) for name in names]
@@ -159,5 +159,5 @@ def list_names(names: Iterable[Any] | None, used: NDArray[Any], noun: str) -> li
 
 
 def name_of(idx: Any, names: list[str] | None, prefix: str = "") -> str:
-    """The name, or the number where there are no names."""
+    """The name, or the number if there are no names."""
     return f"{prefix}{idx}" if names is None else names[idx]

@@ -73,7 +73,7 @@ class Column:
         return [value for value in self.values if not is_missing(value)]
 
     def spread(self, numbers_of_values: list[float]) -> Floats:
-        """Give every row the number of its value; NaN where that is missing."""
+        """Give every row the number of its value; NaN if that is missing."""
         rows: Floats = np.array([*numbers_of_values, math.nan])[self.places]  # the place -1 is the last
         return rows
 
@@ -87,7 +87,7 @@ class HasColumns(Protocol):
 
 @dataclass(frozen=True)
 class Categories:
-    """The values of every category column, as seen in training. Part of the model; empty where there are none.
+    """The values of every category column, as seen in training. Part of the model; empty if there are none.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def sorted_values(column: Column) -> tuple[Any, ...]:
 
 
 def kind_of_column(column: Column) -> str | None:
-    """The one kind of a column's values; None where all are missing."""
+    """The one kind of a column's values; None if all are missing."""
     example_of = {kind_of(value): value for value in column.present()}
     if any(isinstance(value, numbers.Real) and math.isinf(value) for value in column.values):
         raise ValueError(
@@ -189,7 +189,7 @@ def as_python_times(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def category_floats(column: Column) -> Floats:
-    """A column of a category dtype as the numbers that its values are, where they are to be read as such."""
+    """A column of a category dtype as the numbers that its values are, if they are to be read as such."""
     text = next((value for value in column.values if isinstance(value, str)), None)
     if text is not None:
         raise text_error(column.label, text)
@@ -266,7 +266,7 @@ def named_features(wanted: list[str], names: list[str] | None) -> list[int]:
 
 
 def check_distinct(items: list[Any]) -> None:
-    """Raise where a feature is given twice: one of them may be a slip for another feature."""
+    """Raise if a feature is given twice: one of them may be a slip for another feature."""
     repeated = sorted({item for item in items if items.count(item) > 1})
     if repeated:
         raise ValueError(f"categorical_features holds {repeated} more than once; give every feature once.")

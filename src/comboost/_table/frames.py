@@ -62,7 +62,7 @@ class PandasSource(FrameSource):
     """A pandas DataFrame: dtypes of NumPy, nullable ones, those of Arrow, categories."""
 
     def _cut(self, rows: RowChoice, first: int, last: int) -> Any:
-        # Before version 3, pandas copies columns even where all of them are asked for.
+        # Before version 3, pandas copies columns even if all of them are asked for.
         columns = self.data if last - first == self.shape[1] else self.data.iloc[:, first:last]
         return columns if rows is EVERY_ROW else columns.iloc[rows]
 

@@ -42,7 +42,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> RawTable:
     X : array-like, sparse matrix or data frame
         The table: at least one row and one feature.
     reset : bool
-        True in ``fit``; False where X must have the features of training.
+        True in ``fit``; False if X must have the features of training.
     """
     X = as_frame(X)
     frame = frame_source(X)
@@ -116,11 +116,11 @@ class TrainingSet:
     Attributes
     ----------
     rows : ndarray of intp or None
-        Which of the rows given these are, ascending; None where they are all.
+        Which of the rows given these are, ascending; None if they are all.
     labels : ndarray of uint16
         The class index of every row.
     weights : ndarray of uint32 or None
-        Integer weights; None where every row weighs 1.
+        Integer weights; None if every row weighs 1.
     classes : ndarray
         The classes, sorted.
     masses : ndarray of int64
@@ -135,7 +135,7 @@ class TrainingSet:
 
     @classmethod
     def read(cls, y: Any, sample_weight: Any, n_rows: int) -> "TrainingSet":
-        """Check what ``fit`` is given beside X, which has so many rows, and drop the rows without weight."""
+        """Check what ``fit`` is given beside X, which has ``n_rows`` rows, and drop the rows without weight."""
         check_n_rows(n_rows)
         classes, labels = read_classes(read_labels(y, n_rows, "y"))
         if sample_weight is None:
@@ -166,13 +166,13 @@ def class_masses(labels: NDArray[np.integer[Any]], weights: Weights | None, n_cl
 
 
 def check_n_rows(n_rows: int) -> None:
-    """Raise where there are more rows than can be added up exactly."""
+    """Raise if there are more rows than can be added up exactly."""
     if n_rows > MAX_ROWS:
         raise ValueError(f"X has {n_rows} rows; at most {MAX_ROWS} are supported. Train on a sample of them.")
 
 
 def check_masses(masses: Sums, classes: NDArray[Any]) -> None:
-    """Raise where a class has no weight."""
+    """Raise if a class has no weight."""
     if (masses == 0).any():
         raise ValueError(
             f"sample_weight gives no weight to the class(es) {classes[masses == 0].tolist()}, zero or next to it "
@@ -250,7 +250,7 @@ def sort_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any
 
 
 def count_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
-    """As `read_distinct`, for integers: by counting them where they lie close together."""
+    """As `read_distinct`, for integers: by counting them if they lie close together."""
     lowest, highest = int(y.min()), int(y.max())
     if highest - lowest >= COUNTABLE:
         return sort_distinct(y)

@@ -37,7 +37,7 @@ class Source(ABC):
 
     @cached_property
     def names(self) -> list[str] | None:
-        """Names of the columns, where they have names that are text."""
+        """Names of the columns, if they have names that are text."""
         return None
 
     def label(self, f: int) -> str:
@@ -53,7 +53,7 @@ class Source(ABC):
         return replace(self, data=self._cut(rows, first, last), offset=self.offset + first)
 
     def view(self) -> Matrix | None:
-        """All of it as one matrix that the core can read, where that takes no copy."""
+        """All of it as one matrix that the core can read, if that takes no copy."""
         return None
 
     def floats(self, skip: Collection[int] = ()) -> Matrix:
@@ -181,7 +181,7 @@ class RawTable:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the features, where they have names that are text."""
+        """Names of the features, if they have names that are text."""
         return self.source.names
 
     def take(self, rows: NDArray[np.intp]) -> "RawTable":
@@ -250,7 +250,7 @@ class Table:
 
 
 def survey(matrix: Matrix) -> bool:
-    """Whether a matrix holds NaN; an error where it holds infinite values."""
+    """Whether a matrix holds NaN; an error if it holds infinite values."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(matrix.sum()):
             return False

@@ -30,7 +30,7 @@ def weight_shift(counts: Mapping[int, int]) -> int:
 
 def scale_weights(sample_weight: Floats, shift: int) -> Weights:
     """rint(s_i·2^k)."""
-    # Two steps: the power of two alone may leave the range of a double where the product does not.
+    # Two steps: the power of two alone may leave the range of a double when the product does not.
     half = shift // 2
     return np.rint(np.ldexp(np.ldexp(sample_weight, half), shift - half)).astype(WEIGHT)
 
@@ -44,7 +44,7 @@ def read_weights(sample_weight: ArrayLike, n_rows: int, name: str) -> Floats:
 
 
 def no_weight_error(name: str) -> ValueError:
-    """What to do where no row counts."""
+    """What to do if no row counts."""
     return ValueError(
         f"every sample weight is zero in {name}, so no row counts; give at least one row of every class a positive "
         "weight."

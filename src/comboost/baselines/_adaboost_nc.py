@@ -48,7 +48,7 @@ class AdaBoostNCClassifier(TreeVoter):
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, where X had names that are all strings.
+        Their names, if X had names that are all strings.
     n_iter_ : int
         Rounds kept.
     estimator_weights_ : ndarray of shape (n_iter_,)
@@ -67,7 +67,7 @@ class AdaBoostNCClassifier(TreeVoter):
     The ambiguity of a row after t rounds is amb = (1/t)·Σ_s ([H_t = y] − [h_s = y]), and p = 1 − |amb|. H_t is the vote
     of the first t trees, all with the same weight, since α_t follows from p only afterwards.
 
-    α is positive only where a tree is right on more than half of the weight, however many classes there are. With many
+    α is positive only if a tree is right on more than half of the weight, however many classes there are. With many
     of them, trees of the default depth may fail at that in the first round; deep ones, ``max_depth=None,
     min_samples_leaf=2`` say, rarely do.
 

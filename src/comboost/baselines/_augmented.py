@@ -86,7 +86,7 @@ class AugmentedRows(BinnedRows):
         """Give the synthetic rows the mean excess of the original ones.
 
         A vote for the own class multiplies the excess of a row by any number; one for another class leaves it as it is
-        where the factor is 1.
+        if the factor is 1.
         """
         mean = costs.real_loss / self._first_loss
         ballot = self._labels.copy()

@@ -51,7 +51,7 @@ class SMOTEBoostClassifier(TreeVoter):
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, where X had names that are all strings.
+        Their names, if X had names that are all strings.
     n_iter_ : int
         Rounds kept.
     estimator_weights_ : ndarray of shape (n_iter_,)
@@ -68,7 +68,7 @@ class SMOTEBoostClassifier(TreeVoter):
 
     Notes
     -----
-    The weak hypotheses vote 0 or 1, and then AdaBoost.M2 is AdaBoost.MM with twice its weights: where all classes have
+    The weak hypotheses vote 0 or 1, and then AdaBoost.M2 is AdaBoost.MM with twice its weights: if all classes have
     the same size, the trees are those of `comboost.AdaBoostMMClassifier`, to the last bit. The tree is grown on
     AdaBoost.M2's distribution D over wrong labels itself, not on its sums over the labels.
 

@@ -43,9 +43,9 @@ class Synthesiser:
         return cls(rows[:, numeric], neighbours, numeric, list(categorical), stacked)
 
     def draw(self, n_rows: int, random: np.random.RandomState) -> Floats:
-        """Draw so many rows, with the draws of imbalanced-learn's SMOTE.
+        """Draw that many rows, with the draws of imbalanced-learn's SMOTE.
 
-        A number lies between the row's and the neighbour's, and is missing where one of them is.
+        A number lies between the row's and the neighbour's, and is missing if one of them is.
         """
         picks = random.randint(0, self.neighbours.size, size=n_rows)
         steps = random.uniform(size=n_rows)[:, np.newaxis]

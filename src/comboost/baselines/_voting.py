@@ -45,7 +45,7 @@ class TreeVoter(Voter, ABC):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The values: numbers or categories, NaN, None or NA where they are missing, none of them infinite.
+            The values: numbers or categories, NaN, None or NA if they are missing, none of them infinite.
         y : array-like of shape (n_samples,)
             The classes: at least two, of any sortable type.
 

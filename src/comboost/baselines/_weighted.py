@@ -18,7 +18,7 @@ def oversample(problem: Problem) -> Indices:
     """Indices of all rows, and again of rows drawn at random until every class has as many as the largest."""
     sampler = RandomOverSampler(random_state=problem.rules.seed)
     with warnings.catch_warnings():
-        # That labels may be no classes where there are many of them: these are indices of classes.
+        # That labels may be no classes if there are many of them: these are indices of classes.
         warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
         sampler.fit_resample(np.arange(len(problem.labels))[:, np.newaxis], problem.labels)
     indices: Indices = sampler.sample_indices_.astype(np.intp)
