@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from comboost._dtypes import Floats
-from comboost.metrics._measures import shares_of
+from comboost.metrics._measures import confusion_of
 from comboost.study._methods import name_fixed
 from comboost.study._significance import Comparison, compare
 
@@ -136,4 +136,4 @@ def summarise(values: Iterable[float]) -> Figure | None:
 
 def _shares(fold: dict[str, Any], classes: list[str]) -> Floats:
     order = [fold["classes"].index(name) for name in classes]
-    return shares_of(np.array(fold["counts"], dtype=np.float64)[np.ix_(order, order)])
+    return confusion_of(np.array(fold["counts"], dtype=np.float64)[np.ix_(order, order)])
