@@ -132,5 +132,5 @@ def find_record(name: str) -> DatasetRecord:
 
 
 def plain_spelling(name: str) -> str:
-    """A name without what does not count."""
+    """What counts when names are compared."""
     return name.lower().replace("-", "").replace("_", "").replace(" ", "")
