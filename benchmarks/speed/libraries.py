@@ -20,6 +20,15 @@ OnRound = Callable[[], None]
 Settings = Mapping[str, Any]
 
 
+def why_missing(module: str) -> str | None:
+    """Why a module cannot be imported here, if it cannot."""
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        return f"cannot be imported: {error}"
+    return None
+
+
 class Library:
     """A booster.
 
@@ -42,11 +51,7 @@ class Library:
     @classmethod
     def missing(cls) -> str | None:
         """Why the library cannot be used here, if it cannot."""
-        try:
-            importlib.import_module(cls.module)
-        except ImportError as error:
-            return f"cannot be imported: {error}"
-        return None
+        return why_missing(cls.module)
 
     @classmethod
     def version(cls) -> str:
