@@ -30,7 +30,7 @@ TaskOutcome = dict[str, Any] | Failure
 
 
 def run_tasks(tasks: Sequence[Task], study: Study, *, n_jobs: int) -> Generator[tuple[Task, TaskOutcome], None, None]:
-    """Run tasks, the longest first, and give each with its result as soon as it is there.
+    """Run tasks, the longest first, and yield each with its result as soon as it is done.
 
     Parameters
     ----------
