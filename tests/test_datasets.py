@@ -283,13 +283,13 @@ def test_one_flipped_bit_anywhere_is_found(bundle):
     intact = gzip.compress(b"a,target\n1,x\n2,y\n", mtime=0)
     record = replace(RECORDS["yeast"], sha256=hashlib.sha256(intact).hexdigest())
     bundle(intact)
-    assert _loading._read_rows(record) == [["a", "target"], ["1", "x"], ["2", "y"]]
+    assert _loading.read_cells(record) == [["a", "target"], ["1", "x"], ["2", "y"]]
     for place in range(len(intact)):
         damaged = bytearray(intact)
         damaged[place] ^= 1
         bundle(bytes(damaged))
         with pytest.raises(OSError, match=r"yeast\.csv\.gz of the data set 'yeast' is damaged.*Install comboost again"):
-            _loading._read_rows(record)
+            _loading.read_cells(record)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Rebuild the bundled data sets: the repository's raw files in, the files of ``src/comboost/datasets/data/`` out.
+"""Rebuilds the bundled data sets. In: the repository's raw files. Out: those of ``src/comboost/datasets/data/``.
 
     python tools/bundle_datasets.py RAW
 
@@ -20,7 +20,7 @@ from comboost.datasets._records import RECORDS
 
 DATA = Path(__file__).parent.parent / "src" / "comboost" / "datasets" / "data"
 
-# set -> (raw files, names of the raw columns with "" for those left out, names for the raw classes, classes left out)
+# By set: raw files, names of the raw columns with "" for those left out, names for the raw classes, classes left out.
 SOURCES: dict[str, tuple[list[str], str, dict[str, str], set[str]]] = {
     "new_thyroid": (
         ["newthyroid/newthyroid.dat"],
@@ -79,7 +79,7 @@ def make_table(raw: Path, name: str) -> str:
     kept = [place for place, column in enumerate(columns.split(",")) if column]
     rows = [row for file in files for row in read_raw(raw / file) if row[-1] not in left_out]
     table = [[*(row[place] for place in kept), class_names.get(row[-1], row[-1])] for row in rows]
-    # these two come shuffled in part, and with 1.0 for 1; the repository counts through all values of all attributes
+    # These two come partly shuffled, and with 1.0 for 1; the repository counts through all values of all attributes.
     if name == "balance":
         table = sorted([*(cell.removesuffix(".0") for cell in row[:-1]), row[-1]] for row in table)
     if name == "nursery":

@@ -1,22 +1,19 @@
 """``python -m benchmarks.dask``: runs the cases, prints them as they are done, and stores them where asked to."""
 
 import argparse
-import importlib
-import shlex
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks.dask import cases
 from benchmarks.dask.apart import apart
 from benchmarks.dask.plan import Plan
-from benchmarks.speed.__main__ import check_unchanged
-from benchmarks.speed.machine import CpuTime, describe_commit, describe_machine, describe_versions
+from benchmarks.speed.command import exit_code
+from benchmarks.speed.machine import CpuTime, check_unchanged
 from benchmarks.speed.report import MUCH_DISTURBED, describe, word_for
 from benchmarks.tables import text
-from benchmarks.tables.results import store
+from benchmarks.tables.results import describe_setting, store
 
 REPEATS = 3
 ENGINES = ("dask", "distributed")
@@ -31,18 +28,6 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="rows of `speed` (float64)")
     parser.add_argument("--output", type=Path, metavar="FILE.json", help="where to store all that was measured")
     return parser.parse_args(arguments)
-
-
-def describe_setting(plan: Plan) -> dict[str, Any]:
-    """Where, when, how and with what a run takes place."""
-    return {
-        "command": shlex.join(["python", "-m", "benchmarks.dask", *sys.argv[1:]]),
-        "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": describe_machine(),
-        "versions": describe_versions() | {name: importlib.import_module(name).__version__ for name in ENGINES},
-        "source": describe_commit(),
-        "settings": {"repeats": plan.repeats, "quick": plan.quick, "dtype": plan.dtype},
-    }
 
 
 def run_case(case: cases.Case, plan: Plan, setting: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +59,8 @@ def render(entry: dict[str, Any]) -> str:
 def run_cases(options: argparse.Namespace) -> bool:
     """Run the cases and store all so far when each is done; whether all of them could be run."""
     plan = Plan(options.repeats or (1 if options.quick else REPEATS), options.quick, options.dtype)
-    setting = describe_setting(plan)
+    settings = {"repeats": plan.repeats, "quick": plan.quick, "dtype": plan.dtype}
+    setting = describe_setting("dask", ENGINES, settings)
     print(setting["command"], describe(setting), *([QUICK_REMARK] if plan.quick else []), sep="\n")
     entries: list[dict[str, Any]] = []
     for case in cases.pick(options.only):
@@ -90,11 +76,7 @@ def run_cases(options: argparse.Namespace) -> bool:
 
 def main() -> int:
     options = read_arguments()
-    try:
-        return 0 if run_cases(options) else 1
-    except KeyboardInterrupt:
-        print("\nstopped; the cases that were done are stored where --output was given", file=sys.stderr)
-        return 130
+    return exit_code(lambda: run_cases(options), "the cases that were done are stored if --output was given")
 
 
 if __name__ == "__main__":

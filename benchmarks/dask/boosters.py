@@ -5,14 +5,13 @@ get; XGBoost can also grow one tree for all classes, as ours does. LightGBM's gr
 on two workers they stop after a few rounds, no better than guessing (version 4.7.0).
 """
 
-import importlib
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from benchmarks.speed.libraries import LEARNING_RATE, MAX_BINS, MAX_DEPTH, N_LEAVES
+from benchmarks.speed.libraries import LEARNING_RATE, MAX_BINS, MAX_DEPTH, N_LEAVES, why_missing
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -28,11 +27,7 @@ class Booster:
     @classmethod
     def missing(cls) -> str | None:
         """Why it cannot be used here, if it cannot."""
-        try:
-            importlib.import_module(cls.module)
-        except ImportError as error:
-            return f"cannot be imported: {error}"
-        return None
+        return why_missing(cls.module)
 
     def estimator(self, client: "Client", n_rounds: int) -> Any:
         """The Dask estimator, not yet fitted."""

@@ -7,5 +7,5 @@ The modules in the order of the data:
   `instructions` what the kernels execute; `native` compiles what the last two need.
 - `verdicts` compare figures with targets, `contest` is what all cases share, `rounds`, `binning`, `prediction` and
   `fits` are the kinds of cases, `cases` is the table of them.
-- `machine` says where a run took place, `report` what came out.
+- `machine` says where a run took place, `report` what came out, `command` which cases are run.
 """

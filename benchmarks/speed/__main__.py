@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.speed import cases, instructions, libraries
+from benchmarks.speed.command import run_command
 from benchmarks.speed.contest import Case, Plan
 from benchmarks.speed.machine import (
     CpuTime,
-    comboost_folder,
+    check_unchanged,
     describe_commit,
     describe_machine,
     describe_versions,
-    digest_of,
 )
 from benchmarks.speed.native import NativeError
 from benchmarks.speed.report import Report, describe, render, render_table
@@ -94,12 +94,6 @@ def run_cases(options: argparse.Namespace, picked: list[Case]) -> bool:
     return report.sound
 
 
-def check_unchanged(source: dict[str, Any]) -> None:
-    """Raise where comboost was installed anew meanwhile: new processes would measure something else than this one."""
-    if digest_of(comboost_folder()) != source["comboost_digest"]:
-        raise RuntimeError("comboost was installed anew while this case ran; start again")
-
-
 def run_instructions(options: argparse.Namespace) -> bool:
     """Count instructions; whether that could be done."""
     try:
@@ -117,20 +111,11 @@ def run_instructions(options: argparse.Namespace) -> bool:
 
 def main() -> int:
     options = read_arguments()
-    if options.list:
-        for case in cases.CASES:
-            print(f"{case.name:<22}{case.title(plan_of(options))}")
-        return 0
-    try:
-        picked = cases.pick(options.case)
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    try:
-        return 0 if (run_instructions(options) if options.instructions else run_cases(options, picked)) else 1
-    except KeyboardInterrupt:
-        print("\nstopped; the cases that were done are stored", file=sys.stderr)
-        return 130
+
+    def run(picked: list[Case]) -> bool:
+        return run_instructions(options) if options.instructions else run_cases(options, picked)
+
+    return run_command(options, cases.CASES, lambda case: case.title(plan_of(options)), run)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,4 @@
-"""The table: every case with its problem and its target. In: names. Out: cases."""
-
-from collections.abc import Sequence
+"""The table: every case with its problem and its target. In: nothing. Out: cases."""
 
 from benchmarks.speed.binning import BinningCase
 from benchmarks.speed.contest import Case
@@ -37,11 +35,3 @@ CASES: tuple[Case, ...] = (
     GrowthCase("growth-classes", (BASE, Problem(100_000, 50, 10), Problem(100_000, 50, 20)), Target("≤", 2)),
     *(LimitCase(f"limit-{shape}", problem, Target("≤", 2)) for shape, problem in LARGE.items()),
 )
-
-
-def pick(names: Sequence[str]) -> list[Case]:
-    """The cases of these names, or whose names begin with them; all cases where no name is given."""
-    unknown = [name for name in names if not any(case.name.startswith(name) for case in CASES)]
-    if unknown:
-        raise ValueError(f"no case is called {', '.join(unknown)}; --list says which there are.")
-    return [case for case in CASES if not names or case.name.startswith(tuple(names))]

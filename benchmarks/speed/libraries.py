@@ -20,6 +20,15 @@ OnRound = Callable[[], None]
 Settings = Mapping[str, Any]
 
 
+def why_missing(module: str) -> str | None:
+    """Why a module cannot be imported here, if it cannot."""
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        return f"cannot be imported: {error}"
+    return None
+
+
 class Library:
     """A booster.
 
@@ -42,11 +51,7 @@ class Library:
     @classmethod
     def missing(cls) -> str | None:
         """Why the library cannot be used here, if it cannot."""
-        try:
-            importlib.import_module(cls.module)
-        except ImportError as error:
-            return f"cannot be imported: {error}"
-        return None
+        return why_missing(cls.module)
 
     @classmethod
     def version(cls) -> str:
@@ -100,7 +105,7 @@ class Comboost(Library):
     def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
         """Fit, with a callback of scikit-learn's kind."""
         from comboost import CoMBoClassifier
-        from comboost.cli.demo import RoundCounter
+        from comboost.cli._comparison import RoundCounter
 
         model = CoMBoClassifier(n_estimators=n_rounds, max_depth=MAX_DEPTH, max_bins=MAX_BINS, n_jobs=n_threads)
         if on_round is not None:

@@ -115,6 +115,12 @@ def digest_of(package: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def check_unchanged(source: dict[str, Any]) -> None:
+    """Raise if comboost was installed again meanwhile: new processes would measure something else than this one."""
+    if digest_of(comboost_folder()) != source["comboost_digest"]:
+        raise RuntimeError("comboost was installed anew while this case ran; start again")
+
+
 def differing_modules(package: Path, sources: Path) -> list[str]:
     """Python modules of the repository that are not the same in the package; compiled ones cannot be compared."""
     modules = [path.relative_to(sources) for path in sorted(sources.rglob("*.py"))]

@@ -3,17 +3,19 @@
 import argparse
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.speed.__main__ import check_unchanged
+from benchmarks.speed.command import run_command
 from benchmarks.speed.contest import Plan
-from benchmarks.speed.machine import CpuTime
+from benchmarks.speed.machine import CpuTime, check_unchanged
 from benchmarks.speed.report import MUCH_DISTURBED, describe
 from benchmarks.tables import cases, text
 from benchmarks.tables.results import FOLDER, Case, describe_setting, path_of, store
 
 N_THREADS = 2
+FRAMES = ("pandas", "polars", "pyarrow")
 QUICK_REMARK = "QUICK RUN: a tenth of the rows, one repeat. It shows that everything works, and nothing else."
 
 
@@ -55,7 +57,8 @@ def run_cases(options: argparse.Namespace, picked: list[Case]) -> bool:
     """Run these cases and store each as soon as it is done; whether all of them could be run."""
     # A full run repeats as often as the time of a case allows.
     plan = Plan(N_THREADS, 1 if options.quick else 0, options.quick)
-    setting = describe_setting(plan)
+    settings = {"threads": plan.n_threads, "repeats": plan.repeats, "quick": plan.quick}
+    setting = describe_setting("tables", FRAMES, settings)
     print(describe(setting), *([QUICK_REMARK] if plan.quick else []), sep="\n")
     entries: list[dict[str, Any]] = []
     for case in picked:
@@ -71,20 +74,7 @@ def run_cases(options: argparse.Namespace, picked: list[Case]) -> bool:
 
 def main() -> int:
     options = read_arguments()
-    if options.list:
-        for case in cases.CASES:
-            print(f"{case.name:<18}{case.title}")
-        return 0
-    try:
-        picked = cases.pick(options.case)
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    try:
-        return 0 if run_cases(options, picked) else 1
-    except KeyboardInterrupt:
-        print("\nstopped; the cases that were done are stored", file=sys.stderr)
-        return 130
+    return run_command(options, cases.CASES, lambda case: case.title, partial(run_cases, options))
 
 
 if __name__ == "__main__":

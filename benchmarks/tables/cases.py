@@ -1,6 +1,4 @@
-"""The table of cases. In: names. Out: cases."""
-
-from collections.abc import Sequence
+"""The table of cases. In: nothing. Out: cases."""
 
 from benchmarks.tables.categories import CategoriesCase
 from benchmarks.tables.copies import CopiesCase
@@ -23,11 +21,3 @@ CASES: tuple[Case, ...] = (
     OddCase("odd-classes", "12 000 classes, 24 000 rows", (MOST_CLASSES,)),
     OddCase("odd-rows", "50 million rows", (MOST_ROWS,)),
 )
-
-
-def pick(names: Sequence[str]) -> list[Case]:
-    """The cases of these names, or whose names begin with them; all cases where no name is given."""
-    unknown = [name for name in names if not any(case.name.startswith(name) for case in CASES)]
-    if unknown:
-        raise ValueError(f"no case is called {', '.join(unknown)}; --list says which there are.")
-    return [case for case in CASES if not names or case.name.startswith(tuple(names))]

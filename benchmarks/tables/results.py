@@ -5,6 +5,7 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,6 @@ from benchmarks.speed.verdicts import Verdict
 
 SCHEMA = 1
 FOLDER = Path(__file__).parent / "results"
-FRAMES = ("pandas", "polars", "pyarrow")
 
 Row = dict[str, Any]
 
@@ -62,15 +62,15 @@ def summarise(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def describe_setting(plan: Plan) -> dict[str, Any]:
-    """Where, when, how and with what a run takes place."""
+def describe_setting(package: str, modules: Iterable[str], settings: dict[str, Any]) -> dict[str, Any]:
+    """Where, when, how and with what a run of a package takes place; the modules' versions count, too."""
     return {
-        "command": shlex.join(["python", "-m", "benchmarks.tables", *sys.argv[1:]]),
+        "command": shlex.join(["python", "-m", f"benchmarks.{package}", *sys.argv[1:]]),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": describe_machine(),
-        "versions": describe_versions() | {name: importlib.import_module(name).__version__ for name in FRAMES},
+        "versions": describe_versions() | {name: importlib.import_module(name).__version__ for name in modules},
         "source": describe_commit(),
-        "settings": {"threads": plan.n_threads, "repeats": plan.repeats, "quick": plan.quick},
+        "settings": settings,
     }
 
 
@@ -89,7 +89,7 @@ def store(path: Path, setting: dict[str, Any], entries: list[dict[str, Any]]) ->
 
 
 def read(name: str) -> dict[str, Any] | None:
-    """The stored full run of a case; None where there is none."""
+    """The stored full run of a case; None if there is none."""
     path = path_of(name, quick=False)
     if not path.exists():
         return None

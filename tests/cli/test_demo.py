@@ -16,16 +16,8 @@ from typer.testing import CliRunner
 import comboost
 from comboost.cli import main
 from comboost.cli._app import app
-from comboost.cli.demo import (
-    MEASURES,
-    METHODS,
-    STOP_REASONS,
-    Certificate,
-    _split,
-    compare,
-    find_better,
-    render,
-)
+from comboost.cli._comparison import CLASSIFIERS, Certificate, compare_boosters, split_yeast
+from comboost.cli.demo import MEANINGS, STOP_REASONS, find_better, render_comparison
 
 N_ROUNDS = 12
 SEED = 3
@@ -33,13 +25,13 @@ SEED = 3
 
 @pytest.fixture(scope="module")
 def summary():
-    return compare(seed=SEED, n_rounds=N_ROUNDS)
+    return compare_boosters(seed=SEED, n_rounds=N_ROUNDS)
 
 
-@pytest.fixture(scope="module", params=METHODS)
+@pytest.fixture(scope="module", params=CLASSIFIERS)
 def pair(request, summary):
     """One method's result in the summary, and the same classifier fitted here, with the held-out rows."""
-    X_train, X_held_out, y_train, y_held_out = _split(SEED)
+    X_train, X_held_out, y_train, y_held_out = split_yeast(SEED)
     estimator = {"CoMBo": comboost.CoMBoClassifier, "AdaBoost.MM": comboost.AdaBoostMMClassifier}[request.param]
     fitted = estimator(n_estimators=N_ROUNDS).fit(X_train, y_train)
     (result,) = (method for method in summary.methods if method.name == request.param)
@@ -74,7 +66,7 @@ def run_in_pipe(*arguments, code="from comboost.cli import main; main()", **envi
 
 def test_parts_are_disjoint_and_every_class_is_in_both():
     for seed in range(20):
-        X_train, X_held_out, y_train, y_held_out = _split(seed)
+        X_train, X_held_out, y_train, y_held_out = split_yeast(seed)
         assert len(X_train) == len(y_train)
         assert len(X_train) + len(X_held_out) == 1484
         assert set(y_train) == set(y_held_out)
@@ -83,7 +75,7 @@ def test_parts_are_disjoint_and_every_class_is_in_both():
 
 
 def test_class_sizes_are_those_of_the_parts_and_fall(summary):
-    _, _, y_train, y_held_out = _split(SEED)
+    _, _, y_train, y_held_out = split_yeast(SEED)
     for size in summary.classes:
         assert (size.n_train, size.n_held_out) == (np.sum(y_train == size.name), np.sum(y_held_out == size.name))
     totals = [size.n_train + size.n_held_out for size in summary.classes]
@@ -113,7 +105,7 @@ def test_rounds_and_stop_reason_are_the_estimators(pair):
 
 
 def test_certificate_is_computed_from_the_training_rows(summary):
-    X_train, _, y_train, _ = _split(SEED)
+    X_train, _, y_train, _ = split_yeast(SEED)
     fitted = comboost.CoMBoClassifier(n_estimators=N_ROUNDS).fit(X_train, y_train)
     shares = confusion_matrix(y_train, fitted.predict(X_train), labels=fitted.classes_, normalize="true")
     norm = np.linalg.norm(shares - np.diag(np.diag(shares)), ord=2)
@@ -124,7 +116,7 @@ def test_certificate_is_computed_from_the_training_rows(summary):
 
 @pytest.mark.parametrize("n_rounds", [1, N_ROUNDS])
 def test_certificate_holds(n_rounds):
-    certificate = compare(seed=SEED, n_rounds=n_rounds).certificate
+    certificate = compare_boosters(seed=SEED, n_rounds=n_rounds).certificate
     assert certificate.confusion_norm <= certificate.bound
     # the rounding that DESIGN.md section 3 allows
     assert certificate.loss_bound <= certificate.product_bound * (1 + 1e-5)
@@ -132,12 +124,12 @@ def test_certificate_holds(n_rounds):
 
 def test_every_round_is_reported_and_reporting_changes_nothing(summary):
     rounds = []
-    assert compare(seed=SEED, n_rounds=N_ROUNDS, on_round=lambda *done: rounds.append(done)) == summary
+    assert compare_boosters(seed=SEED, n_rounds=N_ROUNDS, on_round=lambda *done: rounds.append(done)) == summary
     assert rounds == [(method.name, n + 1) for method in summary.methods for n in range(method.n_rounds)]
 
 
 def test_summary_is_the_same_for_any_number_of_threads(summary):
-    assert compare(seed=SEED, n_rounds=N_ROUNDS, n_jobs=2) == summary
+    assert compare_boosters(seed=SEED, n_rounds=N_ROUNDS, n_jobs=2) == summary
 
 
 # what is shown
@@ -160,7 +152,7 @@ def test_better_is_what_the_shown_digits_say(first, second, lower_is_better, bet
 
 
 def test_every_class_has_a_line_with_its_sizes_and_recalls(summary):
-    lines = [line.split() for line in print_to_text(render(summary)).splitlines()]
+    lines = [line.split() for line in print_to_text(render_comparison(summary)).splitlines()]
     for size in summary.classes:
         (words,) = (line for line in lines if line and line[0] == size.name)
         recalls = [f"{method.recalls[size.name]:.3f}" for method in summary.methods]
@@ -172,35 +164,35 @@ def test_every_class_has_a_line_with_its_sizes_and_recalls(summary):
 
 @pytest.mark.parametrize(("values", "marked"), [((0.9, 0.8), "0.900 * 0.800"), ((0.8, 0.9), "0.800 0.900 *")])
 def test_mark_goes_to_the_better_method_whichever_it_is(summary, values, marked):
-    shown = print_to_text(render(with_measures(summary, g_mean=values)))
+    shown = print_to_text(render_comparison(with_measures(summary, g_mean=values)))
     (line,) = (line for line in shown.splitlines() if line.strip().startswith("G-mean"))
     assert " ".join(line.split()).endswith(marked)
 
 
 def test_mark_of_the_norm_goes_to_the_lower_value(summary):
-    shown = print_to_text(render(with_measures(summary, confusion_norm=(0.9, 0.8))))
+    shown = print_to_text(render_comparison(with_measures(summary, confusion_norm=(0.9, 0.8))))
     (line,) = (line for line in shown.splitlines() if line.strip().startswith("‖C‖ "))
     assert " ".join(line.split()).endswith("0.900 0.800 *")
 
 
 def test_verdict_says_where_adaboost_mm_wins(summary):
-    values = {measure.key: (0.5, 0.5) for measure in MEASURES}
+    values = dict.fromkeys(MEANINGS, (0.5, 0.5))
     values |= {"confusion_norm": (0.5, 0.6), "accuracy": (0.5, 0.6)}
-    shown = print_to_text(render(with_measures(summary, **values)))
+    shown = print_to_text(render_comparison(with_measures(summary, **values)))
     assert "* better: CoMBo in ‖C‖; AdaBoost.MM in accuracy." in shown
 
 
 @pytest.mark.parametrize("reason", ["n_estimators", "no_edge", "perfect_learner", "loss_vanished"])
 def test_stop_reason_is_told_in_words(summary, reason):
     told = replace(summary, methods=tuple(replace(method, stop_reason=reason) for method in summary.methods))
-    shown = print_to_text(render(told))
+    shown = print_to_text(render_comparison(told))
     assert STOP_REASONS[reason] in shown
     assert reason not in shown
 
 
 def test_unknown_stop_reason_is_told_as_it_is(summary):
     told = replace(summary, methods=tuple(replace(method, stop_reason="callback") for method in summary.methods))
-    assert "CoMBo: callback (" in print_to_text(render(told))
+    assert "CoMBo: callback (" in print_to_text(render_comparison(told))
 
 
 @pytest.mark.parametrize(
@@ -213,14 +205,14 @@ def test_unknown_stop_reason_is_told_as_it_is(summary):
     ],
 )
 def test_certificate_is_told_with_what_its_bound_is_worth(summary, bounds, told):
-    shown = print_to_text(render(replace(summary, certificate=Certificate(0.0625, *bounds)))).splitlines()
+    shown = print_to_text(render_comparison(replace(summary, certificate=Certificate(0.0625, *bounds)))).splitlines()
     chain = "‖C_S‖ = 0.0625 ≤ √(loss) = {:.3g} ≤ √(product bound) = {:.3g}".format(*bounds)
     assert shown[-2:] == [chain, told]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_output_fits_80_columns_in_any_encoding(summary, encoding):
-    shown = print_to_text(render(summary, ascii_only=encoding == "ascii"), encoding)
+    shown = print_to_text(render_comparison(summary, ascii_only=encoding == "ascii"), encoding)
     assert max(map(len, shown.splitlines())) <= 80
     assert ("‖C‖" if encoding == "utf-8" else "||C||") in shown
 
@@ -232,7 +224,7 @@ def test_output_in_a_pipe_has_no_control_characters_and_no_progress_bar(summary)
     done = run_in_pipe("demo", "--rounds", str(N_ROUNDS), "--seed", str(SEED), PYTHONIOENCODING="utf-8")
     assert (done.returncode, done.stderr) == (0, b"")
     shown = done.stdout.decode("utf-8").replace(os.linesep, "\n")
-    assert shown == print_to_text(render(summary))
+    assert shown == print_to_text(render_comparison(summary))
     assert not [sign for sign in shown if unicodedata.category(sign) == "Cc" and sign != "\n"]
 
 

@@ -13,7 +13,8 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from comboost.cli._app import app
-from comboost.cli.reproduce import Bar, Listener, carry_out, plan
+from comboost.cli._listeners import Bar, Listener
+from comboost.cli.reproduce import carry_out, plan
 from comboost.study import METHODS, SMALL_DATASETS, Study
 
 FAST = Study(n_rounds=4)

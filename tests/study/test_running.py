@@ -10,7 +10,7 @@ import pytest
 from comboost.study import METHODS, Study, Task, run_tasks
 from comboost.study import _running as running
 from comboost.study._folds import estimate_seconds
-from comboost.study._running import Failure, ProcessLostError, _pool
+from comboost.study._running import Failure, ProcessLostError, worker_pool
 
 STUDY = Study(n_rounds=5)
 TASKS = [
@@ -37,7 +37,7 @@ def test_processes_are_ended_and_not_waited_for_when_the_run_is_interrupted():
     children = []
 
     def be_interrupted():
-        with _pool(1) as pool:
+        with worker_pool(1) as pool:
             pool.submit(time.sleep, 5)
             children.extend(multiprocessing.active_children())
             raise KeyboardInterrupt
@@ -83,6 +83,6 @@ def test_no_tasks_no_results():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_single_task_needs_no_other_process(n_jobs, monkeypatch):
-    monkeypatch.setattr(running, "_pool", None)
+    monkeypatch.setattr(running, "worker_pool", None)
     outcomes = list(run_tasks(TASKS[:1], STUDY, n_jobs=n_jobs))
     assert [task for task, _ in outcomes] == TASKS[:1]

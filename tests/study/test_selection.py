@@ -10,7 +10,7 @@ from comboost.metrics import confusion_norm_loss
 from comboost.study import METHODS, Study, Task, load_problem, run_task
 from comboost.study import _folds as folds
 from comboost.study._methods import Method
-from comboost.study._problems import Problem
+from comboost.study._problems import ClassificationProblem
 from comboost.study._selection import (
     N_RESAMPLES,
     SURE,
@@ -123,7 +123,7 @@ def test_test_rows_have_no_say_in_the_choice(monkeypatch):
     _, test = folds.split(problem.y, STUDY, 0)[0]
     X = problem.X.copy()
     X[test] = X[test][::-1]  # other rows for the same classes
-    changed = Problem(X, problem.y, problem.classes, problem.class_counts, problem.categorical)
+    changed = ClassificationProblem(X, problem.y, problem.classes, problem.class_counts, problem.categorical)
     monkeypatch.setattr(folds, "load_problem", lambda name: changed)
     after = run_task(task, STUDY)
     assert (after["setting"], after["candidates"]) == (before["setting"], before["candidates"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+FitMethod = TypeVar("FitMethod", bound=Callable[..., Any])
 
 HOOKS = ("setup", "on_fit_task_begin", "on_fit_task_end", "teardown")
 HOOK_ARGUMENTS = ("X", "y", "metadata", "fitted_estimator")
@@ -126,7 +126,7 @@ class FallbackSupportMixin:
         return self._callback_fit_ctx
 
 
-def fallback_with_callbacks(method: Method) -> Method:
+def fallback_with_callbacks(method: FitMethod) -> FitMethod:
     """Let a method tear down the callbacks that it has set up, even if it fails."""
 
     @functools.wraps(method)
@@ -137,7 +137,7 @@ def fallback_with_callbacks(method: Method) -> Method:
             if hasattr(estimator, "_callback_fit_ctx"):
                 tear_down(estimator)
 
-    return cast(Method, managed)
+    return cast(FitMethod, managed)
 
 
 def tear_down(estimator: Any) -> None:

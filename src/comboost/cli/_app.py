@@ -1,4 +1,4 @@
-"""The parser: the words typed in, the command's function called. A new command is one module and one line here."""
+"""The parser. In: the words typed. Out: a call of the command's function. A new command is a module and a line here."""
 
 from importlib.metadata import version
 from typing import Annotated
@@ -7,8 +7,6 @@ import typer
 
 from comboost.cli.demo import demo
 from comboost.cli.reproduce import reproduce
-
-__all__ = ["app"]
 
 app = typer.Typer(
     name="comboost",
@@ -20,7 +18,8 @@ app.command()(demo)
 app.command()(reproduce)
 
 
-def _show_version(wanted: bool) -> None:
+def show_version(wanted: bool) -> None:
+    """Show the version and exit, if that is wanted."""
     if wanted:
         typer.echo(f"comboost {version('comboost')}")
         raise typer.Exit
@@ -30,10 +29,10 @@ def _show_version(wanted: bool) -> None:
 def comboost(
     context: typer.Context,
     _version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Boosting for classes of very different sizes."""
-    # typer's own no_args_is_help would end with an error code
+    # The no_args_is_help of typer would end with an error code.
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -1,4 +1,4 @@
-"""The bunch: a record, numbers and classes in, what a loader of scikit-learn returns out, as arrays or as frames."""
+"""What a loader returns. In: a record, numbers and classes. Out: a Bunch or a pair, as arrays or as frames."""
 
 from importlib import resources
 from typing import Any
@@ -7,8 +7,6 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from comboost.datasets._records import DatasetRecord
-
-__all__ = ["import_pandas", "make_bunch"]
 
 
 def import_pandas() -> Any:
@@ -31,7 +29,7 @@ def make_bunch(
     return_X_y: bool,
     pandas: Any | None,
 ) -> Any:
-    """Make what a loader returns; ``data`` holds codes where an attribute is words, frames are made with ``pandas``."""
+    """Make what a loader returns; words are codes in ``data``, and with ``pandas`` frames are made of the arrays."""
     bunch = Bunch(
         data=data,
         target=target,
@@ -39,20 +37,21 @@ def make_bunch(
         feature_names=feature_names,
         target_names=np.unique(target),
         categories={name: list(scale.values) for name, scale in record.scales.items()},
-        DESCR=_read_description(record),
+        DESCR=read_description(record),
         filename=record.filename,
     )
     if pandas is not None:
-        _turn_into_frames(bunch, record, pandas)
+        turn_into_frames(bunch, record, pandas)
     return (bunch.data, bunch.target) if return_X_y else bunch
 
 
-def _read_description(record: DatasetRecord) -> str:
+def read_description(record: DatasetRecord) -> str:
+    """Read what a reader should know of a data set."""
     path = resources.files("comboost.datasets") / "descr" / record.description_filename
     return path.read_text(encoding="utf-8")
 
 
-def _turn_into_frames(bunch: Bunch, record: DatasetRecord, pandas: Any) -> None:
+def turn_into_frames(bunch: Bunch, record: DatasetRecord, pandas: Any) -> None:
     """Replace the arrays of a bunch by a DataFrame and a Series, the codes by categories."""
     columns = {}
     for name, values in zip(bunch.feature_names, bunch.data.T, strict=True):
@@ -62,7 +61,7 @@ def _turn_into_frames(bunch: Bunch, record: DatasetRecord, pandas: Any) -> None:
                 values.astype(np.int8), categories=list(scale.values), ordered=scale.ordered
             )
         else:
-            # whole numbers, like counts and pixels, stay whole
+            # Whole numbers, like counts and pixels, stay whole.
             columns[name] = values.astype(np.int64) if np.array_equal(values, np.rint(values)) else values
     bunch.data = pandas.DataFrame(columns)
     bunch.target = pandas.Series(bunch.target, name="target")

@@ -1,4 +1,4 @@
-"""Connect-4, which is too large to be bundled: a folder of the user or OpenML in, checked rows out."""
+"""Connect-4, which is too large to be bundled. In: a folder of the user's, or OpenML. Out: checked rows."""
 
 import gzip
 import hashlib
@@ -12,17 +12,15 @@ import numpy as np
 from comboost.datasets._bunch import import_pandas, make_bunch
 from comboost.datasets._records import CONNECT4
 
-__all__ = ["load_connect4"]
-
 FOLDER_VARIABLE = "COMBOOST_DATA"
 OPENML_ID = 40668
 
-_CELLS = list(CONNECT4.scales)
-_OUTCOMES = np.array(["draw", "loss", "win"])  # by their codes in the file and on OpenML
-_WAYS = f"""\
+CELLS = list(CONNECT4.scales)
+GAME_RESULTS = np.array(["draw", "loss", "win"])  # by their codes in the file and on OpenML
+WAYS = f"""\
 Connect-4 is not bundled with comboost. Three ways to get it:
 1. load_connect4(data_home=folder), with a folder that holds {CONNECT4.filename}, the file of the Penn Machine \
-Learning Benchmarks (tab-separated columns {_CELLS[0]} to {_CELLS[-1]} and target);
+Learning Benchmarks (tab-separated columns {CELLS[0]} to {CELLS[-1]} and target);
 2. the environment variable {FOLDER_VARIABLE} with the path of such a folder;
 3. neither, but a network connection: it is then fetched from OpenML (id {OPENML_ID}) and kept by scikit-learn."""
 
@@ -73,27 +71,27 @@ def load_connect4(
     """
     pandas = import_pandas() if as_frame else None
     folder = data_home if data_home is not None else os.environ.get(FOLDER_VARIABLE) or None
-    codes = _fetch_codes() if folder is None else _read_codes(Path(folder))
-    data, target = codes[:, :-1].astype(np.float64), _OUTCOMES[codes[:, -1]]
-    return make_bunch(CONNECT4, list(_CELLS), data, target, return_X_y=return_X_y, pandas=pandas)
+    codes = fetch_codes() if folder is None else read_codes(Path(folder))
+    data, target = codes[:, :-1].astype(np.float64), GAME_RESULTS[codes[:, -1]]
+    return make_bunch(CONNECT4, list(CELLS), data, target, return_X_y=return_X_y, pandas=pandas)
 
 
-def _read_codes(folder: Path) -> np.ndarray:
+def read_codes(folder: Path) -> np.ndarray:
     """Read the codes of the cells, with the outcome in the last column, from the file in a folder."""
     path = folder / CONNECT4.filename
     if not path.is_file():
-        raise FileNotFoundError(f"There is no file {CONNECT4.filename} in the folder {str(folder)!r}.\n{_WAYS}")
+        raise FileNotFoundError(f"There is no file {CONNECT4.filename} in the folder {str(folder)!r}.\n{WAYS}")
     try:
         with gzip.open(path, "rt", encoding="ascii") as lines:
-            if next(lines, "").split() != [*_CELLS, "target"]:
+            if next(lines, "").split() != [*CELLS, "target"]:
                 raise ValueError("the first line does not name the columns")
             codes = np.loadtxt(lines, dtype=np.uint8, delimiter="\t", ndmin=2)
     except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise OSError(f"The file {path} cannot be read as connect-4: {error}. Get it again.\n{_WAYS}") from error
-    return _verified(codes, f"the file {path}")
+        raise OSError(f"The file {path} cannot be read as connect-4: {error}. Get it again.\n{WAYS}") from error
+    return verify_rows(codes, f"the file {path}")
 
 
-def _fetch_codes() -> np.ndarray:
+def fetch_codes() -> np.ndarray:
     """Fetch the same codes from OpenML."""
     from sklearn.datasets import fetch_openml  # slow to import, and seldom needed
 
@@ -101,26 +99,26 @@ def _fetch_codes() -> np.ndarray:
         fetched = fetch_openml(data_id=OPENML_ID, as_frame=False, parser="liac-arff")  # this parser needs no pandas
     except (OSError, ValueError) as error:  # no network, or no answer that scikit-learn understands
         raise FileNotFoundError(
-            f"No folder is named, and OpenML gave no data: {type(error).__name__}: {error}.\n{_WAYS}"
+            f"No folder is named, and OpenML gave no data: {type(error).__name__}: {error}.\n{WAYS}"
         ) from error
     try:
-        columns = [fetched.data[:, fetched.feature_names.index(name)] for name in _CELLS]
-        # nominal features are given as places in their list of categories, a nominal target as text
+        columns = [fetched.data[:, fetched.feature_names.index(name)] for name in CELLS]
+        # Nominal features are given as places in their list of categories, a nominal target as text.
         for name, categories in (fetched.categories or {}).items():
-            place = _CELLS.index(name)
+            place = CELLS.index(name)
             columns[place] = np.asarray(categories)[columns[place].astype(np.intp)]
         codes = np.column_stack([column.astype(np.uint8) for column in (*columns, np.asarray(fetched.target))])
     except (ValueError, IndexError) as error:
-        raise OSError(f"The data set {OPENML_ID} of OpenML has not the form expected: {error}.\n{_WAYS}") from error
-    return _verified(codes, f"the data set {OPENML_ID} of OpenML")
+        raise OSError(f"The data set {OPENML_ID} of OpenML has not the form expected: {error}.\n{WAYS}") from error
+    return verify_rows(codes, f"the data set {OPENML_ID} of OpenML")
 
 
-def _verified(codes: np.ndarray, source: str) -> np.ndarray:
-    """Compare the rows, in whichever order, with the ones that the record knows."""
+def verify_rows(codes: np.ndarray, source: str) -> np.ndarray:
+    """Return the rows if they are those that the record knows, in any order."""
     found = hashlib.sha256(b"".join(sorted(row.tobytes() for row in codes))).hexdigest()
     if found != CONNECT4.sha256:
         raise OSError(
             f"The rows of {source} are not those of connect-4: {len(codes)} rows whose SHA-256 is {found}, expected "
-            f"67557 rows with {CONNECT4.sha256}. Get it again.\n{_WAYS}"
+            f"67557 rows with {CONNECT4.sha256}. Get it again.\n{WAYS}"
         )
     return codes

@@ -1,40 +1,44 @@
-"""The loaders: one function per bundled data set, each with its summary and a first look at its rows."""
+"""The loaders. In: nothing. Out: the rows of one bundled data set each, with a summary and a first look at them."""
 
-from typing import Any
+from collections.abc import Callable
+from inspect import cleandoc
+from typing import Any, TypeVar
 
 from comboost.datasets._loading import load_dataset
 
-__all__ = [
-    "load_balance",
-    "load_car",
-    "load_ecoli",
-    "load_glass",
-    "load_new_thyroid",
-    "load_nursery",
-    "load_satimage",
-    "load_yeast",
-]
+Loader = TypeVar("Loader", bound=Callable[..., Any])
+
+SHARED_SECTIONS = """\
+Parameters
+----------
+return_X_y : bool, default=False
+    Whether to return ``(data, target)`` instead of a Bunch.
+as_frame : bool, default=False
+    Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
+
+Returns
+-------
+dataset : :class:`~sklearn.utils.Bunch`
+    With the entries of :func:`load_dataset`.
+
+(data, target) : tuple
+    With ``return_X_y=True``.
+"""
 
 
+def with_shared_sections(load: Loader) -> Loader:
+    """Put what is the same for all loaders into the docstring of one, before its examples."""
+    if load.__doc__ is not None:  # python -OO leaves none
+        summary, heading, examples = cleandoc(load.__doc__).partition("Examples\n")
+        load.__doc__ = f"{summary}{SHARED_SECTIONS}\n{heading}{examples}\n"
+    return load
+
+
+@with_shared_sections
 def load_new_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the New-Thyroid data set: the state of a thyroid gland from five laboratory tests.
 
     215 rows, 5 numeric features and 3 classes of 150, 35 and 30 rows.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
-
-    Returns
-    -------
-    dataset : :class:`~sklearn.utils.Bunch`
-        With the entries of :func:`load_dataset`.
-
-    (data, target) : tuple
-        With ``return_X_y=True``.
 
     Examples
     --------
@@ -46,25 +50,11 @@ def load_new_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Any
     return load_dataset("new-thyroid", return_X_y=return_X_y, as_frame=as_frame)
 
 
+@with_shared_sections
 def load_balance(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the Balance data set: to which side a scale with two weights tips.
 
     625 rows, 4 features of whole numbers from 1 to 5 and 3 classes of 288, 288 and 49 rows.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
-
-    Returns
-    -------
-    dataset : :class:`~sklearn.utils.Bunch`
-        With the entries of :func:`load_dataset`.
-
-    (data, target) : tuple
-        With ``return_X_y=True``.
 
     Examples
     --------
@@ -76,26 +66,12 @@ def load_balance(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     return load_dataset("balance", return_X_y=return_X_y, as_frame=as_frame)
 
 
+@with_shared_sections
 def load_car(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the Car data set: how acceptable a car is.
 
-    1728 rows, 6 ordinal features and 4 classes of 1210, 384, 69 and 65 rows.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame, whose columns are categories, and a pandas Series instead of arrays,
-        whose columns are the codes of the categories. Needs pandas.
-
-    Returns
-    -------
-    dataset : :class:`~sklearn.utils.Bunch`
-        With the entries of :func:`load_dataset`.
-
-    (data, target) : tuple
-        With ``return_X_y=True``.
+    1728 rows, 6 ordinal features and 4 classes of 1210, 384, 69 and 65 rows. The features are columns of categories in
+    a DataFrame, and columns of their codes in an array.
 
     Examples
     --------
@@ -109,27 +85,13 @@ def load_car(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     return load_dataset("car", return_X_y=return_X_y, as_frame=as_frame)
 
 
+@with_shared_sections
 def load_nursery(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the Nursery data set: whether a child is admitted to a nursery school.
 
     12958 rows, 8 features (6 ordinal, 2 nominal) and 4 classes of 4320, 4266, 4044 and 328 rows. The two rows of a
-    fifth class, ``recommend``, are left out.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame, whose columns are categories, and a pandas Series instead of arrays,
-        whose columns are the codes of the categories. Needs pandas.
-
-    Returns
-    -------
-    dataset : :class:`~sklearn.utils.Bunch`
-        With the entries of :func:`load_dataset`.
-
-    (data, target) : tuple
-        With ``return_X_y=True``.
+    fifth class, ``recommend``, are left out. The features are columns of categories in a DataFrame, and columns of
+    their codes in an array.
 
     Examples
     --------
@@ -143,25 +105,11 @@ def load_nursery(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     return load_dataset("nursery-s", return_X_y=return_X_y, as_frame=as_frame)
 
 
+@with_shared_sections
 def load_glass(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the Glass data set: what a splinter of glass was a part of.
 
     214 rows, 9 numeric features and 6 classes of 76, 70, 29, 17, 13 and 9 rows.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
-
-    Returns
-    -------
-    dataset : :class:`~sklearn.utils.Bunch`
-        With the entries of :func:`load_dataset`.
-
-    (data, target) : tuple
-        With ``return_X_y=True``.
 
     Examples
     --------
@@ -175,26 +123,12 @@ def load_glass(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     return load_dataset("glass", return_X_y=return_X_y, as_frame=as_frame)
 
 
+@with_shared_sections
 def load_ecoli(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the Ecoli data set: where in the cell of a bacterium a protein is found.
 
     327 rows, 7 numeric features and 5 classes of 143, 77, 52, 35 and 20 rows. The nine rows of three more classes,
     ``imL``, ``imS`` and ``omL``, are left out.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
-
-    Returns
-    -------
-    dataset : :class:`~sklearn.utils.Bunch`
-        With the entries of :func:`load_dataset`.
-
-    (data, target) : tuple
-        With ``return_X_y=True``.
 
     Examples
     --------
@@ -206,25 +140,11 @@ def load_ecoli(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     return load_dataset("ecoli", return_X_y=return_X_y, as_frame=as_frame)
 
 
+@with_shared_sections
 def load_yeast(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the Yeast data set: where in the cell a protein is found.
 
     1484 rows, 8 numeric features and 10 classes of 463, 429, 244, 163, 51, 44, 35, 30, 20 and 5 rows.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
-
-    Returns
-    -------
-    dataset : :class:`~sklearn.utils.Bunch`
-        With the entries of :func:`load_dataset`.
-
-    (data, target) : tuple
-        With ``return_X_y=True``.
 
     Examples
     --------
@@ -238,26 +158,12 @@ def load_yeast(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     return load_dataset("yeast", return_X_y=return_X_y, as_frame=as_frame)
 
 
+@with_shared_sections
 def load_satimage(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load the Satimage data set: the kind of soil in a satellite image.
 
     6435 rows (training and test part together), 36 features of whole numbers from 0 to 255 and 6 classes of 1533, 1508,
     1358, 707, 703 and 626 rows.
-
-    Parameters
-    ----------
-    return_X_y : bool, default=False
-        Whether to return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Whether to return a pandas DataFrame and a pandas Series instead of arrays. Needs pandas.
-
-    Returns
-    -------
-    dataset : :class:`~sklearn.utils.Bunch`
-        With the entries of :func:`load_dataset`.
-
-    (data, target) : tuple
-        With ``return_X_y=True``.
 
     Examples
     --------

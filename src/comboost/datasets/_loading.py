@@ -1,4 +1,4 @@
-"""Loading: the name of a data set in, its rows out, checked and in the shape of scikit-learn's own loaders."""
+"""Loading by name. In: the name of a data set. Out: its rows, checked, in the shape of scikit-learn's own loaders."""
 
 import csv
 import gzip
@@ -12,8 +12,6 @@ import numpy as np
 from comboost.datasets._bunch import import_pandas, make_bunch
 from comboost.datasets._connect4 import load_connect4
 from comboost.datasets._records import CONNECT4, DatasetRecord, find_record
-
-__all__ = ["load_dataset"]
 
 
 def load_dataset(
@@ -68,9 +66,9 @@ def load_dataset(
     record = find_record(name)
     if record is CONNECT4:
         return load_connect4(return_X_y=return_X_y, as_frame=as_frame, data_home=data_home)
-    # pandas is asked for first: without it nothing has to be read
+    # pandas is asked for first: without it nothing has to be read.
     pandas = import_pandas() if as_frame else None
-    header, *rows = _read_rows(record)
+    header, *rows = read_cells(record)
     *columns, target = zip(*rows, strict=True)
     data = np.empty((len(rows), len(columns)))
     for feature_idx, (feature_name, cells) in enumerate(zip(header[:-1], columns, strict=True)):
@@ -79,7 +77,7 @@ def load_dataset(
     return make_bunch(record, header[:-1], data, np.array(target), return_X_y=return_X_y, pandas=pandas)
 
 
-def _read_bytes(record: DatasetRecord) -> bytes:
+def read_bundled_file(record: DatasetRecord) -> bytes:
     """Read the compressed file of a bundled data set and verify its checksum."""
     path = resources.files("comboost.datasets") / "data" / record.filename
     try:
@@ -97,6 +95,6 @@ def _read_bytes(record: DatasetRecord) -> bytes:
     return content
 
 
-def _read_rows(record: DatasetRecord) -> list[list[str]]:
+def read_cells(record: DatasetRecord) -> list[list[str]]:
     """Read the cells of a bundled data set as text, the header line first."""
-    return list(csv.reader(gzip.decompress(_read_bytes(record)).decode("utf-8").splitlines()))
+    return list(csv.reader(gzip.decompress(read_bundled_file(record)).decode("utf-8").splitlines()))

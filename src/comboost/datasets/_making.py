@@ -1,4 +1,4 @@
-"""Making: the sizes of the classes in, a synthetic problem with exactly these sizes out."""
+"""Synthetic problems. In: the sizes of the classes. Out: rows with exactly these sizes."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -6,9 +6,7 @@ from sklearn.utils import check_random_state
 
 from comboost._estimators.parameters import NOTHING, Rule, either, integer, real
 
-__all__ = ["make_imbalanced"]
-
-RULES: dict[str, Rule] = {
+ARGUMENT_RULES: dict[str, Rule] = {
     "n_samples": either(integer(1), NOTHING),
     "n_features": integer(1),
     "n_informative": integer(0),
@@ -33,7 +31,7 @@ def make_imbalanced(
 
     Every class has one or more clusters of rows. The centres of the clusters are drawn from a normal distribution, the
     rows of a cluster from one of standard deviation 1 around its centre; features that are not informative have the
-    centre 0 for all. No label is flipped, so the sizes of the classes are kept.
+    centre 0 in all classes. No label is flipped, so the sizes of the classes are kept.
 
     Parameters
     ----------
@@ -41,8 +39,8 @@ def make_imbalanced(
         Number of rows. By default the sum of ``class_sizes`` if these are counts, and 1000 if they are shares.
     class_sizes : array-like of shape (n_classes,), default=(0.85, 0.12, 0.03)
         Sizes of the classes: either counts, which are integers of at least 1, or shares of ``n_samples``, which are
-        positive and have the sum 1. Shares are rounded to an integer below or above so that the rows add up; a class
-        that would have none takes one from the largest.
+        positive and add up to 1. Shares are rounded up or down so that the rows add up; a class that would have none
+        takes one from the largest.
     n_features : int, default=10
         Number of features.
     n_informative : int, default=4
@@ -50,7 +48,7 @@ def make_imbalanced(
     n_clusters_per_class : int, default=1
         Number of clusters of a class; its rows are shared evenly between them.
     class_sep : float, default=1.0
-        Standard deviation of the centres: the larger, the farther are the classes apart. With 0 no feature tells
+        Standard deviation of the centres: the larger it is, the farther apart the classes are. With 0 no feature tells
         anything.
     shuffle : bool, default=True
         Whether to shuffle the rows. Without it they are sorted by class.
@@ -89,14 +87,14 @@ def make_imbalanced(
         "n_clusters_per_class": n_clusters_per_class,
         "class_sep": class_sep,
     }
-    for name, (words, holds) in RULES.items():
+    for name, (words, holds) in ARGUMENT_RULES.items():
         if not holds(given[name]):
             raise ValueError(f"make_imbalanced got {name}={given[name]!r}; give {words}.")
     if n_informative > n_features:
         raise ValueError(
             f"make_imbalanced got n_informative={n_informative} of n_features={n_features}; give at most as many."
         )
-    counts = _count_rows(n_samples, class_sizes)
+    counts = rows_per_class(n_samples, class_sizes)
     y = np.repeat(np.arange(len(counts)), counts)
     cluster = np.concatenate([np.arange(count) % n_clusters_per_class for count in counts])
 
@@ -110,7 +108,7 @@ def make_imbalanced(
     return X, y
 
 
-def _count_rows(n_samples: int | None, class_sizes: ArrayLike) -> np.ndarray:
+def rows_per_class(n_samples: int | None, class_sizes: ArrayLike) -> np.ndarray:
     """Turn counts or shares into counts."""
     sizes = np.asarray(class_sizes)
     counts = sizes.dtype.kind in "iu"
@@ -130,10 +128,10 @@ def _count_rows(n_samples: int | None, class_sizes: ArrayLike) -> np.ndarray:
             f"make_imbalanced got class_sizes={class_sizes!r}; give shares, all positive and with the sum 1, or "
             "counts, all integers."
         )
-    return _apportion(DEFAULT_N_SAMPLES if n_samples is None else n_samples, sizes)
+    return apportion(DEFAULT_N_SAMPLES if n_samples is None else n_samples, sizes)
 
 
-def _apportion(n_samples: int, shares: np.ndarray) -> np.ndarray:
+def apportion(n_samples: int, shares: np.ndarray) -> np.ndarray:
     """Round shares of the rows by the largest remainder, with one row or more for each."""
     if n_samples < len(shares):
         raise ValueError(f"make_imbalanced got n_samples={n_samples} for {len(shares)} classes; give one row for each.")

@@ -1,12 +1,10 @@
-"""The records of the data sets: a name in, the file, its checksum and the scales of its attributes out.
+"""The records of the data sets. In: a name. Out: the file, its checksum and the scales of its attributes.
 
 A new set is one record here, a file in ``data/`` (with its donors in ``data/NOTICE``) and a description in ``descr/``.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-__all__ = ["CONNECT4", "RECORDS", "DatasetRecord", "Scale", "find_record"]
 
 
 @dataclass(frozen=True)
@@ -17,17 +15,19 @@ class Scale:
     ordered: bool
 
 
-def _ordinal(*values: str) -> Scale:
+def ordinal(*values: str) -> Scale:
+    """Words in their order."""
     return Scale(values, ordered=True)
 
 
-def _nominal(*values: str) -> Scale:
+def nominal(*values: str) -> Scale:
+    """Words without an order."""
     return Scale(values, ordered=False)
 
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """What has to be known of a data set besides its rows."""
+    """What has to be known about a data set besides its rows."""
 
     name: str  # as the paper's table has it
     filename: str  # a header line, the features, the class in the last column
@@ -41,7 +41,7 @@ class DatasetRecord:
         return self.filename.partition(".")[0] + ".rst"
 
 
-_PRICE = _ordinal("low", "med", "high", "vhigh")
+PRICE_LEVELS = ordinal("low", "med", "high", "vhigh")
 
 RECORDS: dict[str, DatasetRecord] = {
     record.name: record
@@ -62,12 +62,12 @@ RECORDS: dict[str, DatasetRecord] = {
             filename="car.csv.gz",
             sha256="0d732665eba0965227ff4278fbc8fa4ff302d1416a313aa92fe2e4fa8f4ca7e8",
             scales={
-                "buying": _PRICE,
-                "maint": _PRICE,
-                "doors": _ordinal("2", "3", "4", "5more"),
-                "persons": _ordinal("2", "4", "more"),
-                "lug_boot": _ordinal("small", "med", "big"),
-                "safety": _ordinal("low", "med", "high"),
+                "buying": PRICE_LEVELS,
+                "maint": PRICE_LEVELS,
+                "doors": ordinal("2", "3", "4", "5more"),
+                "persons": ordinal("2", "4", "more"),
+                "lug_boot": ordinal("small", "med", "big"),
+                "safety": ordinal("low", "med", "high"),
             },
             aliases=("car-evaluation",),
         ),
@@ -76,15 +76,15 @@ RECORDS: dict[str, DatasetRecord] = {
             filename="nursery.csv.gz",
             sha256="62b0ded1369c55565dc07d37ce6a6c861a8973fd8d66bdcb8c5efb00eb0d97b8",
             scales={
-                "parents": _ordinal("usual", "pretentious", "great_pret"),
-                "has_nurs": _ordinal("proper", "less_proper", "improper", "critical", "very_crit"),
-                "form": _nominal("complete", "completed", "incomplete", "foster"),
-                "children": _ordinal("1", "2", "3", "more"),
-                "housing": _ordinal("convenient", "less_conv", "critical"),
-                "finance": _ordinal("convenient", "inconv"),
-                "social": _ordinal("nonprob", "slightly_prob", "problematic"),
-                # a recommendation, not a degree of health: by urgency or by admission, the order would differ
-                "health": _nominal("recommended", "priority", "not_recom"),
+                "parents": ordinal("usual", "pretentious", "great_pret"),
+                "has_nurs": ordinal("proper", "less_proper", "improper", "critical", "very_crit"),
+                "form": nominal("complete", "completed", "incomplete", "foster"),
+                "children": ordinal("1", "2", "3", "more"),
+                "housing": ordinal("convenient", "less_conv", "critical"),
+                "finance": ordinal("convenient", "inconv"),
+                "social": ordinal("nonprob", "slightly_prob", "problematic"),
+                # A recommendation, not a degree of health: by urgency or by admission, the order would differ.
+                "health": nominal("recommended", "priority", "not_recom"),
             },
             aliases=("nursery",),
         ),
@@ -116,20 +116,21 @@ CONNECT4 = DatasetRecord(
     name="connect-4",
     filename="connect_4.tsv.gz",
     sha256="d948645294dbbdc25f198c0f53812d2c2264bff5f19991d3e2b21719c05fc57e",
-    scales={f"{column}{row}": _nominal("b", "o", "x") for column in "abcdefg" for row in range(1, 7)},
+    scales={f"{column}{row}": nominal("b", "o", "x") for column in "abcdefg" for row in range(1, 7)},
 )
 
 
 def find_record(name: str) -> DatasetRecord:
     """Find a data set by its name or an alias, in any spelling: letter case, hyphens and underscores do not count."""
     records = [*RECORDS.values(), CONNECT4]
-    by_spelling = {_spell(known): record for record in records for known in (record.name, *record.aliases)}
-    record = by_spelling.get(_spell(name)) if isinstance(name, str) else None
+    by_spelling = {plain_spelling(known): record for record in records for known in (record.name, *record.aliases)}
+    record = by_spelling.get(plain_spelling(name)) if isinstance(name, str) else None
     if record is None:
         names = ", ".join(repr(known.name) for known in sorted(records, key=lambda known: known.name))
         raise ValueError(f"Unknown data set {name!r}. Known data sets: {names}.")
     return record
 
 
-def _spell(name: str) -> str:
+def plain_spelling(name: str) -> str:
+    """What counts when names are compared."""
     return name.lower().replace("-", "").replace("_", "").replace(" ", "")

@@ -6,7 +6,7 @@ it is; `expected_cost_loss` alone is a mean over rows.
 
 One law for all functions. The classes are ``labels``, by default every label that is seen, sorted. A class is
 *absent* if its rows in ``y_true`` are none or weigh nothing; each function says what it does then, and none crashes.
-A label outside of ``labels`` is an error: to leave such a row out would hide a mistake.
+A label outside of ``labels`` is an error: leaving such a row out would hide a mistake.
 """
 
 from comboost.metrics._measures import (

@@ -1,10 +1,8 @@
 """The measures. In: true labels and predictions. Out: one number, or the error confusion matrix.
 
 All but MAUC and the bound follow from the counts N(l, j), the weight of the rows of class l that are predicted as j.
-Their formulas stand at the end as functions of the counts, which is how early stopping calls them too.
+Their formulas are functions of the counts, at the end of the module, which is how early stopping calls them too.
 """
-
-from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
@@ -19,14 +17,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from comboost._dtypes import Floats
 from comboost._table.cost_matrices import cost_array, named_classes
 from comboost.metrics._outcomes import (
-    Outcome,
-    as_labels,
-    as_scores,
-    as_weights,
-    encode,
-    read_classes,
-    read_outcome,
+    class_indices,
+    label_array,
+    read_outcomes,
+    resolve_classes,
+    score_array,
     sums_by,
+    weight_array,
 )
 
 CostMatrix = ArrayLike | Mapping[Any, float] | None
@@ -67,7 +64,7 @@ def error_confusion_matrix(
            [0. , 0. , 0. ],
            [1. , 0. , 0. ]])
     """
-    return shares_of(_counts(read_outcome(y_true, y_pred, labels, sample_weight)))
+    return confusion_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts())
 
 
 def confusion_norm_loss(
@@ -104,7 +101,7 @@ def confusion_norm_loss(
     >>> confusion_norm_loss(["a", "a", "b", "c"], ["a", "b", "b", "a"])
     1.0
     """
-    return norm_of(_counts(read_outcome(y_true, y_pred, labels, sample_weight)))
+    return norm_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts())
 
 
 def confusion_norm_bound(
@@ -131,7 +128,7 @@ def confusion_norm_bound(
         of them is an error.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows, at least 0. With weights n_i, m_k = (Σ n_i)²/Σ n_i² over class k: a weight is an
-        importance and no number of copies, so weight 2 is less evidence than the row twice.
+        importance, not a number of copies, so weight 2 is less evidence than the row twice.
 
     Returns
     -------
@@ -149,14 +146,14 @@ def confusion_norm_bound(
     """
     if not 0 < eta <= 1:
         raise ValueError(f"eta={eta!r} must lie in (0, 1]: it is the probability with which the bound may fail.")
-    outcome = read_outcome(y_true, y_pred, labels, sample_weight)
-    class_weights = outcome.class_weights()
+    outcomes = read_outcomes(y_true, y_pred, labels, sample_weight)
+    class_weights = outcomes.class_weights()
     if not class_weights.all():
         return float("inf")
-    n_classes = outcome.classes.size
+    n_classes = outcomes.classes.size
     # Σ_k 1/m_k, since the rows of class k have Σ (n_i/M_k)² = 1/m_k.
-    inverse_sizes = np.sum((outcome.weight / class_weights[outcome.true_idx]) ** 2)
-    return norm_of(_counts(outcome)) + float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / eta)))
+    inverse_sizes = np.sum((outcomes.weight / class_weights[outcomes.true_idx]) ** 2)
+    return norm_of(outcomes.counts()) + float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / eta)))
 
 
 def geometric_mean_score(
@@ -181,8 +178,8 @@ def geometric_mean_score(
     Returns
     -------
     float
-        Between 0 and 1; greater is better, and 0 if some class is never recognised. The mean is over the classes
-        present in `y_true`: an absent class has no recall, and is left out rather than counted as 0.
+        Between 0 and 1; greater is better, and 0 if a class is never recognised. The mean is over the classes present
+        in `y_true`: an absent class has no recall, and is left out rather than counted as 0.
 
     Examples
     --------
@@ -190,7 +187,7 @@ def geometric_mean_score(
     >>> geometric_mean_score([0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 0])  # recalls 1 and 1/2
     0.7071067811865476
     """
-    return geometric_mean_of(_counts(read_outcome(y_true, y_pred, labels, sample_weight)))
+    return geometric_mean_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts())
 
 
 def min_recall_score(
@@ -223,7 +220,7 @@ def min_recall_score(
     >>> min_recall_score([0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 0])
     0.5
     """
-    return min_recall_of(_counts(read_outcome(y_true, y_pred, labels, sample_weight)))
+    return min_recall_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts())
 
 
 def expected_cost_loss(
@@ -237,7 +234,7 @@ def expected_cost_loss(
     """Mean cost per row of what was predicted.
 
     The weighted mean over the rows of c(y_true, y_pred), where a right prediction costs nothing. Unlike the other
-    metrics here it weighs a class by its share of the rows; what a class is worth is said by its costs.
+    metrics here it weighs a class by its share of the rows; the costs say what a class is worth.
 
     Parameters
     ----------
@@ -262,14 +259,14 @@ def expected_cost_loss(
     Examples
     --------
     >>> from comboost.metrics import expected_cost_loss
-    >>> cost_matrix = [[0, 1], [10, 0]]  # to miss a "sick" costs 10, a false alarm 1
+    >>> cost_matrix = [[0, 1], [10, 0]]  # missing a "sick" costs 10, a false alarm 1
     >>> expected_cost_loss(["ok", "ok", "sick", "ok"], ["ok", "sick", "ok", "ok"], cost_matrix=cost_matrix)
     2.75
     """
-    outcome = read_outcome(y_true, y_pred, labels, sample_weight, more_classes=named_classes(cost_matrix))
+    outcomes = read_outcomes(y_true, y_pred, labels, sample_weight, more_classes=named_classes(cost_matrix))
     # A single class has no cost at all, which cost_array refuses.
-    costs = np.zeros((1, 1)) if outcome.classes.size == 1 else cost_array(cost_matrix, outcome.classes)
-    return expected_cost_of(_counts(outcome), costs)
+    costs = np.zeros((1, 1)) if outcomes.classes.size == 1 else cost_array(cost_matrix, outcomes.classes)
+    return expected_cost_of(outcomes.counts(), costs)
 
 
 def mauc_score(
@@ -284,7 +281,7 @@ def mauc_score(
     A(j|k) is the chance that a random row of class j has a higher score for j than a random row of class k, ties
     counting one half. MAUC is the mean of A(j|k) over all ordered pairs of classes. It equals scikit-learn's
     ``roc_auc_score(multi_class="ovo", average="macro")`` wherever that is defined, and also takes weights, scores that
-    are no probabilities, and classes that are absent.
+    are not probabilities, and classes that are absent.
 
     Parameters
     ----------
@@ -319,11 +316,11 @@ def mauc_score(
     >>> mauc_score([0, 0, 1], y_score[:3], labels=[0, 1, 2])
     0.5
     """
-    y = as_labels(y_true, "y_true")
-    scores = as_scores(y_score, y.size)
-    weight = as_weights(sample_weight, y.size)
-    classes = read_classes(labels, y_true=y)
-    true_idx = encode(y, classes, "y_true")
+    y = label_array(y_true, "y_true")
+    scores = score_array(y_score, y.size)
+    weight = weight_array(sample_weight, y.size)
+    classes = resolve_classes(labels, y_true=y)
+    true_idx = class_indices(y, classes, "y_true")
     class_weights = sums_by(true_idx, weight, classes.size)
     present = np.flatnonzero(class_weights)
     if present.size < 2:
@@ -336,12 +333,12 @@ def mauc_score(
             f"{short_repr(classes.tolist())}; pass labels= with one class per column, in their order, as in "
             "estimator.classes_. This is needed when a class is absent from y_true."
         )
-    rows = [_chances_above(scores[:, j], j, true_idx, weight, classes.size) for j in present.tolist()]
+    rows = [chances_above(scores[:, j], j, true_idx, weight, classes.size) for j in present.tolist()]
     wins = np.array(rows)[:, present]  # A(j|k)
     return float(np.mean(wins[~np.eye(present.size, dtype=bool)]))
 
 
-def _chances_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:
+def chances_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:
     """A(j|k) for every class k, from the score for j; 0 for a class without weight."""
     order = np.argsort(score)
     score, true_idx, weight = score[order], true_idx[order], weight[order]
@@ -356,16 +353,7 @@ def _chances_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Fl
     return np.divide(beaten, totals, out=np.zeros(n_classes), where=totals > 0)
 
 
-def _counts(outcome: Outcome) -> Floats:
-    return count_pairs(outcome.true_idx, outcome.pred_idx, outcome.weight, outcome.classes.size)
-
-
-def count_pairs(true_idx: NDArray[np.intp], pred_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:
-    """N(l, j): the weight of the rows of class l that are predicted as j."""
-    return sums_by(true_idx * n_classes + pred_idx, weight, n_classes**2).reshape(n_classes, n_classes)
-
-
-def shares_of(counts: Floats) -> Floats:
+def confusion_of(counts: Floats) -> Floats:
     """C(l, j) = N(l, j)/Σ_j N(l, j), zero diagonal; zero rows for absent classes."""
     totals = counts.sum(axis=1, keepdims=True)
     totals[totals == 0.0] = 1.0
@@ -377,7 +365,7 @@ def shares_of(counts: Floats) -> Floats:
 def norm_of(counts: Floats) -> float:
     """‖C‖, the largest singular value."""
     # What np.linalg.norm(ord=2) gives, in a fifth of its time for few classes.
-    _, singular_values, _, _ = dgesvd(shares_of(counts), compute_uv=0)
+    _, singular_values, _, _ = dgesvd(confusion_of(counts), compute_uv=0)
     return float(singular_values[0])
 
 

@@ -1,7 +1,5 @@
 """Labels, predictions, scores and weights, checked. In: what the user has. Out: indices into the classes, floats."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from numbers import Real
 from reprlib import repr as short_repr
@@ -13,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from comboost._dtypes import Floats
 
 
-class Outcome(NamedTuple):
-    """Checked labels as indices into `classes`, and their weights."""
+class RowOutcomes(NamedTuple):
+    """What every row is and what it is taken for, as indices into `classes`, and its weight."""
 
     classes: NDArray[Any]
     true_idx: NDArray[np.intp]
@@ -22,33 +20,41 @@ class Outcome(NamedTuple):
     weight: Floats
 
     def class_weights(self) -> Floats:
+        """The weight of the rows of every class."""
         return sums_by(self.true_idx, self.weight, self.classes.size)
+
+    def counts(self) -> Floats:
+        """N(l, j): the weight of the rows of class l that are predicted as j."""
+        n_classes = self.classes.size
+        pairs = self.true_idx * n_classes + self.pred_idx
+        return sums_by(pairs, self.weight, n_classes**2).reshape(n_classes, n_classes)
 
 
 def sums_by(idx: NDArray[np.intp], values: Floats, n_groups: int) -> Floats:
+    """Sum the values of every group."""
     return np.asarray(np.bincount(idx, values, minlength=n_groups), dtype=np.float64)
 
 
-def read_outcome(
+def read_outcomes(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
     more_classes: Sequence[Any] = (),
-) -> Outcome:
-    """Check and encode; `more_classes` join the seen labels when `labels` is None."""
-    true, pred = as_labels(y_true, "y_true"), as_labels(y_pred, "y_pred")
+) -> RowOutcomes:
+    """Check labels and weights; `more_classes` join the labels seen if `labels` is None."""
+    true, pred = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
     if true.size != pred.size:
         raise ValueError(f"y_true has {true.size} rows and y_pred {pred.size}; pass one prediction per true label.")
-    weight = as_weights(sample_weight, true.size)
-    named = {"cost_matrix": as_labels(more_classes, "cost_matrix")} if more_classes and labels is None else {}
-    classes = read_classes(labels, y_true=true, y_pred=pred, **named)
-    return Outcome(classes, encode(true, classes, "y_true"), encode(pred, classes, "y_pred"), weight)
+    weight = weight_array(sample_weight, true.size)
+    named = {"cost_matrix": label_array(more_classes, "cost_matrix")} if more_classes and labels is None else {}
+    classes = resolve_classes(labels, y_true=true, y_pred=pred, **named)
+    return RowOutcomes(classes, class_indices(true, classes, "y_true"), class_indices(pred, classes, "y_pred"), weight)
 
 
-def read_classes(labels: ArrayLike | None, **seen: NDArray[Any]) -> NDArray[Any]:
+def resolve_classes(labels: ArrayLike | None, **seen: NDArray[Any]) -> NDArray[Any]:
     """Return `labels`, checked against the kind of what was seen, or else all that was seen, sorted."""
-    named = seen if labels is None else {"labels": as_labels(labels, "labels"), **seen}
+    named = seen if labels is None else {"labels": label_array(labels, "labels"), **seen}
     kinds = {name: "text" if array.dtype.kind == "U" else "numbers" for name, array in named.items()}
     if len(set(kinds.values())) > 1:
         raise ValueError(f"Labels must be all text or all numbers, got {kinds}; convert one to the other.")
@@ -59,7 +65,8 @@ def read_classes(labels: ArrayLike | None, **seen: NDArray[Any]) -> NDArray[Any]
     return named["labels"]
 
 
-def encode(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[np.intp]:
+def class_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[np.intp]:
+    """Find the place of every label in `classes`."""
     order = np.argsort(classes)
     place = np.searchsorted(classes, y, sorter=order)
     idx = order[np.minimum(place, classes.size - 1)]
@@ -72,7 +79,7 @@ def encode(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[np.intp
     return idx
 
 
-def as_labels(y: ArrayLike, name: str) -> NDArray[Any]:
+def label_array(y: ArrayLike, name: str) -> NDArray[Any]:
     """Return one label per row, as numbers or as text."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -98,8 +105,8 @@ def as_labels(y: ArrayLike, name: str) -> NDArray[Any]:
     return labels
 
 
-def as_weights(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
-    """Return the weights over a power of two, so that sums neither overflow nor round in another way."""
+def weight_array(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
+    """Return the weights divided by a power of two: sums cannot overflow, and round as without it."""
     if sample_weight is None:
         return np.ones(n_samples)
     weight = np.asarray(sample_weight, dtype=np.float64)
@@ -113,7 +120,8 @@ def as_weights(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
     return scaled
 
 
-def as_scores(y_score: ArrayLike, n_samples: int) -> Floats:
+def score_array(y_score: ArrayLike, n_samples: int) -> Floats:
+    """Return one column of scores per class; a single column is that of the second of two classes."""
     scores = np.asarray(y_score, dtype=np.float64)
     if scores.ndim not in (1, 2) or scores.shape[0] != n_samples:
         raise ValueError(

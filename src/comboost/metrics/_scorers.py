@@ -1,7 +1,5 @@
 """Scorers made of the measures. In: a name. Out: an object that cross-validation and searches take."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
@@ -27,11 +25,11 @@ from comboost.metrics._measures import (
     norm_of,
     recalls_of,
 )
-from comboost.metrics._outcomes import as_labels, encode, read_classes
+from comboost.metrics._outcomes import class_indices, label_array, resolve_classes
 
 Scorer = Callable[..., float]
 
-#: What the scorers of these names give, as functions of the counts N(l, j) of `_measures`.
+# What the scorers of these names give, as functions of the counts N(l, j) of `_measures`.
 SCORES_OF_COUNTS: dict[str, Callable[[Floats], float]] = {
     "neg_confusion_norm": lambda counts: -norm_of(counts),
     "g_mean": geometric_mean_of,
@@ -82,17 +80,18 @@ def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
     elif name == "neg_confusion_norm":
         scorer = make_scorer(confusion_norm_loss, greater_is_better=False)
     elif name == "mauc":
-        scorer = _ClassesScorer(name, _score_mauc)
+        scorer = ClassesScorer(name, score_mauc)
     elif name == "neg_expected_cost" and (cost_matrix is None or named_classes(cost_matrix)):
         scorer = make_scorer(expected_cost_loss, greater_is_better=False, cost_matrix=cost_matrix)
     elif name == "neg_expected_cost":
-        scorer = _ClassesScorer(name, partial(_score_neg_expected_cost, cost_matrix=cost_matrix))
+        scorer = ClassesScorer(name, partial(score_neg_expected_cost, cost_matrix=cost_matrix))
     else:
-        scorer = _get_sklearn_scorer(name)
+        scorer = find_sklearn_scorer(name)
     return scorer
 
 
-def _get_sklearn_scorer(name: str | Scorer) -> Any:
+def find_sklearn_scorer(name: str | Scorer) -> Any:
+    """Find a scorer of scikit-learn, or name all that are known here."""
     try:
         return sklearn_get_scorer(name)
     except ValueError as error:
@@ -102,7 +101,7 @@ def _get_sklearn_scorer(name: str | Scorer) -> Any:
         ) from error
 
 
-class _ClassesScorer:
+class ClassesScorer:
     """A scorer that looks at the classes the estimator was trained on, which a scorer of `make_scorer` cannot."""
 
     def __init__(self, name: str, score: Scorer) -> None:
@@ -117,11 +116,13 @@ class _ClassesScorer:
         return f"get_scorer({self._name!r})"
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Ask for weights, as any scorer of scikit-learn does."""
         self._metadata_request = MetadataRequest(owner=self)
         self._metadata_request.score.add_request(param="sample_weight", alias=sample_weight)
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
+        """Say what was asked for."""
         return self._metadata_request
 
     def _accept_sample_weight(self) -> bool:
@@ -129,24 +130,26 @@ class _ClassesScorer:
         return True
 
 
-def _score_mauc(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+def score_mauc(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+    """MAUC of the probabilities; a class that is new to the estimator has none."""
     if not hasattr(estimator, "predict_proba"):
         raise AttributeError(
             f'The scorer "mauc" needs predict_proba, which {type(estimator).__name__} lacks; wrap it in '
             "CalibratedClassifierCV or choose another scorer."
         )
-    known = as_labels(estimator.classes_, "estimator.classes_")
+    known = label_array(estimator.classes_, "estimator.classes_")
     probabilities = np.asarray(estimator.predict_proba(X))
-    classes = read_classes(None, **{"y": as_labels(y, "y"), "estimator.classes_": known})
+    classes = resolve_classes(None, **{"y": label_array(y, "y"), "estimator.classes_": known})
     scores = np.zeros((probabilities.shape[0], classes.size))
-    scores[:, encode(known, classes, "estimator.classes_")] = probabilities
+    scores[:, class_indices(known, classes, "estimator.classes_")] = probabilities
     return mauc_score(y, scores, labels=classes, sample_weight=sample_weight)
 
 
-def _score_neg_expected_cost(
+def score_neg_expected_cost(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, cost_matrix: CostMatrix
 ) -> float:
-    known = as_labels(estimator.classes_, "estimator.classes_")
-    classes = read_classes(None, **{"y": as_labels(y, "y"), "estimator.classes_": known})
+    """Minus the expected cost; the costs are those of the classes of training and test rows together, sorted."""
+    known = label_array(estimator.classes_, "estimator.classes_")
+    classes = resolve_classes(None, **{"y": label_array(y, "y"), "estimator.classes_": known})
     y_pred = estimator.predict(X)
     return -expected_cost_loss(y, y_pred, cost_matrix=cost_matrix, labels=classes, sample_weight=sample_weight)

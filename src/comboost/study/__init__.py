@@ -1,4 +1,4 @@
-"""The paper's experiment: data sets and methods in, results fold by fold, the paper's tables out.
+"""The paper's experiment. In: data sets and methods. Out: results fold by fold, and the paper's tables.
 
 In the order of the data: `_problems` (rows), `_methods` (classifiers), `_selection` (which depth and criterion),
 `_folds` (one fold, measured), `_running` (many at once), `_settings` and `_store` (what is kept, and what it depends

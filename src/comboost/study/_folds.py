@@ -1,4 +1,4 @@
-"""Folds: a task in, the measures of a classifier on rows that it has not seen out, as plain data."""
+"""One fold. In: a task. Out: the measures of a classifier on rows that it has not seen, as plain data."""
 
 from collections.abc import Iterable
 from time import perf_counter
@@ -12,13 +12,11 @@ from threadpoolctl import threadpool_limits
 
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 from comboost.study._methods import METHODS, Method
-from comboost.study._problems import Problem, load_problem
+from comboost.study._problems import ClassificationProblem, load_problem
 from comboost.study._selection import choose_setting, count_inner_fits
 from comboost.study._study import Study
 
-__all__ = ["Task", "estimate_seconds", "list_tasks", "run_task", "split"]
-
-# of one round of one fit on one core, measured; only the order of the tasks and the time left come from it
+# Of one round of one fit on one core, measured; only the order of the tasks and the time left come from it.
 SECONDS_PER_ROUND = 1e-4
 SECONDS_PER_CELL = 6e-9
 
@@ -67,7 +65,7 @@ def run_task(task: Task, study: Study) -> dict[str, Any]:
     Returns
     -------
     dict
-        Of plain data: the task, the measures, counts (truth in rows), the setting taken, and seconds.
+        Plain data: the task, the measures, counts (truth in rows), the setting taken, and seconds.
 
     Examples
     --------
@@ -80,7 +78,7 @@ def run_task(task: Task, study: Study) -> dict[str, Any]:
     """
     method, problem = METHODS[task.method], load_problem(task.dataset)
     train, test = split(problem.y, study, task.run)[task.fold]
-    seed = _draw_seed(study.seed, FIT, task.run, task.fold)
+    seed = draw_seed(study.seed, FIT, task.run, task.fold)
     with threadpool_limits(1):
         started = perf_counter()
         X, y = problem.X[train], problem.y[train]
@@ -90,7 +88,7 @@ def run_task(task: Task, study: Study) -> dict[str, Any]:
         fit = perf_counter()
         predicted = fitted.predict(problem.X[test])
         done = perf_counter()
-        measures = _measure(method, fitted, problem, test, predicted)
+        measures = measure_fold(method, fitted, problem, test, predicted)
     return {
         **task._asdict(),
         "measures": measures,
@@ -99,14 +97,14 @@ def run_task(task: Task, study: Study) -> dict[str, Any]:
         "counts": confusion_matrix(problem.y[test], predicted, labels=problem.classes).tolist(),
         "setting": setting,
         "candidates": candidates,
-        "n_iter": _count_rounds(fitted),
+        "n_iter": count_rounds(fitted),
         "seconds": {"choose": chosen - started, "fit": fit - chosen, "predict": done - fit},
     }
 
 
 def split(y: NDArray[Any], study: Study, run: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Cut the rows into stratified folds: training and test rows of each, the same for all methods."""
-    folds = StratifiedKFold(study.n_folds, shuffle=True, random_state=_draw_seed(study.seed, SPLIT, run))
+    folds = StratifiedKFold(study.n_folds, shuffle=True, random_state=draw_seed(study.seed, SPLIT, run))
     return list(folds.split(y, y))
 
 
@@ -120,14 +118,15 @@ def estimate_seconds(task: Task, study: Study) -> float:
     return n_fits * (study.n_rounds * per_round * method.work + method.overhead)
 
 
-def _draw_seed(*key: int) -> int:
-    """A seed that depends on the key alone, not on what else was drawn before."""
+def draw_seed(*key: int) -> int:
+    """Draw a seed that depends on the key alone, not on what else was drawn before."""
     return int(np.random.SeedSequence(key).generate_state(1)[0])
 
 
-def _measure(
-    method: Method, fitted: Any, problem: Problem, test: NDArray[np.intp], predicted: NDArray[Any]
+def measure_fold(
+    method: Method, fitted: Any, problem: ClassificationProblem, test: NDArray[np.intp], predicted: NDArray[Any]
 ) -> dict[str, float]:
+    """Measure what a fitted classifier predicts for the test rows."""
     X, y, classes = problem.X[test], problem.y[test], problem.classes
     measures = {
         "confusion_norm": confusion_norm_loss(y, predicted, labels=classes),
@@ -135,13 +134,13 @@ def _measure(
         "g_mean": geometric_mean_score(y, predicted, labels=classes),
     }
     for name, proba in (("mauc", "votes"), ("mauc_softmax", "softmax")):
-        # a method that has but one kind of probabilities has the same figure twice
+        # A method that has only one kind of probabilities has the same figure twice.
         asked = fitted.set_params(proba=proba) if method.has_votes else fitted
         measures[name] = mauc_score(y, asked.predict_proba(X), labels=classes)
     return measures
 
 
-def _count_rounds(fitted: Any) -> int | None:
-    """How many rounds a booster kept; a forest has no rounds."""
+def count_rounds(fitted: Any) -> int | None:
+    """Count the rounds that a booster kept; a forest has none."""
     n_iter = getattr(fitted, "n_iter_", None)
     return None if n_iter is None else int(n_iter)

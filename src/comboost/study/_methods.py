@@ -1,7 +1,7 @@
-"""Methods: a name in, a classifier with its settings out.
+"""Methods. In: a name. Out: a classifier with its settings.
 
-Every method has candidates, settings of its weak learner, its usual one first. With one candidate the setting is fixed,
-with several the rule of `_selection` chooses for every fold anew.
+Every method has candidates, settings of its weak learner, its usual one first. With one candidate the setting is fixed;
+with several the rule of `_selection` chooses one for every fold.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,12 +15,10 @@ from comboost import AdaBoostMMClassifier, CoMBoClassifier
 from comboost.study._problems import DATASETS, WITH_CATEGORIES
 from comboost.study._study import Study
 
-__all__ = ["METHODS", "Method", "find_method", "find_obstacle", "name_fixed"]
-
 Setting = dict[str, Any]
 Make = Callable[[Setting, Sequence[int], int, Study], Any]
 
-# "2 to 3-depth decision tree" is all that the paper says of its weak learner; first the default of the estimators
+# "2 to 3-depth decision tree" is all that the paper says of its weak learner; the default of the estimators is first.
 GRID: tuple[Setting, ...] = tuple(
     {"max_depth": depth, "criterion": criterion} for depth in (3, 2) for criterion in ("gini", "cost")
 )
@@ -44,7 +42,7 @@ class Method:
     name: str
     make: Make
     candidates: tuple[Setting, ...] = ({},)
-    category_candidates: tuple[Setting, ...] = ()  # in their place, where there are categories
+    category_candidates: tuple[Setting, ...] = ()  # in their place if there are categories
     datasets: tuple[str, ...] = DATASETS
     has_votes: bool = False  # whether probabilities come from votes or from softmax, as asked
     needs: str | None = None  # the module without which it cannot run
@@ -56,25 +54,30 @@ class Method:
         return self.category_candidates if categorical and self.category_candidates else self.candidates
 
 
-def _make_combo(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
-    return _make_booster(CoMBoClassifier, setting, categorical, seed, study.n_rounds)
+def make_combo(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
+    """Make CoMBo."""
+    return make_booster(CoMBoClassifier, setting, categorical, seed, study.n_rounds)
 
 
-def _make_mm(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
-    return _make_booster(AdaBoostMMClassifier, setting, categorical, seed, study.n_rounds)
+def make_mm(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
+    """Make AdaBoost.MM."""
+    return make_booster(AdaBoostMMClassifier, setting, categorical, seed, study.n_rounds)
 
 
-def _make_nc(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
+def make_nc(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
+    """Make AdaBoost.NC."""
     rival = import_module("comboost.baselines").AdaBoostNCClassifier
-    return _make_booster(rival, setting, categorical, seed, study.n_rival_rounds)
+    return make_booster(rival, setting, categorical, seed, study.n_rival_rounds)
 
 
-def _make_smoteboost(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
+def make_smoteboost(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
+    """Make SMOTEBoost."""
     rival = import_module("comboost.baselines").SMOTEBoostClassifier
-    return _make_booster(rival, setting, categorical, seed, study.n_rival_rounds)
+    return make_booster(rival, setting, categorical, seed, study.n_rival_rounds)
 
 
-def _make_booster(kind: Any, setting: Setting, categorical: Sequence[int], seed: int, n_rounds: int) -> Any:
+def make_booster(kind: Any, setting: Setting, categorical: Sequence[int], seed: int, n_rounds: int) -> Any:
+    """Make one of the package's own boosters."""
     return kind(
         n_estimators=n_rounds,
         categorical_features=list(categorical) or None,
@@ -84,20 +87,22 @@ def _make_booster(kind: Any, setting: Setting, categorical: Sequence[int], seed:
     )
 
 
-def _make_hist(_setting: Setting, categorical: Sequence[int], seed: int, _study: Study) -> Any:
+def make_hist_boosting(_setting: Setting, categorical: Sequence[int], seed: int, _study: Study) -> Any:
+    """Make scikit-learn's boosting, with all classes of the same weight."""
     return HistGradientBoostingClassifier(
         class_weight="balanced", categorical_features=list(categorical) or None, random_state=seed
     )
 
 
-def _make_forest(_setting: Setting, _categorical: Sequence[int], seed: int, _study: Study) -> Any:
+def make_balanced_forest(_setting: Setting, _categorical: Sequence[int], seed: int, _study: Study) -> Any:
+    """Make imbalanced-learn's forest."""
     forest = import_module("imblearn.ensemble").BalancedRandomForestClassifier
-    # the forest of Chen, Liaw and Breiman: a bootstrap of the smallest class, as many rows of every other
+    # The forest of Chen, Liaw and Breiman: a bootstrap of the smallest class, and as many rows of every other.
     return forest(sampling_strategy="all", replacement=True, bootstrap=False, n_jobs=1, random_state=seed)
 
 
-def _vary(method: Method) -> list[Method]:
-    """The method with one fixed setting each, under names that say which."""
+def fix_settings(method: Method) -> list[Method]:
+    """Make one method per setting of a method, under names that say which."""
     return [
         replace(
             method,
@@ -108,7 +113,7 @@ def _vary(method: Method) -> list[Method]:
         )
         for setting in (
             *method.candidates,
-            *(new for new in method.category_candidates if new not in method.candidates),
+            *(more for more in method.category_candidates if more not in method.candidates),
         )
     ]
 
@@ -126,28 +131,28 @@ def name_fixed(method: str, setting: Setting) -> str:
     return f"{method} depth {depth} {setting['criterion']}"
 
 
-_WITHOUT_CONNECT = tuple(name for name in DATASETS if name != "connect-4")
-_COMBO = Method("CoMBo", _make_combo, GRID, CATEGORY_GRID, has_votes=True)
-_MM = Method("AdaBoost.MM", _make_mm, GRID, CATEGORY_GRID, has_votes=True)
-_NC, _SMOTE = (
-    Method(name, make, RIVAL_GRID, (), _WITHOUT_CONNECT, has_votes=True, needs="comboost.baselines", work=work)
-    for name, make, work in (("AdaBoost.NC", _make_nc, 2.0), ("SMOTEBoost", _make_smoteboost, 3.0))
+WITHOUT_CONNECT = tuple(name for name in DATASETS if name != "connect-4")
+COMBO = Method("CoMBo", make_combo, GRID, CATEGORY_GRID, has_votes=True)
+ADABOOST_MM = Method("AdaBoost.MM", make_mm, GRID, CATEGORY_GRID, has_votes=True)
+ADABOOST_NC, SMOTEBOOST = (
+    Method(name, make, RIVAL_GRID, (), WITHOUT_CONNECT, has_votes=True, needs="comboost.baselines", work=work)
+    for name, make, work in (("AdaBoost.NC", make_nc, 2.0), ("SMOTEBoost", make_smoteboost, 3.0))
 )
 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        _COMBO,
-        _MM,
-        _NC,
-        _SMOTE,
-        Method("HistGradientBoosting", _make_hist, work=4.0, overhead=0.3),
-        Method("BalancedRandomForest", _make_forest, needs="imblearn", work=2.0, overhead=0.3),
-        Method("CoMBo deep", _make_combo, (DEEP_SETTING,), has_votes=True, work=3.0),
-        *_vary(_COMBO),
-        *_vary(_MM),
-        *_vary(_NC),
-        *_vary(_SMOTE),
+        COMBO,
+        ADABOOST_MM,
+        ADABOOST_NC,
+        SMOTEBOOST,
+        Method("HistGradientBoosting", make_hist_boosting, work=4.0, overhead=0.3),
+        Method("BalancedRandomForest", make_balanced_forest, needs="imblearn", work=2.0, overhead=0.3),
+        Method("CoMBo deep", make_combo, (DEEP_SETTING,), has_votes=True, work=3.0),
+        *fix_settings(COMBO),
+        *fix_settings(ADABOOST_MM),
+        *fix_settings(ADABOOST_NC),
+        *fix_settings(SMOTEBOOST),
     )
 }
 
@@ -161,10 +166,10 @@ def find_method(name: str) -> str:
     >>> find_method("adaboost-mm"), find_method("combo-depth-2-gini")
     ('AdaBoost.MM', 'CoMBo depth 2 gini')
     """
-    by_spelling = {_spell(known): known for known in METHODS}
-    if _spell(name) not in by_spelling:
+    by_letters = {letters_and_digits(known): known for known in METHODS}
+    if letters_and_digits(name) not in by_letters:
         raise ValueError(f"Unknown method {name!r}. Known methods: {', '.join(map(repr, METHODS))}.")
-    return by_spelling[_spell(name)]
+    return by_letters[letters_and_digits(name)]
 
 
 def find_obstacle(method: Method) -> str | None:
@@ -178,5 +183,6 @@ def find_obstacle(method: Method) -> str | None:
     return None
 
 
-def _spell(name: str) -> str:
+def letters_and_digits(name: str) -> str:
+    """What counts when names are compared."""
     return "".join(sign for sign in name.lower() if sign.isalnum())

@@ -1,11 +1,9 @@
-"""The paper's own figures, as printed in its four tables."""
+"""The paper's own figures. In: nothing. Out: what its four tables say, as printed."""
 
 import json
 from functools import cache
 from importlib import resources
 from typing import Any
-
-__all__ = ["read_paper"]
 
 
 @cache
@@ -16,7 +14,7 @@ def read_paper() -> dict[str, Any]:
     -------
     dict
         ``distributions`` by data set; ``rivals`` and ``mm`` by measure, data set and method, each figure with mean and
-        std and, where the paper has them, the marks bold and worst (its dagger); ``connect`` with the classes and the
+        std and, if the paper has them, the marks bold and worst (its dagger); ``connect`` with the classes and the
         two confusion matrices; ``notes`` on misprints.
 
     Examples

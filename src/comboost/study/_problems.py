@@ -1,4 +1,4 @@
-"""Problems: the name of a data set in; its rows, its classes and the places of its categories out."""
+"""Problems. In: the name of a data set. Out: its rows, its classes and the places of its categories."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,16 +11,14 @@ from comboost._dtypes import Floats
 from comboost.datasets import load_dataset
 from comboost.datasets._records import find_record
 
-__all__ = ["DATASETS", "SMALL_DATASETS", "Problem", "find_dataset", "load_problem"]
-
-# in the order of the paper's first table
+# In the order of the paper's first table.
 DATASETS = ("new-thyroid", "balance", "car", "connect-4", "nursery-s", "glass", "ecoli", "yeast", "satimage")
 WITH_CATEGORIES = ("car", "connect-4", "nursery-s")
 SMALL_DATASETS = ("new-thyroid", "balance", "glass", "ecoli")
 
 
 @dataclass(frozen=True)
-class Problem:
+class ClassificationProblem:
     """The rows of a data set; words are codes in X, and ``categorical`` says in which columns."""
 
     X: Floats
@@ -31,7 +29,7 @@ class Problem:
 
 
 def find_dataset(name: str) -> str:
-    """Find the name of a data set in the paper's spelling; any spelling of it goes, an unknown one is a ValueError.
+    """Find the name of a data set in the paper's spelling; any spelling of it will do, an unknown name is a ValueError.
 
     Examples
     --------
@@ -43,7 +41,7 @@ def find_dataset(name: str) -> str:
 
 
 @lru_cache(maxsize=len(DATASETS))
-def load_problem(name: str) -> Problem:
+def load_problem(name: str) -> ClassificationProblem:
     """Load a data set once per process.
 
     Parameters
@@ -53,7 +51,7 @@ def load_problem(name: str) -> Problem:
 
     Returns
     -------
-    Problem
+    ClassificationProblem
         Its rows.
 
     Raises
@@ -71,6 +69,6 @@ def load_problem(name: str) -> Problem:
     bunch = load_dataset(name)
     classes, counts = np.unique(bunch.target, return_counts=True)
     words = tuple(place for place, feature in enumerate(bunch.feature_names) if feature in bunch.categories)
-    # in an order of their own: where connect-4 comes from decides how it lies, and folds must not depend on that
+    # In an order of their own: that of connect-4 depends on where it comes from, and folds must not.
     order = np.lexsort((bunch.target, *bunch.data.T))
-    return Problem(bunch.data[order], bunch.target[order], classes, counts, words)
+    return ClassificationProblem(bunch.data[order], bunch.target[order], classes, counts, words)

@@ -1,4 +1,4 @@
-"""Rendering: the report in, texts out: every table as Markdown, CSV and LaTeX, and the summary as Markdown."""
+"""The report as text. In: the report. Out: every table as Markdown, CSV and LaTeX, and the summary as Markdown."""
 
 import csv
 import io
@@ -7,9 +7,7 @@ from typing import Any
 
 from comboost.study._summary import render_summary
 
-__all__ = ["render_csv", "render_files", "render_latex", "render_markdown"]
-
-NOTHING = "–"
+EMPTY_CELL = "–"
 MARKS = (("best_corrected", "°", r"^{\circ}"), ("best_of_all", "★", r"^{\star}"), ("worst", "†", r"^{\dagger}"))
 CSV_FIELDS = (
     "block", "row", "column", "mean", "std", "n", "best", "best_corrected", "best_of_all", "worst", "text",
@@ -44,14 +42,14 @@ def render_files(report: dict[str, Any]) -> dict[str, str]:
 def render_markdown(table: dict[str, Any]) -> str:
     """Render a table as Markdown; a column of the paper's figures stands right of ours."""
     parts = [f"# {table['title']}", *table["notes"]]
-    for block in _shown(table):
+    for block in shown_blocks(table):
         if block["label"]:
             parts.append(f"## {block['label']}")
-        heads = [block["corner"], *_heads(block)]
+        heads = [block["corner"], *heads_of(block)]
         lines = [
             heads,
             ["---"] * len(heads),
-            *([row["label"], *_texts(block, row, _markdown)] for row in block["rows"]),
+            *([row["label"], *texts_of(block, row, markdown_cell)] for row in block["rows"]),
         ]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     return "\n\n".join(parts) + "\n"
@@ -60,15 +58,15 @@ def render_markdown(table: dict[str, Any]) -> str:
 def render_latex(table: dict[str, Any]) -> str:
     """Render a table as LaTeX, a tabular for each block."""
     lines = [rf"% {note}" for note in [table["title"], *table["notes"]]]
-    for block in _shown(table):
-        heads = [block["corner"], *_heads(block)]
+    for block in shown_blocks(table):
+        heads = [block["corner"], *heads_of(block)]
         lines += [
             "",
             rf"% {block['label']}" if block["label"] else "%",
             rf"\begin{{tabular}}{{l{'c' * (len(heads) - 1)}}}",
         ]
-        lines += [r"\hline", _latex_row([_escape(head) for head in heads]), r"\hline"]
-        lines += [_latex_row([_escape(row["label"]), *_texts(block, row, _latex)]) for row in block["rows"]]
+        lines += [r"\hline", latex_row([escape_latex(head) for head in heads]), r"\hline"]
+        lines += [latex_row([escape_latex(row["label"]), *texts_of(block, row, latex_cell)]) for row in block["rows"]]
         lines += [r"\hline", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
 
@@ -78,7 +76,7 @@ def render_csv(table: dict[str, Any]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, CSV_FIELDS, lineterminator="\n")
     writer.writeheader()
-    for block in _shown(table):
+    for block in shown_blocks(table):
         for row in block["rows"]:
             for column, cell in zip(block["columns"], row["cells"], strict=True):
                 if cell is not None:
@@ -89,16 +87,18 @@ def render_csv(table: dict[str, Any]) -> str:
     return stream.getvalue()
 
 
-def _shown(table: dict[str, Any]) -> list[dict[str, Any]]:
+def shown_blocks(table: dict[str, Any]) -> list[dict[str, Any]]:
     """The blocks that have anything to show."""
     return [block for block in table["blocks"] if any(cell for row in block["rows"] for cell in row["cells"])]
 
 
-def _heads(block: dict[str, Any]) -> list[str]:
+def heads_of(block: dict[str, Any]) -> list[str]:
+    """The heads of the columns but the first."""
     return [head for column in block["columns"] for head in [column["label"], *(["paper"] if column["paper"] else [])]]
 
 
-def _texts(block: dict[str, Any], row: dict[str, Any], render: Any) -> list[str]:
+def texts_of(block: dict[str, Any], row: dict[str, Any], render: Any) -> list[str]:
+    """The cells of a row, rendered, the paper's beside ours."""
     texts = []
     for column, cell in zip(block["columns"], row["cells"], strict=True):
         texts.append(render(cell))
@@ -107,38 +107,43 @@ def _texts(block: dict[str, Any], row: dict[str, Any], render: Any) -> list[str]
     return texts
 
 
-def _markdown(cell: dict[str, Any] | None) -> str:
+def markdown_cell(cell: dict[str, Any] | None) -> str:
+    """Render one cell as Markdown."""
     if cell is None or cell.get("text", cell.get("mean")) is None:
-        return NOTHING
+        return EMPTY_CELL
     if "text" in cell:
         return str(cell["text"])
     mean = f"{cell['mean']:.3f}"
     std = f" ± {cell['std']:.3f}" if cell.get("std") is not None else ""
     signs = "".join(sign for name, sign, _ in MARKS if cell.get(name))
-    return (f"**{mean}**" if _is_bold(cell) else mean) + std + (f" {signs}" if signs else "")
+    return (f"**{mean}**" if is_bold(cell) else mean) + std + (f" {signs}" if signs else "")
 
 
-def _latex(cell: dict[str, Any] | None) -> str:
+def latex_cell(cell: dict[str, Any] | None) -> str:
+    """Render one cell as LaTeX."""
     if cell is None or cell.get("text", cell.get("mean")) is None:
         return "--"
     if "text" in cell:
-        return _escape(str(cell["text"]))
+        return escape_latex(str(cell["text"]))
     mean = f"{cell['mean']:.3f}"
     std = rf" \pm {cell['std']:.3f}" if cell.get("std") is not None else ""
     signs = "".join(sign for name, _, sign in MARKS if cell.get(name)).replace("}^{", " ")
-    shown = rf"\mathbf{{{mean}}}" if _is_bold(cell) else mean
+    shown = rf"\mathbf{{{mean}}}" if is_bold(cell) else mean
     return f"${shown}{std}{signs}$"
 
 
-def _is_bold(cell: dict[str, Any]) -> bool:
+def is_bold(cell: dict[str, Any]) -> bool:
+    """Whether a figure is marked as the best, by us or by the paper."""
     return bool(cell.get("best") or cell.get("bold"))
 
 
-def _latex_row(texts: list[str]) -> str:
+def latex_row(texts: list[str]) -> str:
+    """Join the cells of a row."""
     return " & ".join(texts) + r" \\"
 
 
-def _escape(text: str) -> str:
+def escape_latex(text: str) -> str:
+    """Write text so that LaTeX shows it as it is."""
     for sign in "&%$#_{}":
         text = text.replace(sign, "\\" + sign)
     return text.replace("‖C‖", r"$\|\mathbf{C}\|$")

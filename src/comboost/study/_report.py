@@ -1,4 +1,4 @@
-"""The report: stored folds in, all figures, tables and verdicts out as one plain dict."""
+"""The report. In: stored folds. Out: all figures, tables and verdicts as one plain dict."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -10,8 +10,6 @@ from comboost.study._results import Results
 from comboost.study._study import Study
 from comboost.study._tables import make_tables, make_times
 from comboost.study._verdicts import count_by_setting, list_claims, list_verdicts
-
-__all__ = ["make_report"]
 
 
 def make_report(

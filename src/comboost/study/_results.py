@@ -1,4 +1,4 @@
-"""Results: the stored folds in, means, deviations and comparisons of methods out."""
+"""Results. In: the stored folds. Out: means, deviations and comparisons of methods."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from comboost._dtypes import Floats
-from comboost.metrics._measures import shares_of
+from comboost.metrics._measures import confusion_of
 from comboost.study._methods import name_fixed
 from comboost.study._significance import Comparison, compare
-
-__all__ = ["MEASURES", "Figure", "Measure", "Results", "summarise"]
 
 Figure = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Measure:
+class NamedMeasure:
     """A measure's name in words, and which way is better."""
 
     label: str
@@ -26,11 +24,11 @@ class Measure:
 
 
 MEASURES = {
-    "confusion_norm": Measure("‖C‖", lower_is_better=True),
-    "accuracy": Measure("accuracy"),
-    "g_mean": Measure("G-mean"),
-    "mauc": Measure("MAUC"),
-    "mauc_softmax": Measure("MAUC (softmax)"),
+    "confusion_norm": NamedMeasure("‖C‖", lower_is_better=True),
+    "accuracy": NamedMeasure("accuracy"),
+    "g_mean": NamedMeasure("G-mean"),
+    "mauc": NamedMeasure("MAUC"),
+    "mauc_softmax": NamedMeasure("MAUC (softmax)"),
 }
 
 
@@ -99,7 +97,7 @@ class Results:
     def confusion(self, dataset: str, method: str, classes: list[str]) -> list[list[Figure | None]]:
         """Error confusion matrix, averaged over the folds, in the order of ``classes``."""
         folds = self.of(dataset, method)
-        matrices = [_shares(fold, classes) for fold in folds]
+        matrices = [fold_confusion(fold, classes) for fold in folds]
         places = range(len(classes))
         return [[summarise([matrix[row, column] for matrix in matrices]) for column in places] for row in places]
 
@@ -107,7 +105,7 @@ class Results:
         """Recall of every class, averaged over the folds."""
         folds = self.of(dataset, method)
         classes = folds[0]["classes"] if folds else []
-        shares = [1 - _shares(fold, classes).sum(axis=1) for fold in folds]
+        shares = [1 - fold_confusion(fold, classes).sum(axis=1) for fold in folds]
         return {name: summarise([share[place] for share in shares]) for place, name in enumerate(classes)}
 
     def settings(self, dataset: str, method: str) -> dict[str, int]:
@@ -134,6 +132,7 @@ def summarise(values: Iterable[float]) -> Figure | None:
     return {"mean": float(array.mean()), "std": std, "n": int(array.size)}
 
 
-def _shares(fold: dict[str, Any], classes: list[str]) -> Floats:
+def fold_confusion(fold: dict[str, Any], classes: list[str]) -> Floats:
+    """The error confusion matrix of one fold, in the order of ``classes``."""
     order = [fold["classes"].index(name) for name in classes]
-    return shares_of(np.array(fold["counts"], dtype=np.float64)[np.ix_(order, order)])
+    return confusion_of(np.array(fold["counts"], dtype=np.float64)[np.ix_(order, order)])

@@ -1,4 +1,4 @@
-"""Running: tasks in, results out as they come, from one process or several."""
+"""Running. In: tasks. Out: results as they come, from one process or several."""
 
 import multiprocessing
 import os
@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 from comboost.study._folds import Task, estimate_seconds, run_task
 from comboost.study._study import Study
 
-__all__ = ["Failure", "ProcessLostError", "run_tasks"]
-
 
 class ProcessLostError(Exception):
     """The system ended a process that was at work."""
@@ -28,11 +26,11 @@ class Failure(NamedTuple):
     reason: str
 
 
-Outcome = dict[str, Any] | Failure
+TaskOutcome = dict[str, Any] | Failure
 
 
-def run_tasks(tasks: Sequence[Task], study: Study, *, n_jobs: int) -> Generator[tuple[Task, Outcome], None, None]:
-    """Run tasks, the longest first, and give each with its result as soon as it is there.
+def run_tasks(tasks: Sequence[Task], study: Study, *, n_jobs: int) -> Generator[tuple[Task, TaskOutcome], None, None]:
+    """Run tasks, the longest first, and yield each with its result as soon as it is done.
 
     Parameters
     ----------
@@ -58,10 +56,10 @@ def run_tasks(tasks: Sequence[Task], study: Study, *, n_jobs: int) -> Generator[
     ordered = sorted(tasks, key=lambda task: -estimate_seconds(task, study))
     if n_jobs == 1 or len(ordered) < 2:
         for task in ordered:
-            yield task, _try_task(task, study)
+            yield task, try_task(task, study)
         return
-    with _pool(min(n_jobs, len(ordered))) as pool:
-        futures: dict[Future[Outcome], Task] = {pool.submit(_try_task, task, study): task for task in ordered}
+    with worker_pool(min(n_jobs, len(ordered))) as pool:
+        futures: dict[Future[TaskOutcome], Task] = {pool.submit(try_task, task, study): task for task in ordered}
         for future in as_completed(futures):
             try:
                 yield futures.pop(future), future.result()
@@ -72,43 +70,46 @@ def run_tasks(tasks: Sequence[Task], study: Study, *, n_jobs: int) -> Generator[
                 ) from error
 
 
-def _try_task(task: Task, study: Study) -> Outcome:
+def try_task(task: Task, study: Study) -> TaskOutcome:
+    """Run one task, and say in words what it raised."""
     try:
         return run_task(task, study)
     except Exception as error:
-        # in words, since not every exception can be sent from process to process
+        # In words, since not every exception can be sent from process to process.
         return Failure(f"{type(error).__name__}: {error}")
 
 
 @contextmanager
-def _pool(n_jobs: int) -> Iterator[ProcessPoolExecutor]:
+def worker_pool(n_jobs: int) -> Iterator[ProcessPoolExecutor]:
     """Processes that end with this one, however it ends."""
-    # fresh processes, not copies: OpenMP does not survive a fork
+    # Fresh processes, not copies: OpenMP does not survive a fork.
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(n_jobs, mp_context=context, initializer=_start_worker)
+    pool = ProcessPoolExecutor(n_jobs, mp_context=context, initializer=start_worker)
     try:
         yield pool
     except BaseException:
-        # nobody waits for what they are at
-        _end(set(multiprocessing.active_children()) - others)
+        # Nobody waits for what they are working on.
+        end_processes(set(multiprocessing.active_children()) - others)
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _end(processes: set[BaseProcess]) -> None:
+def end_processes(processes: set[BaseProcess]) -> None:
+    """End processes, whatever they are doing."""
     for process in processes:
         process.terminate()
 
 
-def _start_worker() -> None:
+def start_worker() -> None:
+    """Prepare a process to be ended by its parent, and with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    """Wait for the parent to be gone, even killed, and go too: an orphan would compute what nobody stores."""
+def exit_with_parent() -> None:
+    """Exit as soon as the parent is gone, even if it was killed: an orphan would compute what nobody stores."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

@@ -1,4 +1,4 @@
-"""Settings: all that results depend on, as plain data, and what differs between two of them."""
+"""What results depend on. In: a study. Out: a description of all of it as plain data, and how two of them differ."""
 
 import hashlib
 import json
@@ -14,8 +14,6 @@ from comboost.study._methods import METHODS, find_obstacle
 from comboost.study._selection import ENOUGH_ROWS, N_PARTS, N_RESAMPLES, SURE
 from comboost.study._study import Study
 
-__all__ = ["describe", "find_differences", "merge"]
-
 FORMAT = 1  # of the files in a folder
 FINGERPRINTED = ("CoMBo", "AdaBoost.MM", "AdaBoost.NC", "SMOTEBoost", "CoMBo deep")
 OPTIONAL = ("libraries.", "behaviour.")
@@ -25,7 +23,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "imbalanced-learn")
 def describe(study: Study) -> dict[str, Any]:
     """Describe all that the results depend on, as plain data.
 
-    Which data sets, methods and runs are asked for is no part of it: a fold's result is the same whatever else runs,
+    Which data sets, methods and runs are asked for is not part of it: a fold's result is the same whatever else runs,
     so a folder may grow.
 
     Parameters
@@ -41,11 +39,11 @@ def describe(study: Study) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "comboost": __version__,
-        "libraries": {name: _find_version(name) for name in LIBRARIES},
+        "libraries": {name: find_version(name) for name in LIBRARIES},
         "machine": platform.machine(),
         "study": asdict(study),
         "rule": {"parts": N_PARTS, "enough_rows": ENOUGH_ROWS, "resamples": N_RESAMPLES, "sure": SURE},
-        "behaviour": {name: _fingerprint(name) for name in FINGERPRINTED},
+        "behaviour": {name: fingerprint_method(name) for name in FINGERPRINTED},
         "candidates": {name: [*method.candidates, *method.category_candidates] for name, method in METHODS.items()},
     }
 
@@ -62,7 +60,7 @@ def find_differences(stored: dict[str, Any], current: dict[str, Any]) -> list[st
     >>> find_differences({"study": {"seed": 0}}, {"study": {"seed": 1}})
     ['study.seed: 0 in the folder, 1 now']
     """
-    old, new = _flatten(stored), _flatten(current)
+    old, new = flatten(stored), flatten(current)
     return [
         f"{key}: {old.get(key, 'nothing')} in the folder, {new.get(key, 'nothing')} now"
         for key in dict.fromkeys([*old, *new])
@@ -71,7 +69,7 @@ def find_differences(stored: dict[str, Any], current: dict[str, Any]) -> list[st
 
 
 def merge(stored: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
-    """Add what was missing when the folder was made to its description."""
+    """Add to the description of a folder what was missing when it was made."""
     known = {
         part: {name: stored.get(part, {}).get(name) or found for name, found in current[part].items()}
         for part in ("libraries", "behaviour")
@@ -79,25 +77,27 @@ def merge(stored: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
     return current | known
 
 
-def _flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Turn a dict of dicts into one, with dots in its keys."""
     leaves: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, dict):
-            leaves |= _flatten(value, f"{prefix}{key}.")
+            leaves |= flatten(value, f"{prefix}{key}.")
         else:
             leaves[prefix + key] = value
     return leaves
 
 
-def _find_version(name: str) -> str | None:
+def find_version(name: str) -> str | None:
+    """Find the version of a library; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
         return None
 
 
-def _fingerprint(method: str) -> str | None:
-    """What a method does, in a few signs: versions under development keep their number while it changes.
+def fingerprint_method(method: str) -> str | None:
+    """Say in a few letters what a method does, since a version under development keeps its number while that changes.
 
     None if the method cannot run here.
     """
@@ -105,7 +105,7 @@ def _fingerprint(method: str) -> str | None:
         return None
     tiny = Study(n_rounds=3, n_rival_rounds=3)
     results = [run_task(Task(dataset, method, 0, 0), tiny) for dataset in ("glass", "car")]
-    # six digits: another CPU may differ in the last one without being another algorithm
+    # Six digits: another CPU may differ in the last one without being another algorithm.
     kept = ("measures", "counts", "setting", "candidates", "n_iter")
     told = json.dumps([[result[name] for name in kept] for result in results])
     digits = re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.6g}", told)

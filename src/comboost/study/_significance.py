@@ -1,4 +1,4 @@
-"""Significance: the figures of two methods on the same folds in, whether their difference is more than chance out."""
+"""Significance. In: the figures of two methods on the same folds. Out: whether their difference is more than chance."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -8,13 +8,11 @@ import numpy as np
 from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
-__all__ = ["LEVEL", "Comparison", "compare"]
-
 LEVEL = 0.05
 
 
 class Comparison(NamedTuple):
-    """How much the first is better than the second, and the probabilities of so large a difference by chance."""
+    """How much better the first is than the second, and the probabilities of such a difference by chance."""
 
     gain: float
     p: float

@@ -1,6 +1,6 @@
-"""The store: a folder that keeps one small file per fold, and the settings under which they were made.
+"""The store. In: results. Out: a folder with one small file per fold, and the settings under which they were made.
 
-A result is written under another name, brought to the disk and then renamed, so at any moment a file is whole or not
+A result is written under another name, brought to the disk and then renamed, so at any moment a file is complete or not
 there at all, and a killed run goes on where it was.
 """
 
@@ -21,8 +21,6 @@ try:
 except ImportError:  # Windows has no such locks; there two runs in one folder are not noticed
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["Store", "StoreError", "write_text"]
-
 BYTES_PER_RESULT = 2 * 4096  # a result has a few kB, and disks give out whole blocks
 BYTES_FOR_TABLES = 10 * 2**20
 
@@ -37,7 +35,7 @@ class Store:
     Parameters
     ----------
     folder : str or path-like
-        Is made if it is not there.
+        It is made if it is not there.
     description : dict
         From `describe`. A folder with another description is refused.
 
@@ -80,8 +78,8 @@ class Store:
         self._take_lock()
         settings = self.folder / "settings.json"
         if settings.exists():
-            stored = _read(settings, "Name another folder with --out.")
-            _refuse_differences(self.folder, stored, description)
+            stored = read_json(settings, "Name another folder with --out.")
+            refuse_differences(self.folder, stored, description)
             description = merge(stored, description)
         elif any(self.folder.glob("folds/*/*/*.json")):
             raise StoreError(
@@ -104,7 +102,7 @@ class Store:
             ) from error
 
     def check_space(self, n_results: int) -> None:
-        """Raise if so many more results would not fit on the disk."""
+        """Raise if that many more results would not fit on the disk."""
         needed = n_results * BYTES_PER_RESULT + BYTES_FOR_TABLES
         free = shutil.disk_usage(self.folder).free
         if free < needed:
@@ -126,9 +124,9 @@ class Store:
             ) from error
 
     def load(self, tasks: Iterable[Task]) -> dict[Task, dict[str, Any]]:
-        """Read the results of those of the tasks that have any."""
+        """Read the results of the tasks that have one."""
         paths = {task: self._find(task) for task in tasks}
-        return {task: _read_result(path, task) for task, path in paths.items() if path.exists()}
+        return {task: read_result(path, task) for task, path in paths.items() if path.exists()}
 
     def write(self, texts: Mapping[str, str]) -> None:
         """Write files into the folder itself, by their names."""
@@ -147,17 +145,17 @@ class Store:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file so that it is there as a whole, or as it was before."""
+    """Write a file so that at any moment it is complete, or as it was before."""
     draft = path.with_name(path.name + ".tmp")
     with draft.open("w", encoding="utf-8", newline="") as stream:
         stream.write(text)
         stream.flush()
         os.fsync(stream.fileno())
     draft.replace(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Bring the new name of a file to the disk, too."""
     if os.name == "nt":  # folders cannot be opened there
         return
@@ -168,7 +166,8 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _read(path: Path, advice: str) -> dict[str, Any]:
+def read_json(path: Path, advice: str) -> dict[str, Any]:
+    """Read a file, or say what to do about it."""
     try:
         content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -178,15 +177,17 @@ def _read(path: Path, advice: str) -> dict[str, Any]:
     return content
 
 
-def _read_result(path: Path, task: Task) -> dict[str, Any]:
+def read_result(path: Path, task: Task) -> dict[str, Any]:
+    """Read the result of a task, and check that it is one."""
     advice = "Delete it, and it is made again."
-    result = _read(path, advice)
+    result = read_json(path, advice)
     if not isinstance(result, dict) or any(result.get(name) != value for name, value in task._asdict().items()):
         raise StoreError(f"The file {path} is damaged: it holds no result of this fold. {advice}")
     return result
 
 
-def _refuse_differences(folder: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:
+def refuse_differences(folder: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:
+    """Raise if the folder was made in another way."""
     differences = find_differences(stored, current)
     if differences:
         listed = "\n".join(f"  {difference}" for difference in differences)

@@ -1,8 +1,6 @@
-"""The study: the numbers of the experiment, which every fold needs."""
+"""The study. In: nothing. Out: the numbers of the experiment, which every fold needs."""
 
 from dataclasses import dataclass
-
-__all__ = ["Study"]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The tables: results in, the paper's four tables and four more out, ours beside the paper's, as plain dicts.
+"""The tables. In: results. Out: the paper's four tables and four more, ours beside the paper's, as plain dicts.
 
 A table has a name, a title, notes and blocks. A block has a label, a corner (the head of its first column), columns
 and rows; a column says whether the paper has figures for it. A cell is a figure (mean, std, n), with the marks
@@ -8,7 +8,7 @@ and rows; a column says whether the paper has figures for it. A cell is a figure
 - best_of_all: significantly better than every other column, those that the paper lacks included
 - worst: CoMBo is significantly worse than every other of the paper's methods, if there are several
 
-and paper, the paper's own figure, or None; or a text; or None where there is nothing.
+and paper, the paper's own figure, or None; or a text; or None if there is nothing.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,10 +19,8 @@ from comboost.study._results import MEASURES, Results
 from comboost.study._selection import ENOUGH_ROWS, N_PARTS, N_RESAMPLES, SURE
 from comboost.study._significance import Comparison
 
-__all__ = ["make_tables", "make_times"]
-
 Cell = dict[str, Any] | None
-Table = dict[str, Any]
+StudyTable = dict[str, Any]
 
 RIVALS = ("CoMBo", "AdaBoost.NC", "SMOTEBoost")
 PAIR = ("CoMBo", "AdaBoost.MM")
@@ -57,36 +55,21 @@ DEEP_NOTE = (
 )
 
 
-def make_tables(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> dict[str, Table]:
-    """Make all tables whose figures depend on the seeds alone.
-
-    Parameters
-    ----------
-    results : Results
-        The stored folds.
-    paper : dict
-        From `read_paper`.
-    datasets : sequence of str
-        The data sets asked for.
-
-    Returns
-    -------
-    dict of dict
-        distributions, rivals, mm, connect, settings, recalls and confusions.
-    """
+def make_tables(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> dict[str, StudyTable]:
+    """Make all tables whose figures depend on the seeds alone, by their names."""
     tables = {
-        "distributions": _distributions(results, paper, datasets),
-        "rivals": _rivals(results, paper, datasets),
-        "mm": _mm(results, paper, datasets),
-        "connect": _connect(results, paper),
-        "settings": _settings(results, datasets),
-        "recalls": _recalls(results, datasets),
-        "confusions": _confusions(results, datasets),
+        "distributions": distributions_table(results, paper, datasets),
+        "rivals": rivals_table(results, paper, datasets),
+        "mm": mm_table(results, paper, datasets),
+        "connect": connect_table(results, paper),
+        "settings": settings_table(results, datasets),
+        "recalls": recalls_table(results, datasets),
+        "confusions": confusions_table(results, datasets),
     }
     return {name: {"name": name} | table for name, table in tables.items()}
 
 
-def make_times(results: Results, datasets: Sequence[str]) -> Table:
+def make_times(results: Results, datasets: Sequence[str]) -> StudyTable:
     """Make the table of seconds, the only one that differs from run to run."""
     parts = {"choose": "to choose the setting", "fit": "to fit", "predict": "to predict"}
     blocks = []
@@ -96,54 +79,47 @@ def make_times(results: Results, datasets: Sequence[str]) -> Table:
             {"label": method, "cells": [results.seconds(dataset, method)[part] for dataset in datasets]}
             for method in methods
         ]
-        blocks.append(_block(f"seconds {label}", "method", _columns(datasets), rows))
+        blocks.append(make_block(f"seconds {label}", "method", make_columns(datasets), rows))
     note = "One fold on one core, in seconds. How busy the machine was shows here."
     return {"name": "times", "title": "Times", "notes": [note], "blocks": blocks}
 
 
-def _distributions(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> Table:
-    columns = _columns(["classes", "examples", "distribution", "imbalance ratio"], with_paper=True)
+def distributions_table(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> StudyTable:
+    """The paper's first table: rows and classes of the data sets."""
+    columns = make_columns(["classes", "examples", "distribution", "imbalance ratio"], with_paper=True)
     rows = []
     for dataset in datasets:
         counts, printed = results.class_counts(dataset), paper["distributions"][dataset]
-        ours = _describe_counts(sorted(counts.values(), reverse=True)) if counts else [None] * 4
-        theirs = [*_describe_counts(printed["class_counts"])[:3], f"{printed['imbalance_ratio']:.2f}"]
+        ours = describe_counts(sorted(counts.values(), reverse=True)) if counts else [None] * 4
+        theirs = [*describe_counts(printed["class_counts"])[:3], f"{printed['imbalance_ratio']:.2f}"]
         cells = [{"text": mine, "paper": {"text": its}} for mine, its in zip(ours, theirs, strict=True)]
         rows.append({"label": dataset, "cells": cells})
     note = "Ours from the largest class to the smallest, the paper's in its own order."
-    return {"title": "Class distributions", "notes": [note], "blocks": [_block("", "data set", columns, rows)]}
+    return {"title": "Class distributions", "notes": [note], "blocks": [make_block("", "data set", columns, rows)]}
 
 
-def _describe_counts(counts: list[int]) -> list[str]:
+def describe_counts(counts: list[int]) -> list[str]:
+    """Classes, rows, rows per class and imbalance ratio, in words."""
     return [str(len(counts)), str(sum(counts)), "/".join(map(str, counts)), f"{max(counts) / min(counts):.2f}"]
 
 
-def _rivals(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> Table:
-    blocks = []
-    for measure in ("g_mean", "mauc", "mauc_softmax"):
-        printed = paper["rivals"].get(measure, {})
-        rows = []
-        for dataset in _in_order(paper["rivals"]["g_mean"], datasets):
-            rows.append(_row(results, dataset, measure, RIVALS, PEERS, printed.get(dataset, {})))
-            rows += _deep_rows(results, dataset, measure, RIVALS[1:], PEERS)
-        columns = [*_columns(RIVALS, with_paper=bool(printed)), *_columns(PEERS)]
-        blocks.append(_block(MEASURES[measure].label, "data set", columns, rows))
+def rivals_table(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> StudyTable:
+    """The paper's second table: CoMBo, AdaBoost.NC and SMOTEBoost."""
+    order = in_printed_order(paper["rivals"]["g_mean"], datasets)
+    blocks = [
+        compare_block(results, measure, RIVALS, order, paper["rivals"].get(measure, {}))
+        for measure in ("g_mean", "mauc", "mauc_softmax")
+    ]
     worst = "†: CoMBo is significantly worse than every other of the paper's methods."
     votes = "MAUC of the boosters is from votes, as in the paper, and from softmax in the last block."
     notes = [PAPER_NOTE, RULE_NOTE, BOLD_NOTE, PEER_NOTE, worst, votes, DEEP_NOTE]
     return {"title": "Against the rivals", "notes": notes, "blocks": blocks}
 
 
-def _mm(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> Table:
-    blocks = []
-    for measure, description in MEASURES.items():
-        printed = paper["mm"].get(measure, {})
-        rows = []
-        for dataset in _in_order(paper["mm"]["confusion_norm"], datasets):
-            rows.append(_row(results, dataset, measure, PAIR, PEERS, printed.get(dataset, {})))
-            rows += _deep_rows(results, dataset, measure, PAIR[1:], PEERS)
-        columns = [*_columns(PAIR, with_paper=bool(printed)), *_columns(PEERS)]
-        blocks.append(_block(description.label, "data set", columns, rows))
+def mm_table(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> StudyTable:
+    """The paper's third table: CoMBo and AdaBoost.MM."""
+    order = in_printed_order(paper["mm"]["confusion_norm"], datasets)
+    blocks = [compare_block(results, measure, PAIR, order, paper["mm"].get(measure, {})) for measure in MEASURES]
     notes = [
         PAPER_NOTE,
         RULE_NOTE,
@@ -156,7 +132,42 @@ def _mm(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> Tab
     return {"title": "CoMBo against AdaBoost.MM", "notes": notes, "blocks": blocks}
 
 
-def _connect(results: Results, paper: dict[str, Any]) -> Table:
+def compare_block(
+    results: Results, measure: str, group: Sequence[str], datasets: Sequence[str], printed: dict[str, Any]
+) -> dict[str, Any]:
+    """One measure of the paper's methods and their peers, a data set per row, another row for deeper trees."""
+    rows = []
+    for dataset in datasets:
+        rows.append(compare_row(results, dataset, measure, group, printed.get(dataset, {})))
+        rows += deep_rows(results, dataset, measure, group[1:])
+    columns = [*make_columns(group, with_paper=bool(printed)), *make_columns(PEERS)]
+    return make_block(MEASURES[measure].label, "data set", columns, rows)
+
+
+def compare_row(
+    results: Results, dataset: str, measure: str, group: Sequence[str], printed: dict[str, Any]
+) -> dict[str, Any]:
+    """One data set: the paper's methods with their marks and the paper's figures, then the peers."""
+    marks = mark(results, dataset, measure, group, PEERS)
+    cells = []
+    for method in (*group, *PEERS):
+        figure = results.figure(dataset, method, measure)
+        marked = figure and figure | marks.get(method, {})
+        cells.append(beside_paper(marked, printed.get(method)))
+    return {"label": dataset, "cells": cells}
+
+
+def deep_rows(results: Results, dataset: str, measure: str, others: Sequence[str]) -> list[dict[str, Any]]:
+    """An extra row if CoMBo was run with deeper trees, marked against the same others."""
+    figure = results.figure(dataset, DEEP, measure)
+    if figure is None:
+        return []
+    marks = mark(results, dataset, measure, (DEEP, *others), PEERS)[DEEP]
+    return [{"label": f"{dataset}, deeper trees", "cells": [figure | marks, *[None] * (len(others) + len(PEERS))]}]
+
+
+def connect_table(results: Results, paper: dict[str, Any]) -> StudyTable:
+    """The paper's fourth table: who is taken for whom on connect-4."""
     classes = paper["connect"]["classes"]
     blocks = []
     for method in PAIR:
@@ -165,17 +176,18 @@ def _connect(results: Results, paper: dict[str, Any]) -> Table:
             {
                 "label": truth,
                 "cells": [
-                    _with_paper(matrix[row][column], {"mean": printed[row][column]}) for column in range(len(classes))
+                    beside_paper(matrix[row][column], {"mean": printed[row][column]}) for column in range(len(classes))
                 ],
             }
             for row, truth in enumerate(classes)
         ]
-        blocks.append(_block(method, "truth", _columns(classes, with_paper=True), rows))
+        blocks.append(make_block(method, "truth", make_columns(classes, with_paper=True), rows))
     notes = [SHARES_NOTE, PAPER_NOTE]
     return {"title": "Confusion matrices on connect-4", "notes": notes, "blocks": blocks}
 
 
-def _settings(results: Results, datasets: Sequence[str]) -> Table:
+def settings_table(results: Results, datasets: Sequence[str]) -> StudyTable:
+    """What was chosen, and what every fixed setting reaches."""
     blocks = []
     for family in PAPER_METHODS:
         fixed = [name for name in METHODS if name.startswith(f"{family} depth")]
@@ -194,19 +206,21 @@ def _settings(results: Results, datasets: Sequence[str]) -> Table:
                 for dataset in datasets
             ]
             if any(cell for row in rows for cell in row["cells"]):
-                blocks.append(_block(f"{family}, {description.label}", "data set", _columns(heads), rows))
-        taken = [{"label": name, "cells": [_tell_settings(results, name, family)]} for name in datasets]
-        blocks.append(_block(f"{family}, settings chosen", "data set", _columns(["setting: folds"]), taken))
+                blocks.append(make_block(f"{family}, {description.label}", "data set", make_columns(heads), rows))
+        taken = [{"label": name, "cells": [tell_settings(results, name, family)]} for name in datasets]
+        blocks.append(make_block(f"{family}, settings chosen", "data set", make_columns(["setting: folds"]), taken))
     notes = [FOLDS_NOTE, RULE_NOTE, SMALLEST_NOTE]
     return {"title": "Depth and criterion: chosen and fixed", "notes": notes, "blocks": blocks}
 
 
-def _tell_settings(results: Results, dataset: str, method: str) -> Cell:
+def tell_settings(results: Results, dataset: str, method: str) -> Cell:
+    """Which settings were taken, and how often."""
     taken = results.settings(dataset, method)
     return {"text": "; ".join(f"{setting}: {n}" for setting, n in taken.items())} if taken else None
 
 
-def _recalls(results: Results, datasets: Sequence[str]) -> Table:
+def recalls_table(results: Results, datasets: Sequence[str]) -> StudyTable:
+    """The recalls of all methods, class by class."""
     methods = [*PAPER_METHODS, *PEERS, DEEP]
     blocks = []
     for dataset in datasets:
@@ -216,70 +230,29 @@ def _recalls(results: Results, datasets: Sequence[str]) -> Table:
             {"label": f"{name} ({n} rows)", "cells": [recalls[method].get(name) for method in methods]}
             for name, n in sorted(counts.items(), key=lambda item: -item[1])
         ]
-        blocks.append(_block(dataset, "class", _columns(methods), rows))
+        blocks.append(make_block(dataset, "class", make_columns(methods), rows))
     return {"title": "Recall of every class", "notes": [FOLDS_NOTE], "blocks": blocks}
 
 
-def _confusions(results: Results, datasets: Sequence[str]) -> Table:
+def confusions_table(results: Results, datasets: Sequence[str]) -> StudyTable:
+    """The confusion matrices of all methods."""
     blocks = []
     for dataset in datasets:
         classes = list(results.class_counts(dataset) or {})
         for method in (*PAPER_METHODS, *PEERS, DEEP):
             matrix = results.confusion(dataset, method, classes)
             rows = [{"label": truth, "cells": cells} for truth, cells in zip(classes, matrix, strict=True)]
-            blocks.append(_block(f"{dataset}, {method}", "truth", _columns(classes), rows))
+            blocks.append(make_block(f"{dataset}, {method}", "truth", make_columns(classes), rows))
     return {"title": "Confusion matrices", "notes": [SHARES_NOTE, FOLDS_NOTE], "blocks": blocks}
-
-
-def _row(
-    results: Results,
-    dataset: str,
-    measure: str,
-    group: Sequence[str],
-    peers: Sequence[str],
-    printed: dict[str, Any],
-) -> dict[str, Any]:
-    """One data set: the paper's methods with their marks and the paper's figures, then the peers."""
-    marks = mark(results, dataset, measure, group, peers)
-    cells = []
-    for method in (*group, *peers):
-        figure = results.figure(dataset, method, measure)
-        marked = figure and figure | marks.get(method, {})
-        cells.append(_with_paper(marked, printed.get(method)))
-    return {"label": dataset, "cells": cells}
-
-
-def _deep_rows(
-    results: Results, dataset: str, measure: str, others: Sequence[str], peers: Sequence[str]
-) -> list[dict[str, Any]]:
-    """An extra row where CoMBo was run with deeper trees, marked against the same others."""
-    figure = results.figure(dataset, DEEP, measure)
-    if figure is None:
-        return []
-    marks = mark(results, dataset, measure, (DEEP, *others), peers)[DEEP]
-    return [{"label": f"{dataset}, deeper trees", "cells": [figure | marks, *[None] * (len(others) + len(peers))]}]
 
 
 def mark(
     results: Results, dataset: str, measure: str, group: Sequence[str], peers: Sequence[str]
 ) -> dict[str, dict[str, bool]]:
-    """Find who is significantly better than whom.
+    """Find who is significantly better than whom: the marks of every method.
 
-    Parameters
-    ----------
-    results : Results
-        The stored folds.
-    dataset, measure : str
-        Where and in what.
-    group : sequence of str
-        The paper's methods, CoMBo first.
-    peers : sequence of str
-        Methods that the paper lacks; only the mark best_of_all takes them into account.
-
-    Returns
-    -------
-    dict of dict of bool
-        The marks of every method.
+    The group are the paper's methods, CoMBo first; only the mark best_of_all takes the peers, which the paper lacks,
+    into account.
     """
     group = [method for method in group if dataset in METHODS[method].datasets]
     everyone = [*group, *peers]
@@ -292,7 +265,7 @@ def mark(
 
     def beats(method: str, others: Iterable[str], *, corrected: bool = False) -> bool:
         found = [compared[method, other] for other in others if other != method]
-        return _all_better(found, corrected=corrected)
+        return all_better(found, corrected=corrected)
 
     marks = {}
     for method in everyone:
@@ -304,33 +277,36 @@ def mark(
             "worst": is_papers
             and method == group[0]
             and len(group) > 2
-            and _all_better([compared[other, method] for other in group[1:]], corrected=False),
+            and all_better([compared[other, method] for other in group[1:]], corrected=False),
         }
     return marks
 
 
-def _all_better(comparisons: list[Comparison | None], *, corrected: bool) -> bool:
+def all_better(comparisons: list[Comparison | None], *, corrected: bool) -> bool:
     """Whether all comparisons were won; one that could not be made is not won, and neither are none at all."""
     return bool(comparisons) and all(
         comparison is not None and comparison.is_better(corrected=corrected) for comparison in comparisons
     )
 
 
-def _with_paper(figure: dict[str, Any] | None, printed: dict[str, Any] | None) -> Cell:
+def beside_paper(figure: dict[str, Any] | None, printed: dict[str, Any] | None) -> Cell:
+    """A figure and the paper's; None if there is neither."""
     if figure is None and printed is None:
         return None
     return (figure or {"mean": None, "std": None, "n": 0}) | {"paper": printed}
 
 
-def _columns(labels: Iterable[str], *, with_paper: bool = False) -> list[dict[str, Any]]:
+def make_columns(labels: Iterable[str], *, with_paper: bool = False) -> list[dict[str, Any]]:
+    """Columns by their heads."""
     return [{"label": label, "paper": with_paper} for label in labels]
 
 
-def _block(label: str, corner: str, columns: list[dict[str, Any]], rows: list[dict[str, Any]]) -> dict[str, Any]:
+def make_block(label: str, corner: str, columns: list[dict[str, Any]], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """A block of a table."""
     return {"label": label, "corner": corner, "columns": columns, "rows": rows}
 
 
-def _in_order(printed: Iterable[str], datasets: Sequence[str]) -> list[str]:
+def in_printed_order(printed: Iterable[str], datasets: Sequence[str]) -> list[str]:
     """The data sets asked for: those of the paper's table in its order, then the others."""
     printed = list(printed)
     return [name for name in printed if name in datasets] + [name for name in datasets if name not in printed]
