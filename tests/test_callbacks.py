@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from comboost._boosting.loop import callbacks
+from comboost._boosting import callbacks
 from comboost._boosting.callbacks import FallbackSupportMixin, NoCallback, RoundCallbacks, fallback_with_callbacks
 
 HAS_CALLBACKS = callbacks.CallbackSupportMixin is not FallbackSupportMixin

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from strategies import problems
 
 from comboost import CoMBoClassifier
-from comboost._boosting.loop import callbacks
+from comboost._boosting import callbacks
 from comboost._boosting.callbacks import FallbackSupportMixin, NoCallback
 from comboost._boosting.progress import format_number
 
