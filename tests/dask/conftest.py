@@ -1,8 +1,20 @@
-"""Clusters of real worker processes, each started once for a file of tests, and only where one asks for it."""
+"""Clusters of real worker processes, each started once, and only if a test asks for it."""
+
+import multiprocessing
+from multiprocessing import forkserver
 
 import dask
 import pytest
 from distributed import Client, LocalCluster
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_workers():
+    """Fork workers from a process that has imported everything: one that starts from nothing does so for seconds."""
+    multiprocessing.set_forkserver_preload(["comboost.dask", "dask.dataframe"])
+    forkserver.ensure_running()  # before Dask asks for other modules
+    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -12,9 +24,9 @@ def threads():
         yield
 
 
-@pytest.fixture(scope="module")
-def clients():
-    """The client of a cluster with so many workers of one thread each."""
+@pytest.fixture(scope="session")
+def clients(forked_workers):
+    """The client of a cluster with that many workers of one thread each."""
     opened = {}
 
     def client_of(n_workers):

@@ -2,31 +2,41 @@
 
 import os
 import signal
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from hypothesis import given
+from hypothesis import strategies as st
 from models import everything
 
 from comboost import CoMBoClassifier
-from comboost.dask import DaskCoMBoClassifier
+from comboost.dask import DaskCoMBoClassifier, _shard, _shard_group
 from comboost.dask._cluster import ClusterError
-from comboost.dask._crew import Crew
-from comboost.dask._shard import Divide, Shard
+from comboost.dask._shard import Shard, ShardFacts, wait_for_answer
+from comboost.dask._shard_group import FAN_OUT, ShardGroup, ShardHandle, children_of
+from comboost.dask._steps import DivideStep, pack
 from comboost.datasets import load_yeast
 
 N_ROUNDS = 6
 
 
 @pytest.fixture
-def breakable():
-    """A cluster of two workers of its own, since its workers will be killed."""
+def breakable(monkeypatch):
+    """A cluster of two workers of its own, since its workers will be killed; all look for lost shards all the time."""
+
+    def look_often():
+        _shard.LOOK_AFTER = 0.05
+
+    monkeypatch.setattr(_shard, "LOOK_AFTER", 0.05)
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
         Client(cluster) as client,
     ):
+        client.run(look_often)
         yield client
 
 
@@ -50,17 +60,16 @@ def kill(client, addresses):
 class Striking:
     """Strikes while the n-th answer of shards is awaited: in the midst of a step."""
 
-    def __init__(self, monkeypatch, n_answers, strike):
+    def __init__(self, monkeypatch, client, n_answers, strike):
         self.left = n_answers
-        awaited = Crew._finish
 
-        def finish(crew, future, needed):
+        def wait(future, check):
             self.left -= 1
             if self.left == 0:
-                strike([hand.worker for hand in crew._hands] or sorted(crew._cluster.workers()))
-            return awaited(crew, future, needed)
+                strike(sorted(client.nthreads()))  # the worker with the smallest address has the root
+            return wait_for_answer(future, check)
 
-        monkeypatch.setattr(Crew, "_finish", finish)
+        monkeypatch.setattr(_shard_group, "wait_for_answer", wait)
 
     @property
     def has_struck(self):
@@ -71,16 +80,16 @@ class Striking:
 @pytest.mark.parametrize("n_answers", [3, 14], ids=["while shards are made", "in a round"])
 def test_fit_with_killed_workers_gives_the_same_bits(breakable, rows, local, monkeypatch, n_answers, choose):
     X, y = rows
-    strike = Striking(monkeypatch, n_answers, lambda workers: kill(breakable, choose(workers)))
+    strike = Striking(monkeypatch, breakable, n_answers, lambda workers: kill(breakable, choose(workers)))
     model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable)
     model.fit(da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300))
     assert strike.has_struck
     assert everything(model.to_local()) == local
 
 
-def test_fit_goes_on_where_the_cluster_becomes_smaller(breakable, rows, local, monkeypatch):
+def test_fit_goes_on_if_the_cluster_becomes_smaller(breakable, rows, local, monkeypatch):
     X, y = rows
-    strike = Striking(monkeypatch, 12, lambda workers: breakable.cluster.scale(1))
+    strike = Striking(monkeypatch, breakable, 12, lambda workers: breakable.cluster.scale(1))
     model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable)
     model.fit(da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300))
     assert strike.has_struck
@@ -89,8 +98,8 @@ def test_fit_goes_on_where_the_cluster_becomes_smaller(breakable, rows, local, m
 
 def test_fit_that_loses_all_workers_for_good_ends_with_a_clear_error(breakable, rows, monkeypatch):
     X, y = rows
-    monkeypatch.setattr("comboost.dask._cluster.PATIENCE", 1.0)
-    Striking(monkeypatch, 12, lambda workers: breakable.cluster.scale(0))
+    monkeypatch.setattr("comboost.dask._cluster.PATIENCE", 0.1)
+    Striking(monkeypatch, breakable, 12, lambda workers: breakable.cluster.scale(0))
     with pytest.raises(ClusterError, match="has had no worker for"):
         DaskCoMBoClassifier(n_estimators=N_ROUNDS, client=breakable).fit(
             da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300)
@@ -99,7 +108,7 @@ def test_fit_that_loses_all_workers_for_good_ends_with_a_clear_error(breakable, 
 
 def test_persisted_rows_of_a_killed_worker_are_computed_again(breakable, rows, local, monkeypatch):
     X, y = breakable.persist([da.from_array(rows[0], chunks=(300, -1)), da.from_array(rows[1], chunks=300)])
-    Striking(monkeypatch, 12, lambda workers: kill(breakable, workers[:1]))
+    Striking(monkeypatch, breakable, 12, lambda workers: kill(breakable, workers[:1]))
     model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable).fit(X, y)
     assert everything(model.to_local()) == local
 
@@ -108,7 +117,7 @@ def test_rows_that_cannot_be_computed_again_are_named_in_a_clear_error(breakable
     X, y = rows
     halves = breakable.scatter([X[:700], X[700:]], broadcast=False)
     pieces = [da.from_delayed(half, (n, X.shape[1]), X.dtype) for half, n in zip(halves, [700, 784], strict=True)]
-    Striking(monkeypatch, 12, lambda workers: kill(breakable, workers))
+    Striking(monkeypatch, breakable, 12, lambda workers: kill(breakable, workers))
     model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable)
     with pytest.raises(ClusterError, match="cannot compute again"):
         model.fit(da.concatenate(pieces), da.from_array(y, chunks=((700, 784),)))
@@ -121,27 +130,27 @@ def count_held(client):
     return sum(client.run(lambda dask_worker: len(dask_worker.state.actors) + len(dask_worker.data)).values())
 
 
-def wait_until_free(client):
-    """Ask the workers again and again what they keep: they let go of it a moment after they are told."""
-    return any(count_held(client) == 0 for _ in range(500))
+def will_hold(client, n_held):
+    """Ask the workers again and again what they keep: they let go of things a moment after they are told."""
+    return any(count_held(client) == n_held for _ in range(500))
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-def test_cancelled_fit_leaves_nothing_on_the_workers(client, rows, monkeypatch, error):
+def test_fit_keeps_only_its_shards_on_the_workers_and_nothing_once_it_is_cancelled(client, rows, monkeypatch, error):
     X, y = rows
-    steps = Crew.ask
+    steps = ShardGroup.ask
 
-    def cancelled(crew, step):
-        if crew._number == 5:
-            assert count_held(client) >= 2
+    def cancelled(shards, step):
+        if shards._step_number == 5:
+            assert will_hold(client, 2)  # the shards, and no other copy of the rows
             raise error
-        return steps(crew, step)
+        return steps(shards, step)
 
-    monkeypatch.setattr(Crew, "ask", cancelled)
+    monkeypatch.setattr(ShardGroup, "ask", cancelled)
     model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=client)
     with pytest.raises(error):
         model.fit(da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300))
-    assert wait_until_free(client)
+    assert will_hold(client, 0)
     assert not hasattr(model, "classes_")
 
 
@@ -150,7 +159,7 @@ def test_finished_fit_leaves_nothing_on_the_workers(client, rows):
     DaskCoMBoClassifier(random_state=0, n_estimators=2, client=client).fit(
         da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300)
     )
-    assert wait_until_free(client)
+    assert will_hold(client, 0)
 
 
 def test_two_fits_at_once_do_not_wait_for_each_other(client, rows, local):
@@ -164,20 +173,18 @@ def test_two_fits_at_once_do_not_wait_for_each_other(client, rows, local):
     assert [everything(model.to_local()) for model in models] == [local, local]
 
 
-def test_shards_wait_only_for_workers_with_larger_addresses(clients, rows, monkeypatch):
-    linked = []
-    link_all = Crew._link_all
-
-    def linking(crew):
-        crew._hands.reverse()
-        link_all(crew)
-        linked.append([hand.worker for hand in crew._hands])
-
-    monkeypatch.setattr(Crew, "_link_all", linking)
-    DaskCoMBoClassifier(n_estimators=1, client=clients(4)).fit(
-        da.from_array(rows[0], chunks=(300, -1)), da.from_array(rows[1], chunks=300)
-    )
-    assert linked == [sorted(clients(4).nthreads())]
+@given(st.lists(st.sampled_from("abcdefghijklmnopqrst"), min_size=1, max_size=40))
+def test_shards_form_a_tree_in_which_they_wait_only_for_larger_addresses_or_run_on_their_own_worker(workers):
+    handles = [ShardHandle([], None, None, ShardFacts(worker, None, None, None)) for worker in workers]
+    children = children_of(handles)
+    root = next(iter(children))
+    assert set(children) == set(handles)
+    assert Counter(child for below in children.values() for child in below) == Counter(set(handles) - {root})
+    for handle, below in children.items():
+        elsewhere = [child.worker for child in below if child.worker != handle.worker]
+        assert len(elsewhere) <= FAN_OUT
+        assert all(worker > handle.worker for worker in elsewhere)
+        assert all(not children[child] for child in below if child.worker == handle.worker)
 
 
 def test_rows_that_change_when_a_lost_worker_reads_them_again_are_refused(breakable, rows, monkeypatch, tmp_path):
@@ -191,7 +198,7 @@ def test_rows_that_change_when_a_lost_worker_reads_them_again_are_refused(breaka
         tampered.touch()
         kill(breakable, workers[:1])
 
-    Striking(monkeypatch, 14, strike)
+    Striking(monkeypatch, breakable, 14, strike)
     lazy = da.from_array(X, chunks=(300, -1)).map_blocks(tamper, dtype=X.dtype)
     with pytest.raises(ClusterError, match="other rows each time"):
         DaskCoMBoClassifier(n_estimators=N_ROUNDS, client=breakable).fit(lazy, da.from_array(y, chunks=300))
@@ -199,9 +206,9 @@ def test_rows_that_change_when_a_lost_worker_reads_them_again_are_refused(breaka
 
 def test_step_that_comes_late_is_not_taken():
     shard = object.__new__(Shard)
-    shard._number = 5
+    shard._children, shard._last_number = [], 5
     with pytest.raises(RuntimeError, match="Step 4 came after step 5"):
-        shard._answer_to(4, Divide(np.zeros((0, 3), dtype=np.int32)))
+        shard.ask(4, pack(DivideStep(np.zeros((0, 3), dtype=np.int32))))
 
 
 def test_rows_that_change_when_they_are_read_again_are_refused(client, rows):

@@ -15,7 +15,7 @@ from strategies import feature_columns, missing_masks
 from comboost import _core
 from comboost._table import RawTable
 from comboost.dask import _quantiles
-from comboost.dask._quantiles import CELL_DTYPE, EdgeSearch, Tally, count
+from comboost.dask._quantiles import CELL_DTYPE, EdgeSearch, Tally, count_keys
 
 MOST_PASSES = 26  # the first one leaves 50 bits of a key open, and the others take at least 2 each
 
@@ -29,7 +29,7 @@ def ask_all(search, parts):
     asked = []
     while search.question is not None:
         question = pickle.loads(pickle.dumps(search.question))
-        tallies = [count(table_of(X), question, weights) for X, weights in parts]
+        tallies = [count_keys(table_of(X), question, weights) for X, weights in parts]
         asked.append((question, Tally.merge([pickle.loads(pickle.dumps(tally)) for tally in tallies])))
         search.learn(asked[-1][1])
     return asked
@@ -48,7 +48,7 @@ def is_float32(X):
 
 @st.composite
 def cuts(draw, X, weights):
-    """Draw parts of rows in any order, in any order in memory, some as float32 where that loses nothing."""
+    """Draw parts of rows in any order, in any order in memory, some as float32 if that loses nothing."""
     order = np.random.default_rng(draw(st.integers(0, 9))).permutation(len(X))
     borders = draw(st.lists(st.integers(0, len(X)), max_size=4))
     parts = []
@@ -147,7 +147,7 @@ def test_few_rows_take_two_passes(rows, max_bins):
 
 
 @pytest.mark.parametrize("column", COLUMNS[:2])
-def test_smooth_columns_take_three_passes_where_one_key_in_twenty_may_travel(column):
+def test_smooth_columns_take_three_passes_if_one_key_in_twenty_may_travel(column):
     random = np.random.default_rng(0)
     X = np.column_stack([column(random, 40_000), column(random, 40_000)])
     weights = random.integers(1, 4, 40_000).astype(np.uint32)
@@ -191,7 +191,7 @@ def test_answers_are_the_same_for_any_number_of_threads():
     X = np.random.default_rng(0).normal(size=(20_000, 5))
     search = EdgeSearch(range(5), 5, 255, most_keys=100)
     while search.question is not None:
-        one, two = (count(table_of(X), search.question, None, n_threads) for n_threads in (1, 2))
+        one, two = (count_keys(table_of(X), search.question, None, n_threads) for n_threads in (1, 2))
         assert one.cells.tobytes() == two.cells.tobytes()
         search.learn(one)
 
@@ -201,7 +201,7 @@ def test_features_of_categories_are_neither_read_nor_counted():
     table = RawTable(PandasSource(frame)).encode(Categories({1: ()}))
     search = EdgeSearch([0, 2], 3, 255)
     while search.question is not None:
-        search.learn(count(table, search.question, None))
+        search.learn(count_keys(table, search.question, None))
     assert [edges.tolist() for edges in search.edges] == [[1.5, 2.5], [], [1.0, 2.0]]
     assert search.missing.tolist() == [False, False, True]
 
@@ -216,7 +216,7 @@ def test_a_table_without_numbers_is_asked_once_and_has_no_edges():
 
 def test_cells_may_lie_at_any_address():
     X = np.random.default_rng(0).normal(size=(50, 1))
-    tally = count(table_of(X), EdgeSearch([0], 1, 255).question, None)
+    tally = count_keys(table_of(X), EdgeSearch([0], 1, 255).question, None)
     moved = np.frombuffer(b"." + tally.cells.tobytes(), dtype=CELL_DTYPE, offset=1)
     twice = Tally.merge([Tally(50, moved), tally])
     assert twice.n_rows == 100

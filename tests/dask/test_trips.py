@@ -3,11 +3,12 @@
 import dask.array as da
 import numpy as np
 import pytest
+from distributed.diagnostics.plugin import SchedulerPlugin
 
 from comboost.dask import DaskCoMBoClassifier
-from comboost.dask._crew import Crew, share_out
-from comboost.dask._shard import Advance, Split
-from comboost.dask._survey import Home
+from comboost.dask._shard_group import ShardGroup, assign_parts
+from comboost.dask._steps import AdvanceStep, SplitStep
+from comboost.dask._survey import PartLocation
 from comboost.datasets import load_yeast
 
 
@@ -15,14 +16,14 @@ from comboost.datasets import load_yeast
 def trips(monkeypatch):
     """The steps that are asked for, each with its answer."""
     asked = []
-    ask = Crew.ask
+    ask = ShardGroup.ask
 
-    def recording(crew, step):
-        answer = ask(crew, step)
+    def recording(shards, step):
+        answer = ask(shards, step)
         asked.append((step, answer))
         return answer
 
-    monkeypatch.setattr(Crew, "ask", recording)
+    monkeypatch.setattr(ShardGroup, "ask", recording)
     return asked
 
 
@@ -37,51 +38,64 @@ def fit(client, **parameters):
 def test_round_takes_one_trip_per_level(client, trips, max_depth):
     fit(client, n_estimators=5, max_depth=max_depth)
     kinds = [type(step).__name__ for step, _ in trips]
-    one_round = ["Advance", *["Split"] * (max_depth - 1)]
-    assert kinds == [*one_round * 5, "Advance", "Confusion"]
+    one_round = ["AdvanceStep", *["SplitStep"] * (max_depth - 1)]
+    assert kinds == [*one_round * 5, "AdvanceStep", "ConfusionStep"]
 
 
 def test_one_histogram_per_split_and_the_root_travel(client, trips):
     fit(client, n_estimators=3)
     for step, answer in trips:
-        if isinstance(step, Split):
+        if isinstance(step, SplitStep):
             assert len(answer) == len(step.splits)
-        elif isinstance(step, Advance) and step.with_root:
+        elif isinstance(step, AdvanceStep) and step.with_root:
             assert len(answer.root) == 1
 
 
 def test_last_vote_travels_with_the_first_trip_of_the_next_round(client, trips):
     model = fit(client, n_estimators=4, max_depth=2)
-    votes = [step.vote for step, _ in trips if isinstance(step, Advance)]
+    votes = [step.vote for step, _ in trips if isinstance(step, AdvanceStep)]
     assert votes[0] is None
     assert [vote.up for vote in votes[1:]] == np.exp(model.estimator_weights_).tolist()
 
 
+class Started(SchedulerPlugin):
+    """Tasks that the scheduler has started; others may end at any time."""
+
+    def __init__(self):
+        self.keys = []
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        if finish == "processing":
+            self.keys.append(key)
+
+
 def test_rounds_give_the_scheduler_no_tasks(client, monkeypatch):
-    scheduler = client.cluster.scheduler
-    seen = []
-    ask = Crew.ask
+    started, seen = Started(), []
+    ask = ShardGroup.ask
 
-    def counting(crew, step):
-        seen.append(scheduler.transition_counter)
-        return ask(crew, step)
+    def counting(shards, step):
+        seen.append(len(started.keys))
+        return ask(shards, step)
 
-    monkeypatch.setattr(Crew, "ask", counting)
+    monkeypatch.setattr(ShardGroup, "ask", counting)
+    client.cluster.scheduler.add_plugin(started)
     fit(client, n_estimators=4)
-    assert len(set(seen)) == 1
+    assert seen[0] > 0
+    assert set(seen) == {len(started.keys)}
 
 
 def test_parts_stay_where_they_were_read():
-    homes = [Home(0, 100, "a"), Home(1, 90, "b"), Home(2, 100, "a"), Home(3, 110, "b")]
-    assert share_out(homes, {"a": 1, "b": 1}) == {"a": [0, 2], "b": [3, 1]}
+    parts = [PartLocation(*part) for part in [(0, 100, "a"), (1, 90, "b"), (2, 100, "a"), (3, 110, "b")]]
+    assert assign_parts(parts, {"a": 1, "b": 1}) == {"a": [parts[0], parts[2]], "b": [parts[3], parts[1]]}
 
 
 def test_parts_too_many_for_a_worker_go_to_others_by_their_threads():
-    homes = [Home(place, 10, "a") for place in range(8)]
-    shared = share_out(homes, {"a": 1, "b": 3})
-    assert sorted(place for places in shared.values() for place in places) == list(range(8))
-    assert {worker: len(places) for worker, places in shared.items()} == {"a": 2, "b": 6}
+    parts = [PartLocation(number, 10, "a") for number in range(8)]
+    assigned = assign_parts(parts, {"a": 1, "b": 3})
+    assert sorted(part for each in assigned.values() for part in each) == parts
+    assert {worker: len(each) for worker, each in assigned.items()} == {"a": 2, "b": 6}
 
 
 def test_single_part_stays_where_it_is():
-    assert share_out([Home(0, 10, "b")], {"a": 1, "b": 1}) == {"b": [0]}
+    part = PartLocation(0, 10, "b")
+    assert assign_parts([part], {"a": 1, "b": 1}) == {"b": [part]}

@@ -12,7 +12,7 @@ from dask import is_dask_collection
 from dask.delayed import Delayed, delayed
 from distributed import CancelledError, Client, Future, get_client, wait
 
-T = TypeVar("T")
+PartAnswer = TypeVar("PartAnswer")
 
 FAN_IN = 8  # answers that are merged at once: few enough to lie on one worker together
 LOOK_AFTER = 2.0  # seconds without news after which to look whether the workers are still there
@@ -31,7 +31,7 @@ class Cluster:
     """
 
     def __init__(self, client: Client | None) -> None:
-        self.client = checked(default_client() if client is None else client)
+        self.client = check_client(default_client() if client is None else client)
         if not self.workers():
             raise ClusterError(
                 f"The Dask cluster at {self.address} has no workers; start some, or wait for them with "
@@ -50,7 +50,7 @@ class Cluster:
         return workers
 
     def wait_for_workers(self) -> dict[str, int]:
-        """The workers, as soon as one works; an error where none does for a while."""
+        """The workers, as soon as one works; an error if none does for a while."""
         give_up = time.monotonic() + PATIENCE
         while not ((workers := self.workers()) and self._is_working()):
             if time.monotonic() > give_up:
@@ -67,7 +67,13 @@ class Cluster:
         workers = self.client.scheduler_info()["workers"].values()
         return any(worker.get("status", "running") == "running" for worker in workers)
 
-    def merge(self, ask: Callable[..., T], parts: Sequence[Delayed], join: Callable[[list[T]], T], *shared: Any) -> T:
+    def merge(
+        self,
+        ask: Callable[..., PartAnswer],
+        parts: Sequence[Delayed],
+        join: Callable[[list[PartAnswer]], PartAnswer],
+        *shared: Any,
+    ) -> PartAnswer:
         """Ask every part, and join the answers a few at a time, on the workers.
 
         Parameters
@@ -92,7 +98,7 @@ class Cluster:
         answers = [asked(part, *common) for part in parts]
         while len(answers) > 1:
             answers = [joined(answers[i : i + FAN_IN]) for i in range(0, len(answers), FAN_IN)]
-        answer: T = self._compute(answers[0])
+        answer: PartAnswer = self._compute(answers[0])
         return answer
 
     def bring_here(self, given: Any) -> Any:
@@ -118,7 +124,7 @@ class Cluster:
             self.client.cancel(futures, force=True)
 
     def finish(self, futures: list[Future]) -> None:
-        """Wait for tasks on rows: an error where one failed, or can never end."""
+        """Wait for tasks on rows: an error if one failed, or can never end."""
         for _ in range(MOST_LOSSES):
             if self._are_finished(futures):
                 return
@@ -135,7 +141,7 @@ class Cluster:
         return set(statuses) <= {"finished"}
 
     def wait(self, futures: list[Future]) -> None:
-        """Wait for tasks, however they end; an error where they cannot."""
+        """Wait for tasks, however they end; an error if they cannot."""
         while not self._are_done(futures):
             self.wait_for_workers()
 
@@ -154,7 +160,7 @@ class ClusterError(RuntimeError):
 
 
 def lost_rows_error() -> ClusterError:
-    """What to do where rows are gone for good."""
+    """What to do if rows are gone for good."""
     return ClusterError(
         "A worker was lost together with rows that Dask cannot compute again, since they were scattered to it, or "
         "their futures were cancelled; give a collection that Dask can rebuild (read from files, or computed from "
@@ -172,8 +178,8 @@ def default_client() -> Client:
         ) from error
 
 
-def checked(client: Client) -> Client:
-    """The client, if a fit can use it."""
+def check_client(client: Client) -> Client:
+    """The client; an error if a fit cannot use it."""
     if not isinstance(client, Client):
         raise TypeError(f"client is a {type(client).__name__}; give a distributed.Client, or None for the current one.")
     if client.status != "running":

@@ -16,15 +16,14 @@ from comboost._learners import TreeLearner, TreePast
 from comboost._origin import RowDigest
 from comboost._table import find_categorical, read_part
 from comboost._training_set import no_weight_error
-from comboost.dask._block import Block, exponents_of, join_exponents, naming
 from comboost.dask._cluster import Cluster
-from comboost.dask._coding import CodedRows, Coding
-from comboost.dask._crew import Crew, changed_rows_error
-from comboost.dask._parts import Collection, Part
-from comboost.dask._quantiles import EdgeSearch, Question, Tally, count
+from comboost.dask._coding import CheckedPart, CodedRows, Coding
+from comboost.dask._parts import Collection, Part, partition_in_errors
+from comboost.dask._quantiles import EdgeSearch, Question, Tally, count_keys
 from comboost.dask._rows import DaskRows
 from comboost.dask._shard import ShardSettings
-from comboost.dask._survey import ClassCensus, Survey
+from comboost.dask._shard_group import ShardGroup, changed_rows_error
+from comboost.dask._survey import ClassMasses, Survey, exponents_of_part, join_exponents
 
 
 class DaskFit(TreeFit):
@@ -64,7 +63,7 @@ class DaskFit(TreeFit):
         self._cluster = cluster
         self._parts = collection.parts
         self._header = read_part(collection.header)
-        self._crew: Crew | None = None
+        self._shards: ShardGroup | None = None
         features = find_categorical(self._header, booster.categorical_features)
         numeric = [f for f in range(collection.n_features) if f not in features]
         self._shift = self._find_shift() if weighted else None
@@ -72,36 +71,36 @@ class DaskFit(TreeFit):
         self._survey = cluster.merge(
             Survey.of_part, self._parts, Survey.join, features, self._shift, self._search.question
         )
-        self.census = self._survey.census()
+        self.classes = self._survey.class_masses()
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and features of the collection to train on."""
         return self._survey.n_rows, self._header.shape[1]
 
-    def prepare(self, data: ClassCensus, seed: int) -> tuple[TreeLearner, DaskRows]:
+    def prepare(self, data: ClassMasses, seed: int) -> tuple[TreeLearner, DaskRows]:
         """Make the weak learner, and the rows that it learns from."""
         categories = self._survey.categories()
         bins = self._find_bins(categories)
         learner = self._make_learner(bins, len(data.classes), seed)
-        crew = self._crew = self._make_crew(Coding(self._shift, data, categories, bins), learner)
-        if not np.array_equal(crew.masses, data.masses):
+        shards = self._shards = self._make_shards(Coding(self._shift, data.classes, categories, bins), learner)
+        if not np.array_equal(shards.masses, data.masses):
             raise changed_rows_error("the classes were counted again")
-        rows = DaskRows(crew, len(data.classes))
+        rows = DaskRows(shards, len(data.classes))
         self._keep(bins, categories, learner, rows)
         return learner, rows
 
     def close(self) -> None:
         """Let go of the rows on the workers."""
-        if self._crew is not None:
-            self._crew.close()
+        if self._shards is not None:
+            self._shards.close()
 
     def _digest_rows(self) -> RowDigest:
-        assert self._crew is not None
-        return self._crew.digest
+        assert self._shards is not None
+        return self._shards.digest
 
     def _find_shift(self) -> int:
-        exponents = self._cluster.merge(exponents_of, self._parts, join_exponents)
+        exponents = self._cluster.merge(exponents_of_part, self._parts, join_exponents)
         if not exponents:
             raise no_weight_error("sample_weight")
         return weight_shift(exponents)
@@ -109,7 +108,7 @@ class DaskFit(TreeFit):
     def _find_bins(self, categories: Categories) -> BinMapper:
         """Ask for counts of values until they tell all edges."""
         search = self._search
-        parts = [self._parts[home.place] for home in self._survey.homes]
+        parts = [self._parts[location.number] for location in self._survey.locations]
         assert self._survey.tally is not None
         search.learn(self._survey.tally)
         self._check_finite()
@@ -129,10 +128,10 @@ class DaskFit(TreeFit):
                 "known."
             )
 
-    def _make_crew(self, coding: Coding, learner: TreeLearner) -> Crew:
+    def _make_shards(self, coding: Coding, learner: TreeLearner) -> ShardGroup:
         booster = self._booster
         settings = ShardSettings(
-            n_classes=len(coding.census.classes),
+            n_classes=len(coding.classes),
             bin_offsets=coding.bins.bin_offsets,
             counted=learner.counts_rows,
             max_depth=booster.max_depth,
@@ -140,16 +139,17 @@ class DaskFit(TreeFit):
             digested=booster.warm_start,
         )
         code, how = delayed(code_part, pure=False), delayed(coding, traverse=False)
-        coded = {home.place: code(self._parts[home.place], how) for home in self._survey.homes}
-        return Crew(self._cluster, coded, self._survey.homes, settings)
+        locations = self._survey.locations
+        coded = {location.number: code(self._parts[location.number], how) for location in locations}
+        return ShardGroup(self._cluster, coded, locations, settings)
 
 
 def count_part(part: Part, features: list[int], shift: int | None, question: Question) -> Tally:
     """What a question asks of the values of a part."""
-    with naming(part):
-        block = Block.read(part, shift)
-        table = block.table.encode(Categories(dict.fromkeys(features, ())))
-        return count(table, question, block.kept_weights, 1)
+    with partition_in_errors(part):
+        checked = CheckedPart.read(part, shift)
+        table = checked.table.encode(Categories(dict.fromkeys(features, ())))
+        return count_keys(table, question, checked.kept_weights, 1)
 
 
 def code_part(part: Part, coding: Coding) -> CodedRows:

@@ -7,6 +7,8 @@ where the part is made, on its worker.
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,8 +26,8 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    place : int
-        The number of the partition, for errors.
+    number : int
+        Which partition this is, counted from 0.
     X : ndarray, sparse matrix or DataFrame
         The rows, maybe none.
     y : ndarray or Series
@@ -34,7 +36,7 @@ class Part(NamedTuple):
         Their weights, 1-D.
     """
 
-    place: int
+    number: int
     X: Any
     y: Any
     sample_weight: Any
@@ -59,7 +61,7 @@ class Collection:
     n_features: int
 
 
-def read_collections(X: Any, y: Any, sample_weight: Any, suffix: str = "") -> Collection:
+def read_collections(X: Any, y: Any, sample_weight: Any) -> Collection:
     """Check by their metadata that collections can be used together, and cut them into parts.
 
     Parameters
@@ -70,32 +72,28 @@ def read_collections(X: Any, y: Any, sample_weight: Any, suffix: str = "") -> Co
         A label for every row.
     sample_weight : Dask array, Series or None
         A weight for every row.
-    suffix : str
-        What follows the names of the three in errors, such as "_val".
     """
-    given = cut_alike(X, y, sample_weight, suffix)
+    given = cut_alike(X, y, sample_weight)
     header = header_of(given["X"])
-    return Collection(parts_of(given, header, suffix), header, header.shape[1])
+    return Collection(parts_of(given, header), header, header.shape[1])
 
 
-def cut_alike(X: Any, y: Any, sample_weight: Any, suffix: str) -> dict[str, Any]:
+def cut_alike(X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
     """The collections by their names, cut into the same partitions."""
-    table = as_table(X, f"X{suffix}")
+    table = as_table(X)
     if sum(sizes_of(table) or (1,)) == 0:
-        raise ValueError(f"Found array with 0 sample(s): X{suffix} has no rows, while a minimum of 1 is required.")
-    given = {"X": table, "y": align(as_labels(y, f"y{suffix}"), table, f"y{suffix}", f"X{suffix}")}
+        raise ValueError("Found array with 0 sample(s): X has no rows, while a minimum of 1 is required.")
+    given = {"X": table, "y": align(as_label_column(y), table, "y")}
     if sample_weight is not None:
-        name = f"sample_weight{suffix}"
-        given["sample_weight"] = align(as_column(sample_weight, name), table, name, f"X{suffix}")
+        given["sample_weight"] = align(as_column(sample_weight, "sample_weight"), table, "sample_weight")
     return given
 
 
-def parts_of(given: dict[str, Any], header: Any, suffix: str) -> list[Delayed]:
+def parts_of(given: dict[str, Any], header: Any) -> list[Delayed]:
     """A delayed `Part` for every partition."""
     names = None if isinstance(given["X"], da.Array) else tuple(header.columns)
-    n_features = header.shape[1]
     parts = da.map_blocks(
-        make_part, *blocks_of(given), names=names, n_features=n_features, suffix=suffix, dtype=object, meta=OPAQUE
+        make_part, *bundles_of(given), names=names, n_features=header.shape[1], dtype=object, meta=OPAQUE
     )
     # As Dask itself does: the tasks of arrays are fused, those of dataframes never, whose shuffles may not survive it.
     only_arrays = all(isinstance(rows, da.Array) for rows in given.values())
@@ -114,19 +112,19 @@ def is_frame(X: Any, kind: str) -> bool:
     return isinstance(X, getattr(sys.modules.get("dask.dataframe"), kind, ()))
 
 
-def as_table(X: Any, name: str) -> Any:
+def as_table(X: Any) -> Any:
     """X with all columns in every partition, checked as far as metadata goes."""
     if not is_collection(X):
-        raise local_error(X, name)
+        raise local_error(X, "X")
     if X.ndim != 2:
         raise ValueError(
-            f"{name} is a {name_of(X)} of {X.ndim} dimension(s); give one of 2, rows and columns. A single column is "
+            f"X is a {type_name(X)} of {X.ndim} dimension(s); give one of 2, rows and columns. A single column is "
             "x[:, None] of an array, or x.to_frame() of a Series."
         )
     if np.isnan(X.shape[1]):
-        raise ValueError(f"{name} has an unknown number of columns; {name}.compute_chunk_sizes() would find it out.")
+        raise ValueError("X has an unknown number of columns; X.compute_chunk_sizes() would find it out.")
     if X.shape[1] == 0:
-        raise ValueError(f"Found array with 0 feature(s): {name} has no columns, while a minimum of 1 is required.")
+        raise ValueError("Found array with 0 feature(s): X has no columns, while a minimum of 1 is required.")
     if isinstance(X, da.Array) and X.numblocks[1] > 1:
         return X.rechunk({1: -1})
     return X
@@ -137,21 +135,19 @@ def header_of(X: Any) -> Any:
     return np.empty((0, X.shape[1]), dtype=X.dtype) if isinstance(X, da.Array) else X._meta
 
 
-def as_labels(y: Any, name: str) -> Any:
+def as_label_column(y: Any) -> Any:
     """Labels as a collection of one dimension; one column is taken for it, with scikit-learn's warning."""
     if y is None:
-        raise ValueError(
-            f"fit requires y to be passed, but the target y is None. Give the class of every row as {name}."
-        )
+        raise ValueError("fit requires y to be passed, but the target y is None. Give the class of every row as y.")
     if is_collection(y) and y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
-            f"A column-vector {name} was passed when a 1d array was expected. Please change the shape of {name} to "
-            "(n_samples, ), for example using ravel().",
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ), "
+            "for example using ravel().",
             DataConversionWarning,
             stacklevel=2,
         )
         y = y[:, 0] if isinstance(y, da.Array) else y[y.columns[0]]
-    return as_column(y, name)
+    return as_column(y, "y")
 
 
 def as_column(column: Any, name: str) -> Any:
@@ -161,55 +157,58 @@ def as_column(column: Any, name: str) -> Any:
     if column.ndim != 1:
         shape = column.shape if isinstance(column, da.Array) else f"(rows, {len(column.columns)})"
         raise ValueError(
-            f"{name} is a {name_of(column)} of shape {shape}; give one value for every row, a 1-D Dask array or a Dask "
-            "Series."
+            f"{name} is a {type_name(column)} of shape {shape}; give one value for every row, a 1-D Dask array or a "
+            "Dask Series."
         )
     return column
 
 
-def align(column: Any, table: Any, name: str, table_name: str) -> Any:
-    """A column cut as the table is; an error where metadata shows that it cannot be."""
+def align(column: Any, table: Any, name: str) -> Any:
+    """A column cut as the table is; an error if metadata shows that it cannot be."""
     known, wanted = sizes_of(column), sizes_of(table)
     if known is not None and wanted is not None:
         if sum(known) != sum(wanted):
             raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: {table_name} has {sum(wanted)} rows, "
-                f"{name} has {sum(known)}; give one value for every row."
+                f"Found input variables with inconsistent numbers of samples: X has {sum(wanted)} rows, {name} has "
+                f"{sum(known)}; give one value for every row."
             )
         return column if known == wanted else column.rechunk((wanted,))
     if column.npartitions != table.npartitions:
         raise ValueError(
-            f"{table_name} has {table.npartitions} partitions and {name} has {column.npartitions}, and not all of "
-            "their sizes are known, so their rows cannot be matched. Take both from one dataframe, as "
-            'df.drop(columns="label") and df["label"], or make all sizes known: with compute_chunk_sizes() of an '
-            "array, with to_dask_array(lengths=True) of a dataframe."
+            f"X has {table.npartitions} partitions and {name} has {column.npartitions}, and not all of their sizes "
+            'are known, so their rows cannot be matched. Take both from one dataframe, as df.drop(columns="label") '
+            'and df["label"], or make all sizes known: with compute_chunk_sizes() of an array, with '
+            "to_dask_array(lengths=True) of a dataframe."
         )
     return column
 
 
 def sizes_of(collection: Any) -> tuple[int, ...] | None:
-    """The rows of every partition, where all are known."""
+    """The rows of every partition; None unless all are known."""
     if not isinstance(collection, da.Array) or np.isnan(collection.chunks[0]).any():
         return None
     sizes: tuple[int, ...] = collection.chunks[0]
     return sizes
 
 
-def blocks_of(collections: dict[str, Any]) -> list[da.Array]:
-    """Collections with the same number of partitions, as 1-D arrays whose blocks say {name: rows}.
+def bundles_of(collections: dict[str, Any]) -> list[da.Array]:
+    """Collections with the same number of partitions, as 1-D arrays whose blocks are bundles: {name: rows}.
 
     All dataframes make one array together, so that what they have in common is read once.
     """
     frames = {name: frame for name, frame in collections.items() if not isinstance(frame, da.Array)}
     arrays = {name: array for name, array in collections.items() if isinstance(array, da.Array)}
-    return [*([frame_blocks(frames)] if frames else []), *(array_block(name, array) for name, array in arrays.items())]
+    return [
+        *([bundle_frames(frames)] if frames else []),
+        *(bundle_array(name, array) for name, array in arrays.items()),
+    ]
 
 
-def frame_blocks(frames: dict[str, Any]) -> da.Array:
-    """Dataframes and Series as one array: a single expression, of which Dask reads each column once."""
+def bundle_frames(frames: dict[str, Any]) -> da.Array:
+    """Dataframes and Series as one array of bundles: a single expression, of which Dask reads each column once."""
     first, *others = frames.values()
     rows = first.map_partitions(
-        bundle,
+        make_bundle,
         *others,
         names=tuple(frames),
         meta=(None, object),
@@ -236,20 +235,20 @@ def materialize(frame: Any) -> tuple[dict[Any, Any], str]:
     return dict(frame.__dask_graph__()), frame.__dask_keys__()[0][0]
 
 
-def array_block(name: str, array: da.Array) -> da.Array:
-    """An array, its columns in one chunk, as blocks."""
-    blocks: da.Array = da.blockwise(
-        bundle_array, "i", array, "ij"[: array.ndim], role=name, align_arrays=False, dtype=object, meta=OPAQUE
+def bundle_array(name: str, array: da.Array) -> da.Array:
+    """An array, its columns in one chunk, as an array of bundles."""
+    bundles: da.Array = da.blockwise(
+        make_array_bundle, "i", array, "ij"[: array.ndim], role=name, align_arrays=False, dtype=object, meta=OPAQUE
     )
-    return blocks
+    return bundles
 
 
-def bundle(*rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def make_bundle(*rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The rows of one partition of several collections."""
     return dict(zip(names, rows, strict=True))
 
 
-def bundle_array(rows: Any, role: str) -> dict[str, Any]:
+def make_array_bundle(rows: Any, role: str) -> dict[str, Any]:
     """The rows of one partition of an array; a 2-D one comes as a list of its chunks of columns."""
     if isinstance(rows, list):
         (rows,) = rows
@@ -257,33 +256,33 @@ def bundle_array(rows: Any, role: str) -> dict[str, Any]:
 
 
 def make_part(
-    *blocks: dict[str, Any], names: tuple[Any, ...] | None, n_features: int, suffix: str, block_id: tuple[int, ...]
+    *bundles: dict[str, Any], names: tuple[Any, ...] | None, n_features: int, block_id: tuple[int, ...]
 ) -> Part:
     """Put the rows of a partition together and check what metadata only promised."""
-    given: dict[str, Any] = {name: rows for block in blocks for name, rows in block.items()}
+    given: dict[str, Any] = {name: rows for bundle in bundles for name, rows in bundle.items()}
     part = Part(block_id[0], given["X"], given["y"], given.get("sample_weight"))
-    check_columns(part, names, n_features, suffix)
+    check_columns(part, names, n_features)
     n_rows = part.X.shape[0]
     for name, column in (("y", part.y), ("sample_weight", part.sample_weight)):
         if column is not None and column.shape != (n_rows,):
             raise ValueError(
-                f"Partition {part.place} of X{suffix} has {n_rows} rows, but that of {name}{suffix} has "
-                f"{column.shape[0]}, of shape {column.shape}; rows belong together by their position in the "
-                "partitions, which must have equal sizes. Take all from one dataframe, or rechunk them alike."
+                f"Partition {part.number} of X has {n_rows} rows, but that of {name} has {column.shape[0]}, of shape "
+                f"{column.shape}; rows belong together by their position in the partitions, which must have equal "
+                "sizes. Take all from one dataframe, or rechunk them alike."
             )
     return part
 
 
-def check_columns(part: Part, names: tuple[Any, ...] | None, n_features: int, suffix: str) -> None:
-    """Whether a partition has the columns that the metadata tells."""
+def check_columns(part: Part, names: tuple[Any, ...] | None, n_features: int) -> None:
+    """Raise if a partition has other columns than the metadata tells."""
     if part.X.ndim != 2 or part.X.shape[1] != n_features:
         raise ValueError(
-            f"Partition {part.place} of X{suffix} has the shape {part.X.shape}, but by the metadata it has "
-            f"{n_features} column(s); give partitions that are what their metadata says."
+            f"Partition {part.number} of X has the shape {part.X.shape}, but by the metadata it has {n_features} "
+            "column(s); give partitions that are what their metadata says."
         )
     if names is not None and tuple(part.X.columns) != names:
         raise ValueError(
-            f"Partition {part.place} of X{suffix} has the columns {list(part.X.columns)}, but by the metadata they are "
+            f"Partition {part.number} of X has the columns {list(part.X.columns)}, but by the metadata they are "
             f"{list(names)}; give partitions with the same columns in the same order."
         )
 
@@ -291,13 +290,22 @@ def check_columns(part: Part, names: tuple[Any, ...] | None, n_features: int, su
 def local_error(value: Any, name: str) -> TypeError:
     """What to do about tables that are no Dask collections."""
     return TypeError(
-        f"{name} is a {name_of(value)}; give a Dask array or dataframe, or use CoMBoClassifier or "
+        f"{name} is a {type_name(value)}; give a Dask array or dataframe, or use CoMBoClassifier or "
         "AdaBoostMMClassifier, which take local tables."
     )
 
 
-def name_of(value: Any) -> str:
+def type_name(value: Any) -> str:
     """What errors call the type of a value."""
     if is_collection(value):
         return f"Dask {type(value).__name__}"
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+@contextmanager
+def partition_in_errors(part: Part) -> Iterator[None]:
+    """Say in an error about values in which partition they are."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"In partition {part.number}: {error}") from error

@@ -8,7 +8,7 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from comboost.dask._parts import as_table, blocks_of, header_of
+from comboost.dask._parts import as_table, bundles_of, header_of
 
 
 def map_rows(X: Any, model: Any, method: str) -> da.Array:
@@ -28,15 +28,15 @@ def map_rows(X: Any, model: Any, method: str) -> da.Array:
     Dask array
         As the method gives it for all rows, in row chunks as X has them.
     """
-    table = as_table(X, "X")
+    table = as_table(X)
     # Names and number of the features, with the words of scikit-learn; the header has no rows to look at.
     validate_data(model, header_of(table), reset=False, skip_check_array=True)
-    (blocks,) = blocks_of({"X": table})
+    (bundles,) = bundles_of({"X": table})
     empty = empty_result(model, method)
     result: da.Array = da.blockwise(
         apply_to_rows,
         "ik"[: empty.ndim],
-        blocks,
+        bundles,
         "i",
         model=delayed(model, traverse=False),
         method=method,
@@ -58,9 +58,9 @@ def empty_result(model: Any, method: str) -> NDArray[Any]:
     return np.empty((0, len(classes)))
 
 
-def apply_to_rows(block: dict[str, Any], model: Any, method: str, empty: NDArray[Any]) -> NDArray[Any]:
+def apply_to_rows(bundle: dict[str, Any], model: Any, method: str, empty: NDArray[Any]) -> NDArray[Any]:
     """A method's result for the rows of one partition."""
-    rows = block["X"]
+    rows = bundle["X"]
     if rows.shape[0] == 0:
         return empty
     result: NDArray[Any] = getattr(model, method)(rows)

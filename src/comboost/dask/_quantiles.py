@@ -43,7 +43,7 @@ HIGHEST = np.uint64(0xFFF0_0000_0000_0000)
 FIRST_SHIFT = 50  # the first pass has 4 cells from one power of two to the next
 MOST_KEYS = 2**19  # of all features and parts that are asked for one by one: 24 MiB
 MOST_CELLS = 2**18  # of all features that every part may be asked for: 12 MiB
-MOST_CELLS_OF_FEATURE = 2**16  # the core has counters for so many
+MOST_CELLS_OF_FEATURE = 2**16  # the core has counters for that many
 FEWEST_BITS, MOST_BITS = 2, 7  # a cell is looked at in 2**bits steps for every cut that it may hold
 
 
@@ -66,6 +66,11 @@ class Question:
     shifts: NDArray[np.uint8]
     starts: Integers
 
+    def aligned(self) -> "Question":
+        """The same question as the core wants it; one that came over a wire may lie at any address."""
+        lows, highs = np.require(self.lows, requirements="A"), np.require(self.highs, requirements="A")
+        return Question(lows, highs, self.shifts, np.require(self.starts, requirements="A"))
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -86,7 +91,7 @@ class Tally:
 
 def add_up(a: Cells, b: Cells) -> Cells:
     """Two sets of cells as one."""
-    return as_cells(_core.merge_cells(as_bytes(a), as_bytes(b)))
+    return as_cells(_core.merge_cells(cell_bytes(a), cell_bytes(b)))
 
 
 def as_cells(records: NDArray[np.uint8]) -> Cells:
@@ -95,12 +100,12 @@ def as_cells(records: NDArray[np.uint8]) -> Cells:
     return cells
 
 
-def as_bytes(cells: Cells) -> NDArray[np.uint8]:
+def cell_bytes(cells: Cells) -> NDArray[np.uint8]:
     """Cells that are to cross the border; what came over a wire may lie at any address."""
     return np.require(cells, requirements=["C", "A"]).view(np.uint8).reshape(-1, CELL_DTYPE.itemsize)
 
 
-def count(table: Table, question: Question, weights: Weights | None, n_threads: int = 1) -> Tally:
+def count_keys(table: Table, question: Question, weights: Weights | None, n_threads: int = 1) -> Tally:
     """Answer a question for the rows of a table.
 
     Parameters
@@ -110,10 +115,11 @@ def count(table: Table, question: Question, weights: Weights | None, n_threads: 
     question : Question
         What to count.
     weights : ndarray of uint32 or None
-        The weights of the rows, none of them 0; None where every row weighs 1.
+        The weights of the rows, none of them 0; None if every row weighs 1.
     n_threads : int, default=1
         Threads to count with.
     """
+    question = question.aligned()
     is_asked = np.diff(question.starts) > 0
     answers: list[Cells] = []
     # Columns are read in runs of the same sort: those that are asked about, and, as if they were categories, others.
@@ -164,7 +170,7 @@ class EdgeSearch:
         self._max_bins = max_bins
         self._most_keys = most_keys
         self._settled: Cells | None = None
-        self.question: Question | None = ask(
+        self.question: Question | None = make_question(
             np.sort(self._features),
             np.full(len(features), LOWEST),
             np.full(len(features), HIGHEST),
@@ -194,7 +200,7 @@ class EdgeSearch:
         self.infinite[cells["feature"][(cells["low"] == LOWEST) | (cells["high"] == HIGHEST)]] = True
 
     def _look_into(self, cells: Cells, n_cuts: Integers) -> Question:
-        """Ask for every key of a feature where its open cells have few rows, and for finer cells elsewhere."""
+        """Ask for every key of a feature if its open cells have few rows, and for finer cells otherwise."""
         features, n_features = cells["feature"].copy(), len(self.edges)
         cut_bits = bit_lengths(n_cuts - 1)  # so that a cell has steps for every cut that it may hold
         rows = sums_of(features, cells["rows"], n_features)
@@ -205,10 +211,10 @@ class EdgeSearch:
         bits = step_bits(rows / max(1, most_keys), most_cells / n_steps)[features] + cut_bits
         shifts = np.maximum(0, bit_lengths(cells["high"] - cells["low"]) - bits)
         shifts[rows[features] <= most_keys] = 0
-        return ask(features, cells["low"], cells["high"], shifts, n_features)
+        return make_question(features, cells["low"], cells["high"], shifts, n_features)
 
 
-def ask(features: Integers, lows: Keys, highs: Keys, shifts: Integers, n_features: int) -> Question:
+def make_question(features: Integers, lows: Keys, highs: Keys, shifts: Integers, n_features: int) -> Question:
     """Ask about intervals, which are in the order of their features."""
     starts = np.searchsorted(features, np.arange(n_features + 1))
     return Question(lows.copy(), highs.copy(), shifts.astype(np.uint8), starts.astype(np.int64))
@@ -236,8 +242,8 @@ def step_bits(excess: Floats, room: Floats) -> Integers:
 class Standing(NamedTuple):
     """What is known of every cell."""
 
-    quantile: Integers  # the lowest that a value of the cell may fall into; the only one where the cell is not open
-    n_cuts: Integers  # at most so many are inside, but at least 1 where the cell is open
+    quantile: Integers  # the lowest that a value of the cell may fall into; the only one if the cell is not open
+    n_cuts: Integers  # at most that many are inside, but at least 1 if the cell is open
     is_open: Booleans  # there may be a cut inside
     has_few: Booleans  # as far as is known, the feature has no more values than bins: all of them are to be parted
 

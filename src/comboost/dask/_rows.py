@@ -7,23 +7,25 @@ from comboost import _core
 from comboost._dtypes import Floats, Sums
 from comboost._rows import Ballot, Costs, Vote, quantise_below
 from comboost._tree import Forest
-from comboost.dask._crew import Crew
-from comboost.dask._shard import Advance, Confusion, Count, Divide, Measure, Pass, Split
+from comboost.dask._shard_group import ShardGroup
+from comboost.dask._steps import AdvanceStep, ConfusionStep, CountStep, DivideStep, MeasureStep, SplitStep
 
 
 class DaskRows:
-    """Rows on workers, voted on by trees; see `TreeRows`. Every question is one trip to the workers and back.
+    """Rows on workers, voted on by trees; see `TreeRows`.
+
+    Every question is one trip to the workers and back, but `advance` two if the costs must be quantised once more.
 
     Parameters
     ----------
-    crew : Crew
+    shards : ShardGroup
         The shards that hold the rows.
     n_classes : int
         K.
     """
 
-    def __init__(self, crew: Crew, n_classes: int) -> None:
-        self._crew = crew
+    def __init__(self, shards: ShardGroup, n_classes: int) -> None:
+        self._shards = shards
         self._n_classes = n_classes
         self._n_nodes = 1
 
@@ -33,10 +35,8 @@ class DaskRows:
 
         def quantise(vote: Vote | None, exponent: int) -> tuple[int, float]:
             nonlocal root
-            found = self._crew.ask(Advance(vote, unit, exponent, with_root))
-            assert isinstance(found, Pass)
-            root = found.root
-            return found.loss, found.largest
+            loss, largest, root = self._shards.ask(AdvanceStep(vote, unit, exponent, with_root))
+            return loss, largest
 
         exponent, loss, largest = quantise_below(bound, self._n_classes, vote, quantise)
         self._n_nodes = 1
@@ -44,20 +44,25 @@ class DaskRows:
 
     def measure(self, ballot: Ballot) -> Sums:
         """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
-        return self._crew.ask_sums(Measure(ballot))
+        return self._shards.ask(MeasureStep(ballot))
 
     def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.int32], Sums]:
         """Apply splits and count the left child of each."""
-        return self._add_children(splits), self._crew.ask_sums(Split(splits))
+        counts = self._shards.ask(SplitStep(splits))
+        return self._add_children(len(splits)), counts
 
     def divide(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
         """Apply splits and count nothing: the left child of each."""
-        self._crew.ask(Divide(splits))
-        return self._add_children(splits)
+        self._shards.ask(DivideStep(splits))
+        return self._add_children(len(splits))
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
-        return self._crew.ask_sums(Count(nodes))
+        return self._shards.ask(CountStep(nodes))
+
+    def search_rows(self, grower: _core.Grower) -> bool:
+        """Rows do not travel, so a frontier is never searched straight from them."""
+        return False
 
     def searches(self, n_nodes: int) -> bool:
         """Rows do not travel, so a frontier is never searched straight from them."""
@@ -65,13 +70,13 @@ class DaskRows:
 
     def search(self, grower: _core.Grower) -> None:
         """Never asked for, since `searches` says no."""
-        raise NotImplementedError
 
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""
-        return self._crew.ask_sums(Confusion(forest))
+        return self._shards.ask(ConfusionStep(forest))
 
-    def _add_children(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
-        lefts = self._n_nodes + 2 * np.arange(len(splits), dtype=np.int32)
-        self._n_nodes += 2 * len(splits)
+    def _add_children(self, n_splits: int) -> NDArray[np.int32]:
+        """The left one of every two nodes that splits make."""
+        lefts = self._n_nodes + 2 * np.arange(n_splits, dtype=np.int32)
+        self._n_nodes += 2 * n_splits
         return lefts

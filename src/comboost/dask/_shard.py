@@ -4,14 +4,13 @@ A shard is an actor of Dask: an object that lives on one worker. Shards form a t
 children, and the answers come back added up, so each wire carries one histogram per node of the tree that is grown,
 however many workers there are.
 
-The state of a shard is a pure function of its rows and of the steps taken, so a lost one is made anew from both. Steps
-are numbered, and a step that is asked for again, because another shard was lost meanwhile, is answered but not taken
-again.
+A lost shard is made anew from its rows and from the steps taken. Steps are numbered, and a step that is asked for
+again, because another shard was lost meanwhile, is answered but not taken again.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -19,36 +18,13 @@ from distributed import get_client, get_worker
 from numpy.typing import NDArray
 
 from comboost._costs import class_masses
-from comboost._dtypes import SUM, Floats, Sums
+from comboost._dtypes import SUM, Sums
 from comboost._memory import footprint, in_gib
 from comboost._origin import RowDigest, digest_rows
-from comboost._rows import Ballot, BinnedRows, Vote
-from comboost._tree import Forest
+from comboost._rows import BinnedRows
 from comboost.dask._cluster import LOOK_AFTER
 from comboost.dask._coding import CodedRows
-
-
-class Pass(NamedTuple):
-    """What a pass over the rows found: the loss, the largest row, the histogram of all rows; see `Costs`."""
-
-    loss: int
-    largest: float
-    root: Sums | None
-
-
-Answer = Pass | Sums | None
-
-
-def add(one: Answer, other: Answer) -> Answer:
-    """The answers of different rows as one."""
-    if isinstance(one, Pass) and isinstance(other, Pass):
-        root = None if one.root is None or other.root is None else one.root + other.root
-        return Pass(one.loss + other.loss, max(one.largest, other.largest), root)
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one + other
-    assert one is None
-    assert other is None
-    return None
+from comboost.dask._steps import Answer, ShardState, add, unpack
 
 
 @dataclass(frozen=True)
@@ -79,13 +55,20 @@ class ShardSettings:
     digested: bool
 
 
-class Found(NamedTuple):
-    """What a shard says of itself once it is there."""
+class ShardFacts(NamedTuple):
+    """Where a shard is, and what tells its rows from others."""
 
     worker: str
     masses: Sums  # of the classes
     code_sums: Sums  # of every feature: other rows would hardly have the same
     digest: RowDigest
+
+
+class ChildShard(NamedTuple):
+    """A shard to which another one passes steps on: the address of its worker, and how to call it."""
+
+    worker: str
+    actor: Any
 
 
 class Shard:
@@ -100,221 +83,89 @@ class Shard:
     """
 
     def __init__(self, coded: list[CodedRows], settings: ShardSettings) -> None:
-        worker = get_worker()
+        worker, n_classes = get_worker(), settings.n_classes
         check_worker_memory(worker, sum(len(rows.labels) for rows in coded), settings)
         rows = CodedRows.join(coded)
-        n_classes = settings.n_classes
-        self._rows = BinnedRows(
+        self._facts = ShardFacts(
+            worker.address,
+            class_masses(rows.labels, rows.weights, n_classes),
+            rows.codes.sum(axis=1, dtype=SUM),
+            digest_rows(rows.codes, rows.labels, rows.weights) if settings.digested else RowDigest(0, 0),
+        )
+        binned = BinnedRows(
             rows.labels,
             rows.weights,
             n_classes,
             threads_of(worker, settings.n_jobs),
             codes=rows.codes,
-            bin_offsets=settings.bin_offsets,
+            bin_offsets=np.require(settings.bin_offsets, requirements="A"),  # they may have arrived at any address
             counted=settings.counted,
         )
-        digest = digest_rows(rows.codes, rows.labels, rows.weights) if settings.digested else RowDigest(0, 0)
-        masses = class_masses(rows.labels, rows.weights, n_classes)
-        self._found = Found(worker.address, masses, rows.codes.sum(axis=1, dtype=SUM), digest)
-        self._children: list[tuple[str, Any]] = []
-        self._number = 0
-        self._answer: Answer = None
-        self._frontier: list[Sums] = []  # histograms of the nodes to be split, of these rows alone
-        self._begin = 0  # the number of the first of them
-        self._n_nodes = 1
+        self._state = ShardState(binned)
+        self._children: list[ChildShard] = []
+        self._last_number = 0
+        self._last_answer: Answer = None
 
-    def found(self) -> Found:
+    def facts(self) -> ShardFacts:
         """What there is to say of this shard; also a sign that it lives."""
-        return self._found
+        return self._facts
 
-    def adopt(self, children: list[tuple[str, Any]]) -> None:
-        """Pass steps on to these shards, each with its worker's address."""
+    def set_children(self, children: list[ChildShard]) -> None:
+        """Pass steps on to these shards."""
         self._children = children
 
-    def catch_up(self, steps: "list[Step]", number: int) -> None:
+    def replay(self, steps: list[bytes], number: int) -> None:
         """Take steps that others have taken already, up to a number."""
-        for step in steps:
-            self._answer = step.take(self)
-        self._number = number
+        for packed in steps:
+            self._last_answer = unpack(packed).take(self._state)
+        self._last_number = number
 
-    def ask(self, number: int, step: "Step") -> Answer:
+    def ask(self, number: int, packed: bytes) -> Answer:
         """Take a step, here and in the shards below, and add up the answers."""
         # Those on other workers come first: they start at once, while one on this worker is done when called.
-        asked = [child.ask(number, step) for _, child in self._children]
-        answer = self._answer_to(number, step)
-        for (address, child), future in zip(self._children, asked, strict=True):
-            answer = add(answer, wait_for(future, child, address))
+        asked = [child.actor.ask(number, packed) for child in self._children]
+        step = unpack(packed)
+        if not step.changes:
+            answer = step.take(self._state)
+        elif number < self._last_number:
+            raise RuntimeError(
+                f"Step {number} came after step {self._last_number}; it was asked for by one who has given up."
+            )
+        else:
+            if number > self._last_number:
+                self._last_answer = step.take(self._state)
+                self._last_number = number
+            answer = self._last_answer
+        for child, future in zip(self._children, asked, strict=True):
+            answer = add(answer, answer_of_child(child, future))
         return answer
 
-    def _answer_to(self, number: int, step: "Step") -> Answer:
-        if not step.changes:
-            return step.take(self)
-        if number < self._number:
-            raise RuntimeError(
-                f"Step {number} came after step {self._number}; it was asked for by one who has given up."
-            )
-        if number > self._number:
-            self._answer = step.take(self)
-            self._number = number
-        return self._answer
 
-    def advance(self, vote: Vote | None, unit: Floats, exponent: int, with_root: bool) -> Pass:
-        """Add votes, quantise the costs, and start a new tree."""
-        loss, largest = self._rows.quantise(unit, vote, exponent)
-        root = self._rows.start_tree(count=with_root)
-        self._frontier = [] if root is None else list(root)
-        self._begin, self._n_nodes = 0, 1
-        return Pass(loss, largest, root)
+def answer_of_child(child: ChildShard, future: Any) -> Any:
+    """What a call of a shard below gave; an error if its worker is gone, even if nobody hung up."""
+    sign_of_life: Any = None
 
-    def split(self, splits: NDArray[np.int32]) -> Sums:
-        """Apply splits: the histograms of the left children.
-
-        The smaller child of each is counted, which may be another one on another worker; its sibling is what then is
-        left of the parent's histogram of these rows alone.
-        """
-        smaller = self._rows.divide(splits)
-        frontier: list[Sums] = []
-        for parent, place, counted in zip(
-            splits[:, 0] - self._begin, smaller - self._n_nodes, self._rows.count(smaller), strict=True
-        ):
-            # Not in place: with workers in the client's process, the client holds this very array of the parent.
-            sibling = self._frontier[parent] - counted
-            frontier += [counted, sibling] if place % 2 == 0 else [sibling, counted]
-        self._grow(splits, frontier)
-        return np.stack(frontier[::2])
-
-    def divide(self, splits: NDArray[np.int32]) -> None:
-        """Apply splits and count nothing."""
-        self._rows.divide(splits)
-        self._grow(splits, [])
-
-    def _grow(self, splits: NDArray[np.int32], frontier: list[Sums]) -> None:
-        self._begin = self._n_nodes
-        self._n_nodes += 2 * len(splits)
-        self._frontier = frontier
-
-    def count(self, nodes: NDArray[np.int32]) -> Sums:
-        """Histograms of these nodes."""
-        return self._rows.count(nodes)
-
-    def measure(self, ballot: Ballot) -> Sums:
-        """Cost sums by (truth, class) that a vote would shrink, grow and leave."""
-        return self._rows.measure(ballot)
-
-    def confusion(self, forest: Forest) -> Sums:
-        """Weights by (truth, prediction of the whole vote)."""
-        return self._rows.confusion(forest)
-
-
-class Step(Protocol):
-    """A question to all shards. Where it changes them, it is part of the history that makes a lost one anew."""
-
-    changes: ClassVar[bool]
-
-    def take(self, shard: Shard) -> Answer:
-        """Take the step in one shard."""
-
-
-@dataclass(frozen=True)
-class Advance:
-    """Add the votes of the last round and start a new tree."""
-
-    changes: ClassVar[bool] = True
-    vote: Vote | None
-    unit: Floats
-    exponent: int
-    with_root: bool
-
-    def take(self, shard: Shard) -> Pass:
-        """Take the step in one shard."""
-        return shard.advance(self.vote, self.unit, self.exponent, self.with_root)
-
-
-@dataclass(frozen=True)
-class Split:
-    """Apply splits and count the left children."""
-
-    changes: ClassVar[bool] = True
-    splits: NDArray[np.int32]
-
-    def take(self, shard: Shard) -> Sums:
-        """Take the step in one shard."""
-        return shard.split(self.splits)
-
-
-@dataclass(frozen=True)
-class Divide:
-    """Apply splits and count nothing."""
-
-    changes: ClassVar[bool] = True
-    splits: NDArray[np.int32]
-
-    def take(self, shard: Shard) -> None:
-        """Take the step in one shard."""
-        shard.divide(self.splits)
-
-
-@dataclass(frozen=True)
-class Count:
-    """Count nodes."""
-
-    changes: ClassVar[bool] = False
-    nodes: NDArray[np.int32]
-
-    def take(self, shard: Shard) -> Sums:
-        """Take the step in one shard."""
-        return shard.count(self.nodes)
-
-
-@dataclass(frozen=True)
-class Measure:
-    """Measure a vote."""
-
-    changes: ClassVar[bool] = False
-    ballot: Ballot
-
-    def take(self, shard: Shard) -> Sums:
-        """Take the step in one shard."""
-        return shard.measure(self.ballot)
-
-
-@dataclass(frozen=True)
-class Confusion:
-    """Count what the whole vote takes for what."""
-
-    changes: ClassVar[bool] = False
-    forest: Forest
-
-    def take(self, shard: Shard) -> Sums:
-        """Take the step in one shard."""
-        return shard.confusion(self.forest)
-
-
-def wait_for(future: Any, child: Any, address: str) -> Any:
-    """The answer of another shard; an error where its worker is gone, even if nobody hung up."""
-    sign: Any = None
-
-    def look() -> None:
-        nonlocal sign
-        if address not in get_client().nthreads():
-            raise OSError(f"The worker at {address} is gone.")
+    def check() -> None:
+        nonlocal sign_of_life
+        if child.worker not in get_client().nthreads():
+            raise OSError(f"The worker at {child.worker} is gone.")
         # Another worker may be at this address by now. It would say that it knows no such shard.
-        if sign is not None and sign.done():
-            sign.result()
-            sign = None
-        sign = sign or child.found()
+        if sign_of_life is not None and sign_of_life.done():
+            sign_of_life.result()
+            sign_of_life = None
+        sign_of_life = sign_of_life or child.actor.facts()
 
-    return answer_of(future, look)
+    return wait_for_answer(future, check)
 
 
-def answer_of(future: Any, look: Callable[[], None]) -> Any:
-    """What a call of an actor gave; while there is no answer, look around from time to time, which may raise."""
+def wait_for_answer(future: Any, check: Callable[[], None]) -> Any:
+    """What a call of an actor gave; while there is no answer, check from time to time, which may raise."""
     while not future.done():
         try:
             return future.result(timeout=LOOK_AFTER)
         except TimeoutError:
             if not future.done():
-                look()
+                check()
     return future.result()
 
 
@@ -327,7 +178,7 @@ def threads_of(worker: Any, n_jobs: int | None) -> int:
 
 
 def check_worker_memory(worker: Any, n_rows: int, settings: ShardSettings) -> None:
-    """Raise where the rows of a worker would need more memory than it may take."""
+    """Raise if the rows of a worker would need more memory than it may take."""
     limit = worker.memory_manager.memory_limit
     n_bins, n_features = int(settings.bin_offsets[-1]), len(settings.bin_offsets) - 1
     needed = sum(footprint(n_rows, n_features, settings.n_classes, n_bins, settings.max_depth).values())

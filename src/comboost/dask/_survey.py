@@ -1,9 +1,8 @@
-"""What all rows together are like, from what each part is like. In: parts. Out: classes, their weights, categories.
+"""What all rows together are like, from what each part is like. In: parts. Out: classes, weights, categories.
 
 Every answer can be joined with others in any order, and what comes out does not depend on how the rows were cut.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,17 +12,18 @@ from distributed import get_worker
 from numpy.typing import NDArray
 
 from comboost._categories import Categories, Column, sorted_values
+from comboost._costs import count_exponents
 from comboost._dtypes import SUM, Sums
-from comboost._training_set import check_masses, check_n_rows, read_classes, read_distinct
-from comboost.dask._block import Block, naming
-from comboost.dask._parts import Part
-from comboost.dask._quantiles import Question, Tally, count
+from comboost._training_set import check_masses, check_n_rows, read_classes, read_weights_of_part
+from comboost.dask._coding import CheckedPart, distinct_labels
+from comboost.dask._parts import Part, partition_in_errors
+from comboost.dask._quantiles import Question, Tally, count_keys
 
 
-class Home(NamedTuple):
-    """Where a part was read, and how many of its rows weigh something."""
+class PartLocation(NamedTuple):
+    """Which part was read on which worker, and how many of its rows weigh something."""
 
-    place: int
+    number: int
     n_rows: int
     worker: str
 
@@ -35,11 +35,11 @@ class LabelCounts(NamedTuple):
     masses: Sums
 
     @classmethod
-    def of_block(cls, block: Block) -> "LabelCounts":
-        """Count the labels of a block."""
-        labels, places = distinct_labels(block.labels)
+    def of_part(cls, checked: CheckedPart) -> "LabelCounts":
+        """Count the labels of a part."""
+        labels, places = distinct_labels(checked.labels)
         masses = np.zeros(len(labels), dtype=SUM)
-        np.add.at(masses, places, 1 if block.weights is None else block.weights)
+        np.add.at(masses, places, 1 if checked.weights is None else checked.weights)
         return cls(labels, masses)
 
     @classmethod
@@ -66,7 +66,7 @@ class Survey:
         The distinct values of every feature of categories, among rows that weigh something.
     tally : Tally or None
         Counts of the numeric features' values; None without rows that weigh something.
-    homes : list of Home
+    locations : list of PartLocation
         The parts with rows that weigh something.
     """
 
@@ -74,23 +74,23 @@ class Survey:
     counts: LabelCounts | None = None
     columns: dict[int, Column] = field(default_factory=dict)
     tally: Tally | None = None
-    homes: list[Home] = field(default_factory=list)
+    locations: list[PartLocation] = field(default_factory=list)
 
     @classmethod
     def of_part(cls, part: Part, features: list[int], shift: int | None, question: Question) -> "Survey":
         """Survey a part: the categories of these features, and what the question asks of the others."""
         if len(part.y) == 0:
             return cls()
-        with naming(part):
-            block = Block.read(part, shift)
-            counts = LabelCounts.of_block(block)
-            if block.table.shape[0] == 0:
-                return cls(len(block.labels), counts)
-            columns = {f: only_values(block.table.column_values(f)) for f in features}
-            table = block.table.encode(Categories(dict.fromkeys(features, ())))
-            tally = count(table, question, block.kept_weights, 1)
-        home = Home(part.place, table.shape[0], get_worker().address)
-        return cls(len(block.labels), counts, columns, tally, [home])
+        with partition_in_errors(part):
+            checked = CheckedPart.read(part, shift)
+            counts = LabelCounts.of_part(checked)
+            if checked.table.shape[0] == 0:
+                return cls(len(checked.labels), counts)
+            columns = {f: only_values(checked.table.column_values(f)) for f in features}
+            table = checked.table.encode(Categories(dict.fromkeys(features, ())))
+            tally = count_keys(table, question, checked.kept_weights, 1)
+        location = PartLocation(part.number, table.shape[0], get_worker().address)
+        return cls(len(checked.labels), counts, columns, tally, [location])
 
     @classmethod
     def join(cls, surveys: "list[Survey]") -> "Survey":
@@ -103,10 +103,10 @@ class Survey:
             LabelCounts.join(counts) if counts else None,
             join_columns([s.columns for s in surveys]),
             Tally.merge(tallies) if tallies else None,
-            [home for s in surveys for home in s.homes],
+            [location for s in surveys for location in s.locations],
         )
 
-    def census(self) -> "ClassCensus":
+    def class_masses(self) -> "ClassMasses":
         """The classes and their weights, checked."""
         check_n_rows(self.n_rows)
         if self.counts is None:
@@ -118,29 +118,22 @@ class Survey:
         masses[places] = self.counts.masses
         check_masses(masses, classes)
         # Pickling makes a dtype of its own of every one that travels, and models would differ in that.
-        return ClassCensus(classes.astype(classes.dtype.str), masses)
+        return ClassMasses(classes.astype(classes.dtype.str), masses)
 
     def categories(self) -> Categories:
         """The categories, sorted."""
         return Categories({f: sorted_values(column) for f, column in self.columns.items()})
 
 
-class ClassCensus(NamedTuple):
+class ClassMasses(NamedTuple):
     """The classes, sorted, and the summed weight of each."""
 
     classes: NDArray[Any]
     masses: Sums
 
 
-def distinct_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
-    """As `read_distinct`, without a warning that there are many classes for so few rows: there are more elsewhere."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return read_distinct(labels, "y")
-
-
 def check_same_kind(surveys: Sequence[Survey]) -> None:
-    """Raise where labels are text here and numbers there."""
+    """Raise if labels are text here and numbers there."""
     example_of = {}
     for survey in surveys:
         assert survey.counts is not None
@@ -166,3 +159,18 @@ def join_columns(columns: Sequence[Mapping[int, Column]]) -> dict[int, Column]:
         before = joined[f].values if f in joined else []
         joined[f] = only_values(Column(column.label, [*before, *column.values], column.places))
     return joined
+
+
+def exponents_of_part(part: Part) -> dict[int, int]:
+    """How many of a part's weights have which binary exponent."""
+    n_rows = len(part.sample_weight)
+    if n_rows == 0:
+        return {}
+    with partition_in_errors(part):
+        return count_exponents(read_weights_of_part(part.sample_weight, n_rows, "sample_weight"))
+
+
+def join_exponents(counts: list[dict[int, int]]) -> dict[int, int]:
+    """How many weights of some parts have which binary exponent."""
+    exponents = set().union(*counts)
+    return {exponent: sum(part.get(exponent, 0) for part in counts) for exponent in exponents}

@@ -24,7 +24,7 @@ class DaskTraining(Training):
             n_threads=n_threads,
             past=trees_of(booster),
         )
-        super().__init__(booster, fit, fit.census, Given(X, y, sample_weight), n_threads)
+        super().__init__(booster, fit, fit.classes, Given(X, y, sample_weight), n_threads)
 
     def hold(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Validate on these rows, which are brought here if they are elsewhere."""

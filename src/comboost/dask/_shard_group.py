@@ -1,0 +1,306 @@
+"""The shards of a fit, on their workers. In: steps. Out: answers for all rows, whichever workers are lost meanwhile."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from dask.delayed import Delayed
+from distributed import CancelledError, Future
+
+from comboost._dtypes import Sums
+from comboost._origin import RowDigest
+from comboost.dask._cluster import Cluster, ClusterError
+from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, wait_for_answer
+from comboost.dask._steps import AdvanceStep, Answer, AnswerT, Step, align_sums, pack
+from comboost.dask._survey import PartLocation
+
+FAN_OUT = 4  # children of a shard: more would queue at its wire, fewer make the tree deep
+SLACK = 1.1  # a worker keeps parts that it has read up to this much more than its share
+TRIES = 5  # of one step
+
+
+class LostShardError(ConnectionError):
+    """A shard does not answer, or not well."""
+
+
+#: What a call of an actor raises if its worker is gone, or was replaced by one that does not know it.
+CONNECTION_ERRORS = (OSError, RuntimeError, KeyError, CancelledError)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardHandle:
+    """One shard: the parts that it holds, and how to reach it."""
+
+    parts: list[PartLocation]
+    future: Future
+    actor: Any
+    facts: ShardFacts
+
+    @property
+    def worker(self) -> str:
+        """The address of its worker."""
+        return self.facts.worker
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it holds."""
+        return sum(part.n_rows for part in self.parts)
+
+
+class ShardGroup:
+    """The shards of a fit.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        The cluster.
+    coded : dict of int to Delayed
+        The coded rows of every part that has any, by its number.
+    locations : list of PartLocation
+        Where these parts were read.
+    settings : ShardSettings
+        What every shard must know.
+    """
+
+    def __init__(
+        self, cluster: Cluster, coded: Mapping[int, Delayed], locations: Sequence[PartLocation], settings: ShardSettings
+    ) -> None:
+        self._cluster = cluster
+        self._coded = coded
+        self._locations = locations
+        self._settings = settings
+        self._handles: list[ShardHandle] = []
+        self._new_shards: list[Future] = []  # those that are being created
+        self._is_complete = False
+        self._first_sums: Sums | None = None  # of classes and codes
+        self._step_number = 0
+        self._n_losses = 0  # since the step was asked for
+        self._rounds: list[AdvanceStep] = []
+        self._tree_steps: list[Step[Answer]] = []  # of the tree that is being grown
+        try:
+            self._complete()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def masses(self) -> Sums:
+        """The summed weight of every class."""
+        masses: Sums = np.sum([handle.facts.masses for handle in self._handles], axis=0)
+        return masses
+
+    @property
+    def digest(self) -> RowDigest:
+        """A digest of all rows."""
+        digest = RowDigest(0, 0)
+        for handle in self._handles:
+            digest = digest.joined(handle.facts.digest)
+        return digest
+
+    def ask(self, step: Step[AnswerT]) -> AnswerT:
+        """Take a step in all shards, again if some are lost meanwhile: their answers, added up."""
+        self._step_number += 1
+        self._n_losses = 0
+        packed = pack(step)
+        while True:
+            self._complete()
+            check = partial(check_alive, [handle.future for handle in self._handles])
+            try:
+                check()
+                begun = self._handles[0].actor.ask(self._step_number, packed)
+                answer: AnswerT = align_sums(wait_for_answer(begun, check))
+            except CONNECTION_ERRORS as error:
+                self._note_loss(error)
+            else:
+                self._remember(step)
+                return answer
+
+    def close(self) -> None:
+        """Let go of the shards, so that their workers have their memory back."""
+        futures = [*self._new_shards, *(handle.future for handle in self._handles)]
+        self._handles, self._new_shards = [], []
+        self._cluster.cancel(futures)
+
+    def _remember(self, step: Step[Answer]) -> None:
+        """Keep a step that a lost shard would have to take again."""
+        if isinstance(step, AdvanceStep):
+            self._rounds.append(step)
+            self._tree_steps = []
+        elif step.changes:
+            self._tree_steps.append(step)
+
+    def _note_loss(self, error: BaseException) -> None:
+        """Have lost shards replaced before the next try of the step; give up if it was the last one."""
+        self._is_complete = False
+        self._n_losses += 1
+        if self._n_losses == TRIES:
+            raise ClusterError(
+                f"The fit was given up after {TRIES} tries of one step, each of which lost a worker or failed on one, "
+                f"the last with: {error}. Look into the workers' logs; often it is memory."
+            ) from error
+
+    def _complete(self) -> None:
+        """See to it that there is a shard for every part."""
+        while not self._is_complete:
+            try:
+                self._replace_lost()
+            except LostShardError as error:
+                self._note_loss(error)
+
+    def _replace_lost(self) -> None:
+        """Make lost shards anew, with their rows and all steps so far, and put all into a tree."""
+        alive = [handle for handle in self._handles if is_alive(handle)]
+        self._cluster.cancel([*self._new_shards, *(handle.future for handle in self._handles if handle not in alive)])
+        self._handles, self._new_shards = alive, []
+        workers = self._cluster.wait_for_workers()
+        held = {part for handle in alive for part in handle.parts}
+        loads = {worker: sum(handle.n_rows for handle in alive if handle.worker == worker) for worker in workers}
+        missing = [part for part in self._locations if part not in held]
+        self._handles += self._create(assign_parts(missing, workers, loads))
+        self._check_same_rows()
+        self._link()
+        self._is_complete = True
+
+    def _create(self, parts_of: Mapping[str, list[PartLocation]]) -> list[ShardHandle]:
+        """Make shards of parts, each on a worker if that lives, and on another one otherwise."""
+        client = self._cluster.client
+        coded = {}
+        for worker, parts in parts_of.items():
+            delayed = [self._coded[part.number] for part in parts]
+            coded[worker] = client.compute(delayed, workers=[worker], allow_other_workers=True)
+        self._cluster.finish([future for futures in coded.values() for future in futures])
+        self._new_shards = [
+            client.submit(
+                Shard, futures, self._settings, actor=True, pure=False, workers=[worker], allow_other_workers=True
+            )
+            for worker, futures in coded.items()
+        ]
+        self._cluster.wait(self._new_shards)
+        actors = [actor_of(future) for future in self._new_shards]
+        facts = answers_to((actor.facts() for actor in actors), self._new_shards)
+        del coded  # the shards have the rows now
+        steps = [pack(step) for step in (*without_roots(self._rounds), *self._tree_steps)]
+        answers_to((actor.replay(steps, self._step_number - 1) for actor in actors), self._new_shards)
+        handles = [ShardHandle(*each) for each in zip(parts_of.values(), self._new_shards, actors, facts, strict=True)]
+        self._new_shards = []
+        return handles
+
+    def _check_same_rows(self) -> None:
+        """Raise if rows that were read again are other ones."""
+        sums = np.concatenate([self.masses, np.sum([handle.facts.code_sums for handle in self._handles], axis=0)])
+        if self._first_sums is None:
+            self._first_sums = sums
+        elif not np.array_equal(sums, self._first_sums):
+            raise changed_rows_error("a worker was lost and its rows were read again")
+
+    def _link(self) -> None:
+        """Tell every shard which ones are below it."""
+        children = children_of(self._handles)
+        self._handles = list(children)
+        answers_to(
+            (
+                handle.actor.set_children([ChildShard(child.worker, child.actor) for child in below])
+                for handle, below in children.items()
+            ),
+            [handle.future for handle in self._handles],
+        )
+
+
+def actor_of(future: Future) -> Any:
+    """How to call a shard that was created."""
+    try:
+        return future.result()
+    except CancelledError as error:
+        raise LostShardError("a shard was lost while it was made") from error
+
+
+def is_alive(handle: ShardHandle) -> bool:
+    """Whether a shard answers."""
+    check = partial(check_alive, [handle.future])
+    try:
+        check()
+        wait_for_answer(handle.actor.facts(), check)
+    except CONNECTION_ERRORS:
+        return False
+    return True
+
+
+def answers_to(calls: Iterable[Any], needed: Sequence[Future]) -> list[Any]:
+    """Begin all calls of actors, then wait for their answers; an error if a shard is lost that is needed for them."""
+    check = partial(check_alive, needed)
+    try:
+        check()
+        return [wait_for_answer(begun, check) for begun in list(calls)]
+    except CONNECTION_ERRORS as error:
+        raise LostShardError(str(error)) from error
+
+
+def check_alive(shards: Sequence[Future]) -> None:
+    """Raise if Dask has noticed that the worker of a shard is gone."""
+    if any(future.status != "finished" for future in shards):
+        raise LostShardError("a worker with a shard is gone")
+
+
+def children_of(handles: Iterable[ShardHandle]) -> dict[ShardHandle, list[ShardHandle]]:
+    """The shards to which each one passes steps on; the first one is above all others.
+
+    A worker runs its actors in one thread, those of other fits too. So shards wait only for those on workers with
+    larger addresses, or on their own, which they run themselves: no worker waits for another that waits for it.
+    """
+    by_worker: dict[str, list[ShardHandle]] = defaultdict(list)
+    for handle in sorted(handles, key=lambda handle: handle.worker):
+        by_worker[handle.worker].append(handle)
+    firsts = [first for first, *_ in by_worker.values()]
+    children: dict[ShardHandle, list[ShardHandle]] = {}
+    for i, (first, *others) in enumerate(by_worker.values()):
+        children[first] = [*firsts[FAN_OUT * i + 1 : FAN_OUT * (i + 1) + 1], *others]
+        children.update({other: [] for other in others})
+    return children
+
+
+def changed_rows_error(when: str) -> ClusterError:
+    """What to do about rows that change."""
+    return ClusterError(
+        f"The collection gives other rows each time it is computed, as was seen when {when}; give X.persist() and "
+        "y.persist(), or a source that does not change."
+    )
+
+
+def without_roots(rounds: Sequence[AdvanceStep]) -> list[AdvanceStep]:
+    """Rounds to take again: only the last needs its histogram."""
+    return [*(replace(step, with_root=False) for step in rounds[:-1]), *rounds[-1:]]
+
+
+def assign_parts(
+    parts: Sequence[PartLocation], workers: Mapping[str, int], loads: Mapping[str, int] | None = None
+) -> dict[str, list[PartLocation]]:
+    """Which worker holds which parts: the one that read them, unless it would have much more than its share.
+
+    Parameters
+    ----------
+    parts : list of PartLocation
+        The parts.
+    workers : dict of str to int
+        The threads of every worker; shares go by them.
+    loads : dict of str to int, optional
+        The rows that workers hold already.
+
+    Returns
+    -------
+    dict of str to list of PartLocation
+        The parts by worker, for those that have any.
+    """
+    n_rows = {worker: (loads or {}).get(worker, 0) for worker in workers}
+    share = SLACK * (sum(n_rows.values()) + sum(part.n_rows for part in parts)) / sum(workers.values())
+    assigned: dict[str, list[PartLocation]] = defaultdict(list)
+    for part in sorted(parts, key=lambda part: (-part.n_rows, part.number)):
+        after = {worker: (n_rows[worker] + part.n_rows) / threads for worker, threads in workers.items()}
+        least = min(after, key=lambda worker: after[worker])
+        stays = part.worker in after and after[part.worker] <= max(share, after[least])
+        worker = part.worker if stays else least
+        assigned[worker].append(part)
+        n_rows[worker] += part.n_rows
+    return assigned
