@@ -90,8 +90,8 @@ def fit_in_blocks(problem, cuts):
     raw = raw if data.rows is None else raw.take(data.rows)
     _, _, bins, codes = bin_table(raw, booster.categorical_features, data.weights, booster.max_bins, 1, lambda _: None)
     n_classes = len(data.classes)
-    task = booster._task(raw.shape[0], data.classes, data.masses, booster._seed(raw.shape[0], data.classes, None))
-    learner = booster._tree_learner(bins, task, None)
+    plan = booster._plan(raw.shape[0], data.classes, data.masses, booster._seed(raw.shape[0], data.classes, None))
+    learner = booster._tree_learner(bins, plan, None)
     blocks = [
         BinnedRows(
             data.labels[part],
@@ -104,7 +104,7 @@ def fit_in_blocks(problem, cuts):
         )
         for part in np.split(np.arange(len(data.labels)), cuts)
     ]
-    history = boost(BlockRows(blocks, n_classes), learner, task.objective, task.rules)
+    history = boost(BlockRows(blocks, n_classes), learner, plan.objective, plan.rules)
     return learner.forest(history.alphas).nodes.tobytes(), history.alphas, history.edges, history.losses
 
 
@@ -200,13 +200,13 @@ def test_interrupted_fit_ends_and_leaves_the_estimator_and_its_threads_as_they_w
     import os, signal
     from comboost.cli._comparison import RoundCounter
     model = CoMBoClassifier(n_estimators=3, n_jobs=2).fit(X, y)
-    n_threads = len(os.listdir("/proc/self/task"))
+    n_threads = len(os.listdir("/proc/self/plan"))
     model.set_params(n_estimators=10**9)
     try:
         model.set_callbacks(RoundCounter(lambda n: n == 5 and os.kill(os.getpid(), signal.SIGINT)))
         model.fit(X, y)
     except KeyboardInterrupt:
-        print("interrupted", model.n_iter_, len(os.listdir("/proc/self/task")) <= n_threads)
+        print("interrupted", model.n_iter_, len(os.listdir("/proc/self/plan")) <= n_threads)
     """
     assert run_script(body) == ["interrupted", "3", "True"]
 

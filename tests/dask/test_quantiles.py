@@ -5,15 +5,15 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from comboost._categories import Categories
-from comboost._sources import ArraySource, PandasSource
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import feature_columns, missing_masks
 
 from comboost import _core
-from comboost._table import RawTable
+from comboost._table.categories import Categories
+from comboost._table.frames import PandasSource
+from comboost._table.table import ArraySource, RawTable
 from comboost.dask import _quantiles
 from comboost.dask._quantiles import CELL_DTYPE, EdgeSearch, Tally, count_keys
 

@@ -20,7 +20,9 @@ ON_DASK = {CoMBoClassifier: DaskCoMBoClassifier, AdaBoostMMClassifier: DaskAdaBo
 
 def on_dask(local, client):
     """The estimator of the same parameters that fits on a cluster."""
-    return ON_DASK[type(local)](**local.get_params(deep=False), client=client)
+    parameters = local.get_params(deep=False)
+    del parameters["estimator"], parameters["validation_fraction"]
+    return ON_DASK[type(local)](**parameters, client=client)
 
 
 def cut(rows, sizes):
@@ -106,7 +108,7 @@ def test_deep_trees_whose_histograms_are_counted_in_pieces_give_the_local_model(
     X, y = load_yeast(return_X_y=True)
     local = CoMBoClassifier(random_state=0, n_estimators=3, max_depth=None)
     expected = everything(local.fit(X, y))
-    monkeypatch.setattr("comboost._learners.HISTOGRAM_BUDGET", 2**20)
+    monkeypatch.setattr("comboost._boosting.learners.HISTOGRAM_BUDGET", 2**20)
     model = on_dask(CoMBoClassifier(random_state=0, n_estimators=3, max_depth=None), client)
     assert everything(model.fit(cut(X, [500, 984]), cut(y, [500, 984])).to_local()) == expected
 

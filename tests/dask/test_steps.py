@@ -7,7 +7,7 @@ import pytest
 
 from comboost import CoMBoClassifier
 from comboost._dtypes import SUM
-from comboost._rows import Vote
+from comboost._engine.rows import Vote
 from comboost.dask._quantiles import EdgeSearch
 from comboost.dask._steps import (
     AdvanceAnswer,

@@ -249,11 +249,11 @@ class Validation:
     ) -> None:
         self._fit = fit
         self._held = held
-        self._judge = Judge(scoring, held, fit.task.n_threads)
+        self._judge = Judge(scoring, held, fit.plan.n_threads)
         self.patience = patience
         self._estimator = estimator
         self._audience = fit.audience(held.table)
-        self._votes = np.zeros((len(held.labels), len(fit.task.classes)))
+        self._votes = np.zeros((len(held.labels), len(fit.plan.classes)))
 
     def end(self, history: History) -> bool:
         """Score the rounds kept so far, the last of which is new; True if it is time to stop."""
@@ -293,7 +293,7 @@ class ModelSoFar:
         self._history = history
         self._X = X
         self._votes = votes
-        self.classes_ = fit.task.classes
+        self.classes_ = fit.plan.classes
         self.n_iter_ = len(history)
 
     @cached_property

@@ -22,7 +22,7 @@ from comboost._table.table import RawTable
 
 
 @dataclass(frozen=True)
-class Task:
+class FitPlan:
     """What a fit is to do.
 
     Attributes
@@ -58,7 +58,7 @@ class Fit(ABC):
 
     Attributes
     ----------
-    task : Task
+    plan : FitPlan
         What is to be done.
     learner : Learner
         The weak learner.
@@ -66,24 +66,24 @@ class Fit(ABC):
         The rows that it learns from.
     """
 
-    task: Task
+    plan: FitPlan
     learner: Any
     rows: Any
 
     @cached_property
     def origin(self) -> Origin:
         """What the model is learned with, for a warm start."""
-        task = self.task
-        return Origin(fingerprints(task.parameters), task.seed, task.n_rows, task.classes, self._row_fingerprint())
+        plan = self.plan
+        return Origin(fingerprints(plan.parameters), plan.seed, plan.n_rows, plan.classes, self._row_fingerprint())
 
     def bounds(self, history: History) -> Floats:
         """What the edges of the rounds promise."""
-        return bound_curve(self.task.objective.start, history.edges, self.task.rules.learning_rate)
+        return bound_curve(self.plan.objective.start, history.edges, self.plan.rules.learning_rate)
 
     def attributes(self, history: History) -> dict[str, Any]:
         """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
         return {
-            "classes_": self.task.classes,
+            "classes_": self.plan.classes,
             "n_iter_": len(history),
             "estimator_weights_": np.array(history.alphas),
             "edges_": np.array(history.edges),
@@ -137,7 +137,7 @@ class TreeFit(Fit):
 
     def audience(self, table: RawTable) -> Audience:
         """Rows that trees vote on, one after the other."""
-        return Audience(table.encode(self.categories), self.task.n_threads)
+        return Audience(table.encode(self.categories), self.plan.n_threads)
 
     def _row_fingerprint(self) -> str:
         values = digest(self.bins.flat_edges, self.bins.edge_starts, self.bins.kinds, self.categories.values)

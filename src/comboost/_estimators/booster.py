@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from comboost._boosting.callbacks import CALLBACKS, CallbackSupportMixin, RoundCallbacks, with_callbacks
 from comboost._boosting.early_stopping import HeldRows, Patience, Validation, hold_out
-from comboost._boosting.fit import EstimatorFit, Fit, Task, TreeFit
+from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
 from comboost._boosting.learners import (
     EstimatorAudience,
     EstimatorLearner,
@@ -34,6 +34,7 @@ from comboost._engine.rows import BinnedRows, MemoryRows
 from comboost._estimators.export import export_tree
 from comboost._estimators.parameters import (
     FUNCTION,
+    HINTS,
     NOTHING,
     SWITCH,
     TEXT,
@@ -89,6 +90,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
     """A boosted vote; whether every class or every row counts the same is all that its kinds differ in."""
 
     _by_class: ClassVar[bool]
+    _hints: ClassVar[Mapping[str, str]] = HINTS
 
     @explained
     def __init__(
@@ -199,7 +201,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         if past is None:
             self._forget()
         else:
-            past.check_parameters(self.get_params(deep=False))
+            past.check_parameters(self._parameters())
         fit, held = self._prepare(X, y, sample_weight, validation, past)
         self._run(fit, held, (X, y, sample_weight), past)
 
@@ -215,7 +217,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
                 catch_up(validation, past)
-            history = boost(fit.rows, fit.learner, fit.task.objective, fit.task.rules, watch, history)
+            history = boost(fit.rows, fit.learner, fit.plan.objective, fit.plan.rules, watch, history)
             if validation is not None:
                 history = history.first(validation.patience.best_round)
                 self.validation_curve_ = np.array(validation.patience.curve)
@@ -238,14 +240,14 @@ class VoteBooster(CallbackSupportMixin, Voter):
             held = self._read_held(validation, data.classes)
         elif self.early_stopping:
             data, held = self._hold_out(data, table, X, sample_weight, seed)
-        task = self._task(n_rows, data.classes, data.masses, seed)
+        plan = self._plan(n_rows, data.classes, data.masses, seed)
         learned = None if past is None else past.learned
         if weak is not None:
-            return prepare_clones(weak, table, data, task, learned), held
-        return self._prepare_trees(table, data, task, learned), held
+            return prepare_clones(weak, table, data, plan, learned), held
+        return self._prepare_trees(table, data, plan, learned), held
 
-    def _prepare_trees(self, table: RawTable, data: TrainingSet, task: Task, past: TreePast | None) -> TreeFit:
-        n_rows, n_features, n_classes, n_threads = len(data.labels), table.shape[1], len(data.classes), task.n_threads
+    def _prepare_trees(self, table: RawTable, data: TrainingSet, plan: FitPlan, past: TreePast | None) -> TreeFit:
+        n_rows, n_features, n_classes, n_threads = len(data.labels), table.shape[1], len(data.classes), plan.n_threads
         _, categories, bins, codes = bin_table(
             table if data.rows is None else table.take(data.rows),
             self.categorical_features,
@@ -254,7 +256,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
             n_threads,
             lambda n_bins: check_memory(n_rows, n_features, n_classes, n_bins, self.max_depth),
         )
-        learner = self._tree_learner(bins, task, past)
+        learner = self._tree_learner(bins, plan, past)
         rows = BinnedRows(
             data.labels,
             data.weights,
@@ -265,12 +267,12 @@ class VoteBooster(CallbackSupportMixin, Voter):
             counted=learner.counts_rows,
         )
         row_digest = digest_rows(codes, data.labels, data.weights) if self.warm_start else None
-        return TreeFit(task, learner, rows, categories, bins, row_digest)
+        return TreeFit(plan, learner, rows, categories, bins, row_digest)
 
-    def _task(self, n_rows: int, classes: NDArray[Any], masses: Sums, seed: int) -> Task:
+    def _plan(self, n_rows: int, classes: NDArray[Any], masses: Sums, seed: int) -> FitPlan:
         costs = None if self.cost_matrix is None else cost_array(self.cost_matrix, classes)
-        return Task(
-            parameters=self.get_params(deep=False),
+        return FitPlan(
+            parameters=self._parameters(),
             rules=BoostRules(self.n_estimators, float(self.learning_rate), self.step),
             objective=Objective.of(costs, masses, by_class=self._by_class),
             classes=classes,
@@ -279,16 +281,21 @@ class VoteBooster(CallbackSupportMixin, Voter):
             n_threads=n_threads_of(self.n_jobs),
         )
 
-    def _tree_learner(self, bins: BinMapper, task: Task, past: TreePast | None) -> TreeLearner:
+    def _parameters(self) -> dict[str, Any]:
+        """All parameters, two of which the estimators on a cluster keep at their defaults."""
+        fixed = {"estimator": self.estimator, "validation_fraction": self.validation_fraction}
+        return fixed | self.get_params(deep=False)
+
+    def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:
         rules = TreeRules(
             self.max_depth,
             self.criterion,
             self.min_samples_leaf,
             self.min_weight_fraction_leaf,
             count_features(self.max_features, len(bins.edges)),
-            task.seed,
+            plan.seed,
         )
-        return TreeLearner(bins, len(task.classes), rules, task.n_threads, past)
+        return TreeLearner(bins, len(plan.classes), rules, plan.n_threads, past)
 
     def _seed(self, n_rows: int, classes: NDArray[Any], past: Past | None) -> int:
         """Seeds the draws of every round; that of the earlier fit, whose rows these must be, in a warm start."""
@@ -425,13 +432,13 @@ class VoteBooster(CallbackSupportMixin, Voter):
 
 
 def prepare_clones(
-    weak: Any, matrix: Any, data: TrainingSet, task: Task, past: Sequence[ClassifierMixin] | None
+    weak: Any, matrix: Any, data: TrainingSet, plan: FitPlan, past: Sequence[ClassifierMixin] | None
 ) -> EstimatorFit:
     """A fit of clones of a classifier, on the rows of a matrix that it takes."""
     chosen, n_classes = matrix if data.rows is None else matrix[data.rows], len(data.classes)
-    learner = EstimatorLearner(weak, chosen, data.labels, n_classes, task.seed, past or ())
-    rows = MemoryRows(data.labels, data.weights, n_classes, task.n_threads)
-    return EstimatorFit(task, learner, rows, hash_matrix(matrix, data.labels, data.weights))
+    learner = EstimatorLearner(weak, chosen, data.labels, n_classes, plan.seed, past or ())
+    rows = MemoryRows(data.labels, data.weights, n_classes, plan.n_threads)
+    return EstimatorFit(plan, learner, rows, hash_matrix(matrix, data.labels, data.weights))
 
 
 def catch_up(validation: Validation, past: Past) -> None:

@@ -17,21 +17,22 @@ R = TypeVar("R")
 
 Rule = tuple[str, Callable[[Any], bool]]  # what is expected, in words, and whether a value is it
 
-#: What other libraries call it, and what to give here.
-NAMES_ELSEWHERE = {
-    "class_weight": "cost_matrix, one cost per true class: a weight of a class would cancel in the weights of its rows",
-    "scale_pos_weight": "cost_matrix, one cost per true class",
-    "max_iter": "n_estimators",
-    "num_iterations": "n_estimators",
-    "iterations": "n_estimators",
-    "eta": "learning_rate",
-    "eval_set": "X_val and y_val to fit, and early_stopping=True",
-    "early_stopping_rounds": "early_stopping=True and n_iter_no_change",
-    "eval_metric": "scoring",
-    "base_estimator": "estimator",
-    "cat_features": "categorical_features",
-    "categorical_feature": "categorical_features",
-    "seed": "random_state",
+#: What other libraries call it, and what to do here.
+HINTS = {
+    "class_weight": "give cost_matrix, one cost per true class: a weight for all rows of a class would cancel",
+    "scale_pos_weight": "give cost_matrix, one cost per true class",
+    "max_iter": "give n_estimators",
+    "num_iterations": "give n_estimators",
+    "iterations": "give n_estimators",
+    "eta": "give learning_rate",
+    "max_leaf_nodes": "give max_depth or min_weight_fraction_leaf",
+    "eval_set": "give X_val and y_val to fit, with early_stopping=True",
+    "eval_metric": "give scoring, with early_stopping=True",
+    "early_stopping_rounds": "give n_iter_no_change, with early_stopping=True",
+    "base_estimator": "give estimator",
+    "cat_features": "give categorical_features",
+    "categorical_feature": "give categorical_features",
+    "seed": "give random_state",
 }
 
 
@@ -101,21 +102,21 @@ def n_threads_of(n_jobs: int | None) -> int:
 
 
 def explained(method: Callable[P, R]) -> Callable[P, R]:
-    """Let a method of an estimator say what to give instead of an argument that it does not have."""
+    """Let a method of an estimator say what to do about an argument that it does not have; see ``_hints``."""
     known = inspect.signature(method).parameters
 
     @wraps(method)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         if not kwargs.keys() <= known.keys():
-            raise unknown_argument_error(type(args[0]).__name__, method.__name__, kwargs.keys() - known.keys())
+            raise unknown_argument_error(args[0], method.__name__, sorted(kwargs.keys() - known.keys()))
         return method(*args, **kwargs)
 
     return checked
 
 
-def unknown_argument_error(estimator: str, method: str, unknown: Iterable[str]) -> TypeError:
+def unknown_argument_error(estimator: Any, method: str, names: list[str]) -> TypeError:
     """What to do about arguments that are not there."""
-    called = estimator if method == "__init__" else f"{estimator}.{method}"
-    hints = [f"instead of {name} give {NAMES_ELSEWHERE[name]}" for name in sorted(unknown) if name in NAMES_ELSEWHERE]
-    hint = f"; {'; '.join(hints)}" if hints else ""
-    return TypeError(f"{called} got an unexpected keyword argument {', '.join(map(repr, sorted(unknown)))}{hint}.")
+    called = type(estimator).__name__ + ("" if method == "__init__" else f".{method}")
+    hints = [estimator._hints[name] for name in names if name in estimator._hints]
+    said = f"{called} got an unexpected keyword argument {', '.join(map(repr, names))}"
+    return TypeError("; ".join([said, *hints]) + ".")

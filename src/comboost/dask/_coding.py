@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._binning import BinMapper
-from comboost._categories import Categories
-from comboost._costs import scale_weights
 from comboost._dtypes import LABEL, Codes, Labels, Weights
-from comboost._table import RawTable, read_part
-from comboost._training_set import read_distinct, read_labels, read_weights_of_part
+from comboost._engine.binning import BinMapper
+from comboost._table.categories import Categories
+from comboost._table.reading import read_distinct, read_labels, read_part
+from comboost._table.table import RawTable
+from comboost._table.weights import read_weights_of_part, scale_weights
 from comboost.dask._parts import Part, partition_in_errors
 
 

@@ -1,147 +1,101 @@
-"""A fit of trees on rows that are on workers. In: parts. Out: a learner and rows to boost."""
+"""A fit of trees on rows that are on workers. In: parts. Out: classes, bins, and shards to boost."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from dask.delayed import delayed
-from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
-from comboost._binning import BinMapper
-from comboost._categories import Categories
-from comboost._costs import weight_shift
 from comboost._dtypes import CATEGORIES, COMPLETE, KIND, WITH_MISSING
-from comboost._fits import TreeFit
-from comboost._learners import TreeLearner, TreePast
-from comboost._origin import RowDigest
-from comboost._table import find_categorical, read_part
-from comboost._training_set import no_weight_error
+from comboost._engine.binning import BinMapper, category_edges, infinity_error
+from comboost._table.categories import Categories
+from comboost._table.reading import find_categorical, read_part
+from comboost._table.table import RawTable
+from comboost._table.weights import no_weight_error, weight_shift
 from comboost.dask._cluster import Cluster
 from comboost.dask._coding import CheckedPart, CodedRows, Coding
 from comboost.dask._parts import Collection, Part, partition_in_errors
 from comboost.dask._quantiles import EdgeSearch, Question, Tally, count_keys
-from comboost.dask._rows import DaskRows
 from comboost.dask._shard import ShardSettings
 from comboost.dask._shard_group import ShardGroup, changed_rows_error
 from comboost.dask._survey import ClassMasses, Survey, exponents_of_part, join_exponents
 
 
-class DaskFit(TreeFit):
-    """A fit of the built-in trees on a cluster; see `TreeFit`.
+@dataclass(frozen=True)
+class SurveyedRows:
+    """A collection whose parts have been read once (twice with weights).
 
-    Making one reads all parts once (twice with weights): to know the classes, the categories and the first digits of
-    all numbers.
-
-    Parameters
+    Attributes
     ----------
-    booster : VoteBooster
-        Whose parameters count.
     cluster : Cluster
         Where the parts are.
     collection : Collection
         The parts to train on.
-    weighted : bool
-        Whether they have weights.
-    n_threads : int
-        Threads of the split search.
-    past : TreePast or None
-        What an earlier fit kept, to go on from there.
+    header : RawTable
+        Their columns, without rows.
+    shift : int or None
+        Weights are multiplied by 2^shift; None if there are none.
+    search : EdgeSearch
+        Looks for the edges of all numbers, of which the first digits are known.
+    survey : Survey
+        Knows the classes and the categories.
     """
 
-    def __init__(
-        self,
-        booster: Any,
-        cluster: Cluster,
-        collection: Collection,
-        *,
-        weighted: bool,
-        n_threads: int,
-        past: TreePast | None,
-    ) -> None:
-        super().__init__(booster, n_threads, past)
-        validate_data(booster, collection.header, reset=past is None, skip_check_array=True)
-        self._cluster = cluster
-        self._parts = collection.parts
-        self._header = read_part(collection.header)
-        self._shards: ShardGroup | None = None
-        features = find_categorical(self._header, booster.categorical_features)
+    cluster: Cluster
+    collection: Collection
+    header: RawTable
+    shift: int | None
+    search: EdgeSearch
+    survey: Survey
+
+    @classmethod
+    def read(
+        cls, cluster: Cluster, collection: Collection, categorical_features: Any, max_bins: int, *, weighted: bool
+    ) -> "SurveyedRows":
+        """Survey all parts."""
+        header = read_part(collection.header)
+        features = find_categorical(header, categorical_features)
         numeric = [f for f in range(collection.n_features) if f not in features]
-        self._shift = self._find_shift() if weighted else None
-        self._search = EdgeSearch(numeric, collection.n_features, booster.max_bins)
-        self._survey = cluster.merge(
-            Survey.of_part, self._parts, Survey.join, features, self._shift, self._search.question
-        )
-        self.classes = self._survey.class_masses()
+        shift = find_shift(cluster, collection) if weighted else None
+        search = EdgeSearch(numeric, collection.n_features, max_bins)
+        survey = cluster.merge(Survey.of_part, collection.parts, Survey.join, features, shift, search.question)
+        return cls(cluster, collection, header, shift, search, survey)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and features of the collection to train on."""
-        return self._survey.n_rows, self._header.shape[1]
-
-    def prepare(self, data: ClassMasses, seed: int) -> tuple[TreeLearner, DaskRows]:
-        """Make the weak learner, and the rows that it learns from."""
-        categories = self._survey.categories()
-        bins = self._find_bins(categories)
-        learner = self._make_learner(bins, len(data.classes), seed)
-        shards = self._shards = self._make_shards(Coding(self._shift, data.classes, categories, bins), learner)
-        if not np.array_equal(shards.masses, data.masses):
-            raise changed_rows_error("the classes were counted again")
-        rows = DaskRows(shards, len(data.classes))
-        self._keep(bins, categories, learner, rows)
-        return learner, rows
-
-    def close(self) -> None:
-        """Let go of the rows on the workers."""
-        if self._shards is not None:
-            self._shards.close()
-
-    def _digest_rows(self) -> RowDigest:
-        assert self._shards is not None
-        return self._shards.digest
-
-    def _find_shift(self) -> int:
-        exponents = self._cluster.merge(exponents_of_part, self._parts, join_exponents)
-        if not exponents:
-            raise no_weight_error("sample_weight")
-        return weight_shift(exponents)
-
-    def _find_bins(self, categories: Categories) -> BinMapper:
+    def find_bins(self, categories: Categories) -> BinMapper:
         """Ask for counts of values until they tell all edges."""
-        search = self._search
-        parts = [self._parts[location.number] for location in self._survey.locations]
-        assert self._survey.tally is not None
-        search.learn(self._survey.tally)
-        self._check_finite()
+        search, parts = self.search, [self.collection.parts[part.number] for part in self.survey.locations]
+        assert self.survey.tally is not None
+        search.learn(self.survey.tally)
+        if search.infinite.any():
+            raise infinity_error(self.header.source.label(int(search.infinite.argmax())))
         features = list(categories.values)
         while search.question is not None:
-            search.learn(self._cluster.merge(count_part, parts, Tally.merge, features, self._shift, search.question))
+            search.learn(self.cluster.merge(count_part, parts, Tally.merge, features, self.shift, search.question))
         kinds = np.where(search.missing, WITH_MISSING, COMPLETE).astype(KIND)
         kinds[features] = CATEGORIES
-        return BinMapper(edges_of(search, categories), kinds)
+        of_categories = {f: category_edges(categories, f) for f in features}
+        return BinMapper([of_categories.get(f, edges) for f, edges in enumerate(search.edges)], kinds)
 
-    def _check_finite(self) -> None:
-        infinite = np.flatnonzero(self._search.infinite)
-        if len(infinite) > 0:
-            raise ValueError(
-                "Input X contains infinity or a value too large for dtype('float64'), in "
-                f"{self._header.source.label(int(infinite[0]))}; replace it by a number, or by NaN where nothing is "
-                "known."
-            )
+    def make_shards(
+        self, classes: ClassMasses, categories: Categories, bins: BinMapper, settings: ShardSettings
+    ) -> ShardGroup:
+        """Code the rows, and put them into shards."""
+        coding = delayed(Coding(self.shift, classes.classes, categories, bins), traverse=False)
+        code, locations = delayed(code_part, pure=False), self.survey.locations
+        coded = {part.number: code(self.collection.parts[part.number], coding) for part in locations}
+        shards = ShardGroup(self.cluster, coded, locations, settings)
+        if not np.array_equal(shards.masses, classes.masses):
+            shards.close()
+            raise changed_rows_error("the classes were counted again")
+        return shards
 
-    def _make_shards(self, coding: Coding, learner: TreeLearner) -> ShardGroup:
-        booster = self._booster
-        settings = ShardSettings(
-            n_classes=len(coding.classes),
-            bin_offsets=coding.bins.bin_offsets,
-            counted=learner.counts_rows,
-            max_depth=booster.max_depth,
-            n_jobs=booster.n_jobs,
-            digested=booster.warm_start,
-        )
-        code, how = delayed(code_part, pure=False), delayed(coding, traverse=False)
-        locations = self._survey.locations
-        coded = {location.number: code(self._parts[location.number], how) for location in locations}
-        return ShardGroup(self._cluster, coded, locations, settings)
+
+def find_shift(cluster: Cluster, collection: Collection) -> int:
+    """By which power of two weights are multiplied."""
+    exponents = cluster.merge(exponents_of_part, collection.parts, join_exponents)
+    if not exponents:
+        raise no_weight_error("sample_weight")
+    return weight_shift(exponents)
 
 
 def count_part(part: Part, features: list[int], shift: int | None, question: Question) -> Tally:
@@ -155,11 +109,3 @@ def count_part(part: Part, features: list[int], shift: int | None, question: Que
 def code_part(part: Part, coding: Coding) -> CodedRows:
     """The codes of a part."""
     return coding.code(part)
-
-
-def edges_of(search: EdgeSearch, categories: Categories) -> list[NDArray[np.float64]]:
-    """The edges of all features: those between categories are between their numbers."""
-    return [
-        np.arange(1.5, len(categories.values[f])) if f in categories.values else edges
-        for f, edges in enumerate(search.edges)
-    ]

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._binning import read, runs
 from comboost._dtypes import CATEGORIES, COMPLETE, KIND, Floats, Weights
-from comboost._table import Table
+from comboost._engine.binning import read, runs
+from comboost._table.table import Table
 
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.int64]

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from comboost import _core
 from comboost._dtypes import Floats, Sums
-from comboost._rows import Ballot, Costs, Vote, quantise_below
-from comboost._tree import Forest
+from comboost._engine.forest import Forest
+from comboost._engine.rows import Ballot, Costs, Counted, Vote, quantise_below
 from comboost.dask._shard_group import ShardGroup
 from comboost.dask._steps import AdvanceStep, ConfusionStep, CountStep, DivideStep, MeasureStep, SplitStep
 
@@ -46,37 +46,27 @@ class DaskRows:
         """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
         return self._shards.ask(MeasureStep(ballot))
 
-    def split(self, splits: NDArray[np.int32]) -> tuple[NDArray[np.int32], Sums]:
-        """Apply splits and count the left child of each."""
-        counts = self._shards.ask(SplitStep(splits))
-        return self._add_children(len(splits)), counts
-
-    def divide(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Apply splits and count nothing: the left child of each."""
+    def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
+        """Apply splits and count the left child of each, if that is asked for."""
+        lefts = self._n_nodes + 2 * np.arange(len(splits), dtype=np.int32)
+        self._n_nodes += 2 * len(splits)
+        if count:
+            return Counted(lefts, self._shards.ask(SplitStep(splits)))
         self._shards.ask(DivideStep(splits))
-        return self._add_children(len(splits))
+        return None
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
         return self._shards.ask(CountStep(nodes))
 
-    def search_rows(self, grower: _core.Grower) -> bool:
+    def search(self, grower: _core.Grower) -> bool:
         """Rows do not travel, so a frontier is never searched straight from them."""
         return False
-
-    def searches(self, n_nodes: int) -> bool:
-        """Rows do not travel, so a frontier is never searched straight from them."""
-        return False
-
-    def search(self, grower: _core.Grower) -> None:
-        """Never asked for, since `searches` says no."""
 
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""
         return self._shards.ask(ConfusionStep(forest))
 
-    def _add_children(self, n_splits: int) -> NDArray[np.int32]:
-        """The left one of every two nodes that splits make."""
-        lefts = self._n_nodes + 2 * np.arange(n_splits, dtype=np.int32)
-        self._n_nodes += 2 * n_splits
-        return lefts
+    def close(self) -> None:
+        """Let go of the rows on the workers."""
+        self._shards.close()

@@ -17,11 +17,11 @@ import numpy as np
 from distributed import get_client, get_worker
 from numpy.typing import NDArray
 
-from comboost._costs import class_masses
+from comboost._boosting.warm_start import RowDigest, digest_rows
 from comboost._dtypes import SUM, Sums
-from comboost._memory import footprint, in_gib
-from comboost._origin import RowDigest, digest_rows
-from comboost._rows import BinnedRows
+from comboost._engine.memory import footprint, in_gib
+from comboost._engine.rows import BinnedRows
+from comboost._table.reading import class_masses
 from comboost.dask._cluster import LOOK_AFTER
 from comboost.dask._coding import CodedRows
 from comboost.dask._steps import Answer, ShardState, add, unpack

@@ -10,8 +10,8 @@ import numpy as np
 from dask.delayed import Delayed
 from distributed import CancelledError, Future
 
+from comboost._boosting.warm_start import RowDigest
 from comboost._dtypes import Sums
-from comboost._origin import RowDigest
 from comboost.dask._cluster import Cluster, ClusterError
 from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, wait_for_answer
 from comboost.dask._steps import AdvanceStep, Answer, AnswerT, Step, align_sums, pack

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._dtypes import Floats, Sums
-from comboost._rows import Ballot, BinnedRows, Vote
-from comboost._tree import Forest
+from comboost._engine.forest import Forest
+from comboost._engine.rows import Ballot, BinnedRows, Vote
 
 
 class AdvanceAnswer(NamedTuple):

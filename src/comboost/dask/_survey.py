@@ -11,10 +11,10 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
 
-from comboost._categories import Categories, Column, sorted_values
-from comboost._costs import count_exponents
 from comboost._dtypes import SUM, Sums
-from comboost._training_set import check_masses, check_n_rows, read_classes, read_weights_of_part
+from comboost._table.categories import Categories, Column, sorted_values
+from comboost._table.reading import check_masses, check_n_rows, read_classes
+from comboost._table.weights import count_exponents, read_weights_of_part
 from comboost.dask._coding import CheckedPart, distinct_labels
 from comboost.dask._parts import Part, partition_in_errors
 from comboost.dask._quantiles import Question, Tally, count_keys
