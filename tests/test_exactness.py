@@ -198,15 +198,15 @@ def test_forked_child_of_a_threaded_parent_runs_on_one_thread_to_the_same_bits(d
 def test_interrupted_fit_ends_and_leaves_the_estimator_and_its_threads_as_they_were():
     body = """
     import os, signal
-    from comboost.cli._comparison import RoundCounter
+    from comboost._boosting.callbacks import RoundCounter
     model = CoMBoClassifier(n_estimators=3, n_jobs=2).fit(X, y)
-    n_threads = len(os.listdir("/proc/self/plan"))
+    n_threads = len(os.listdir("/proc/self/task"))
     model.set_params(n_estimators=10**9)
     try:
         model.set_callbacks(RoundCounter(lambda n: n == 5 and os.kill(os.getpid(), signal.SIGINT)))
         model.fit(X, y)
     except KeyboardInterrupt:
-        print("interrupted", model.n_iter_, len(os.listdir("/proc/self/plan")) <= n_threads)
+        print("interrupted", model.n_iter_, len(os.listdir("/proc/self/task")) <= n_threads)
     """
     assert run_script(body) == ["interrupted", "3", "True"]
 

@@ -105,7 +105,7 @@ class Comboost(Library):
     def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
         """Fit, with a callback of scikit-learn's kind."""
         from comboost import CoMBoClassifier
-        from comboost.cli._comparison import RoundCounter
+        from comboost._boosting.callbacks import RoundCounter
 
         model = CoMBoClassifier(n_estimators=n_rounds, max_depth=MAX_DEPTH, max_bins=MAX_BINS, n_jobs=n_threads)
         if on_round is not None:

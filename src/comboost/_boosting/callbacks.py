@@ -219,6 +219,26 @@ class NoCallback:
         """Do nothing."""
 
 
+class RoundCounter(NoCallback):
+    """A callback that tells how many rounds are done.
+
+    Parameters
+    ----------
+    tell : callable
+        Called with the number of rounds after each.
+    """
+
+    def __init__(self, tell: Callable[[int], None]) -> None:
+        self._tell = tell
+        self._n_done = 0
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Hear that a round, or the whole fit, is done."""
+        if context.parent is not None:
+            self._n_done += 1
+            self._tell(self._n_done)
+
+
 def attribute_of_callbacks() -> str | None:
     """Name of the one attribute that ``set_callbacks`` sets; None should it set another number of them.
 

@@ -284,7 +284,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
     def _parameters(self) -> dict[str, Any]:
         """All parameters, two of which the estimators on a cluster keep at their defaults."""
         fixed = {"estimator": self.estimator, "validation_fraction": self.validation_fraction}
-        return fixed | self.get_params(deep=False)
+        return {**fixed, **self.get_params(deep=False)}
 
     def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:
         rules = TreeRules(

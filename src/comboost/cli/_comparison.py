@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score, recall_score
 from sklearn.model_selection import train_test_split
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
-from comboost._boosting.callbacks import NoCallback
+from comboost._boosting.callbacks import RoundCounter
 from comboost.datasets import load_yeast
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 
@@ -104,26 +104,6 @@ def compare_boosters(
         methods=tuple(measure_held_out(name, fitted, X_held_out, y_held_out) for name, fitted in classifiers.items()),
         certificate=certify(classifiers["CoMBo"]),
     )
-
-
-class RoundCounter(NoCallback):
-    """A callback that tells how many rounds are done.
-
-    Parameters
-    ----------
-    tell : callable
-        Called with the number of rounds after each.
-    """
-
-    def __init__(self, tell: Callable[[int], None]) -> None:
-        self._tell = tell
-        self._n_done = 0
-
-    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Hear that a round, or the whole fit, is done."""
-        if context.parent is not None:
-            self._n_done += 1
-            self._tell(self._n_done)
 
 
 def split_yeast(seed: int) -> list[Any]:
