@@ -1,10 +1,12 @@
 """Rules about the code itself: imports go one way, docstrings tell the truth, the core needs no extra."""
 
 import ast
+import importlib.metadata
 import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,7 @@ LAYERS = [
     {"comboost", "baselines", "dask", "datasets"},
     {"study"},
     {"cli"},
+    {"__main__"},
 ]
 LEVEL = {module: level for level, modules in enumerate(LAYERS) for module in modules}
 
@@ -79,4 +82,11 @@ def test_import_works_without_docstrings():
 
 
 def test_version_is_that_of_the_distribution():
-    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", comboost.__version__)
+    assert comboost.__version__ == importlib.metadata.version("comboost")
+    printed = subprocess.run(
+        [sys.executable, "-m", "comboost", "--version"], capture_output=True, text=True, check=True
+    )
+    assert printed.stdout == f"comboost {comboost.__version__}\n"
+    project = Path(__file__).parent.parent / "pyproject.toml"
+    if project.exists():
+        assert comboost.__version__ == tomllib.loads(project.read_text())["project"]["version"]
