@@ -1,1 +1,1 @@
-"""Benchmarks of comboost: `speed` against other boosters."""
+"""Benchmarks of comboost, each run as a module: `speed`, `tables`, `dask`, and `quality` of the predictions."""

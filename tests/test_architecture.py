@@ -2,10 +2,12 @@
 
 import ast
 import collections
+import importlib.metadata
 import inspect
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -116,4 +118,11 @@ def test_import_works_without_docstrings():
 
 
 def test_version_is_that_of_the_distribution():
-    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", comboost.__version__)
+    assert comboost.__version__ == importlib.metadata.version("comboost")
+    printed = subprocess.run(
+        [sys.executable, "-m", "comboost", "--version"], capture_output=True, text=True, check=True
+    )
+    assert printed.stdout == f"comboost {comboost.__version__}\n"
+    project = Path(__file__).parent.parent / "pyproject.toml"
+    if project.exists():
+        assert comboost.__version__ == tomllib.loads(project.read_text())["project"]["version"]

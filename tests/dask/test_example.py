@@ -1,133 +1,65 @@
-"""The example does what it says, as a newcomer would start it: on made-up files, and on a folder of one's own."""
+"""The example does what it says: run at a size that is quick, and looked at in its own."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-import joblib
 import pandas as pd
 import pytest
+from dask.utils import parse_bytes
+from sklearn.metrics import recall_score
 
 from comboost import CoMBoClassifier
-from comboost.datasets import load_car
 
-EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "dask_folder.py"
+N_FILES, N_ROWS, N_ROUNDS = 3, 4000, 3
 
 
-@pytest.fixture
-def example(monkeypatch):
+@pytest.fixture(scope="module")
+def example():
     """The example as a module, which its workers find, too."""
-    monkeypatch.syspath_prepend(str(EXAMPLE.parent))
-    import dask_folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(Path(__file__).parent.parent.parent / "examples")
+        import dask_folder
 
-    return dask_folder
-
-
-@pytest.fixture
-def scratch(tmp_path, monkeypatch):
-    """Where temporary files go."""
-    folder = tmp_path / "scratch"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    return folder
+        yield dask_folder
 
 
-def write_cars(folder, ending):
-    """A folder of the user's own: two files, a column of text that is missing here and there, integers as labels."""
-    X, y = load_car(return_X_y=True, as_frame=True)
-    table = X.astype(str).assign(label=pd.Categorical(y).codes.astype(int))
-    table.loc[::10, "safety"] = None
-    folder.mkdir()
-    for i in range(2):
-        getattr(table[i::2], f"to_{ending}")(folder / f"{i}.{ending}", index=False)
-    return table
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("folder")
 
 
-def test_one_command_shows_all_and_leaves_only_the_model(tmp_path):
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    command = [sys.executable, str(EXAMPLE), "--rows", "4000", "--rounds", "3", "--workers", "1", "--compare"]
-    ended = subprocess.run(
-        command, cwd=tmp_path, env=os.environ | {"TMPDIR": str(scratch)}, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
-    for word in ("broken", "CoMBo", "AdaBoost.MM", "always fine", "most memory", "combo.joblib"):
-        assert word in ended.stdout
-    assert not any(scratch.iterdir())
-    assert [path.name for path in tmp_path.iterdir() if path != scratch] == ["combo.joblib"]
-    assert joblib.load(tmp_path / "combo.joblib").n_iter_ == 3
+@pytest.fixture(scope="module")
+def recalls(example, folder):
+    """What the example says of the files that it has written."""
+    return example.main(folder, N_FILES, N_ROWS, N_ROUNDS)
 
 
-def test_files_that_are_kept_can_be_read_and_predicted(example, scratch, tmp_path):
-    kept, model = tmp_path / "kept", tmp_path / "model"
-    arguments = ["--format", "csv", "--rows", "3000", "--rounds", "2", "--workers", "1", "--keep-in", str(kept)]
-    assert example.main([*arguments, "--model", str(model)]) == 0
-    rows = pd.concat(pd.read_csv(path) for path in sorted(kept.glob("*.csv")))
-    assert len(rows) == 3000
-    assert set(joblib.load(model).predict(rows.drop(columns="state"))) == {"fine", "worn", "cracked", "broken"}
-    assert not any(scratch.iterdir())
+@pytest.fixture(scope="module")
+def predicted(recalls, folder):
+    """The predictions that it has written."""
+    return pd.read_parquet(folder / "predicted")
 
 
-def test_folder_of_the_user_is_trained_on_as_it_is(example, scratch, tmp_path):
-    table, model = write_cars(tmp_path / "cars", "csv"), tmp_path / "model"
-    before = {path: path.read_bytes() for path in (tmp_path / "cars").iterdir()}
-    arguments = [str(tmp_path / "cars"), "--label", "label", "--rounds", "5", "--workers", "1", "--drop", "doors"]
-    assert example.main([*arguments, "--model", str(model)]) == 0
-    local = joblib.load(model)
-    assert isinstance(local, CoMBoClassifier)
-    assert local.classes_.tolist() == [0, 1, 2, 3]
-    assert "doors" not in local.feature_names_in_
-    rows = table.drop(columns=["label", "doors"])
-    assert (local.predict(rows) == table["label"]).mean() > 0.5
-    assert {path: path.read_bytes() for path in (tmp_path / "cars").iterdir()} == before
-    assert not any(scratch.iterdir())
+def test_predictions_are_those_of_fits_without_dask(example, folder, predicted):
+    train, test = (rows.compute() for rows in example.split(folder))
+    assert len(train) + len(test) == N_FILES * N_ROWS
+    assert predicted["state"].tolist() == test["state"].tolist()
+    n_first = len(example.split(folder)[0].partitions[0])
+    for name, rows in {"all files": train, "one file": train[:n_first]}.items():
+        model = CoMBoClassifier(n_estimators=N_ROUNDS).fit(rows.drop(columns="state"), rows["state"])
+        assert predicted[name].tolist() == model.predict(test.drop(columns="state")).tolist()
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_text_becomes_categories_and_labels_stay_what_they_are(example, tmp_path, ending):
-    table = write_cars(tmp_path / "cars", ending)
-    opened = example.open_files(example.find_files(tmp_path / "cars"), "label", ["doors"])
-    assert list(opened.columns) == [name for name in table.columns if name != "doors"]
-    assert {str(dtype) for dtype in opened.drop(columns="label").dtypes} == {"category"}
-    assert opened.dtypes["label"] == table.dtypes["label"]
+def test_recalls_are_those_of_the_predictions(recalls, predicted):
+    for name in recalls:
+        expected = recall_score(predicted["state"], predicted[name], labels=recalls.index, average=None)
+        assert recalls[name].tolist() == pytest.approx(expected.tolist())
 
 
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        (None, "There is no folder"),
-        ([], "0 .csv and 0 .parquet files"),
-        (["a.csv", "a.parquet"], "1 .csv and 1 .parquet files"),
-    ],
-)
-def test_folder_without_files_of_one_kind_is_refused(example, scratch, tmp_path, capsys, files, said):
-    folder = tmp_path / "folder"
-    if files is not None:
-        folder.mkdir()
-        for name in files:
-            (folder / name).touch()
-    assert example.main([str(folder), "--label", "label"]) == 1
-    assert said in capsys.readouterr().err
+def test_only_predictions_are_added_to_the_files(folder, predicted):
+    assert sorted(path.name for path in folder.iterdir()) == ["000.parquet", "001.parquet", "002.parquet", "predicted"]
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-@pytest.mark.parametrize(("label", "dropped"), [("price", []), ("label", ["price"])])
-def test_column_that_is_not_there_is_refused_with_those_that_are(example, tmp_path, ending, label, dropped):
-    write_cars(tmp_path / "cars", ending)
-    files = example.find_files(tmp_path / "cars")
-    with pytest.raises(example.MistakeError, match=r"There is no column 'price'; there are buying, .*label"):
-        example.open_files(files, label, dropped)
-
-
-def test_made_up_files_do_not_mix_with_others(example, scratch, tmp_path, capsys):
-    (tmp_path / "precious").touch()
-    assert example.main(["--keep-in", str(tmp_path), "--rows", "10"]) == 1
-    assert "is not empty" in capsys.readouterr().err
-    assert (tmp_path / "precious").exists()
-
-
-@pytest.mark.parametrize("arguments", [["--rows", "0"], ["folder"], ["--label", "y"], ["--model", "no/folder/model"]])
-def test_arguments_that_make_no_sense_are_refused_at_once(example, arguments):
-    with pytest.raises(SystemExit, match="2"):
-        example.main(arguments)
+def test_files_are_larger_than_the_memory_of_all_workers(example, tmp_path):
+    example.write_files(tmp_path, 1, example.ROWS_PER_FILE)
+    n_bytes = example.N_FILES * (tmp_path / "000.parquet").stat().st_size
+    assert n_bytes > example.N_WORKERS * parse_bytes(example.MEMORY_LIMIT)

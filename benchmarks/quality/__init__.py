@@ -1,0 +1,1 @@
+"""How good the predictions are, beside those of other classifiers for classes of unequal sizes."""
