@@ -68,6 +68,12 @@ struct Cell {
     std::int64_t weight;
 };
 static_assert(sizeof(Cell) == 48 && alignof(Cell) == 8, "CELL_DTYPE of dask/_quantiles.py mirrors this record");
+static_assert(offsetof(Cell, feature) == 0 && sizeof(Cell::feature) == 8);
+static_assert(offsetof(Cell, place) == 8 && sizeof(Cell::place) == 8);
+static_assert(offsetof(Cell, low) == 16 && sizeof(Cell::low) == 8);
+static_assert(offsetof(Cell, high) == 24 && sizeof(Cell::high) == 8);
+static_assert(offsetof(Cell, rows) == 32 && sizeof(Cell::rows) == 8);
+static_assert(offsetof(Cell, weight) == 40 && sizeof(Cell::weight) == 8);
 
 // The cells that hold rows, in the order of features and keys. A feature without intervals is not read. `weights` is
 // empty where every row weighs 1.

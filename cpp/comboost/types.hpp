@@ -31,14 +31,15 @@ enum class Kind : std::uint8_t {
 
 inline bool keeps_code_for_missing(Kind kind) { return kind != Kind::complete; }
 
-// A set of codes.
+// A set of codes: code c is in it if bit c % 8 of byte c / 8 is 1.
 struct CodeSet {
-    std::uint32_t words[8] = {};
+    std::uint8_t bytes[32] = {};
 
-    bool contains(Code code) const { return (words[code / 32] >> (code % 32)) & 1; }
-    void insert(Code code) { words[code / 32] |= std::uint32_t{1} << (code % 32); }
+    bool contains(Code code) const { return (bytes[code / 8] >> (code % 8)) & 1; }
+    void insert(Code code) { bytes[code / 8] |= static_cast<std::uint8_t>(1U << (code % 8)); }
 };
-static_assert(sizeof(CodeSet) == 32, "sets cross the border as 32 bytes");
+static_assert(sizeof(CodeSet) == 32 && alignof(CodeSet) == 1, "sets cross the border as 32 bytes, at any address");
+static_assert(offsetof(CodeSet, bytes) == 0 && sizeof(CodeSet::bytes) == 32);
 
 // A node of a flat tree. Children stand next to each other, so `left` says both. A value <= threshold goes left, and a
 // code <= bin, or in `set` where there is one. Trees of a forest share their sets.
@@ -57,6 +58,13 @@ struct Node {
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
 static_assert(sizeof(Node) == 24 && alignof(Node) == 8, "NODE_DTYPE of _dtypes.py mirrors this record");
+static_assert(offsetof(Node, threshold) == 0 && sizeof(Node::threshold) == 8);
+static_assert(offsetof(Node, feature) == 8 && sizeof(Node::feature) == 4);
+static_assert(offsetof(Node, left) == 12 && sizeof(Node::left) == 4);
+static_assert(offsetof(Node, set) == 16 && sizeof(Node::set) == 4);
+static_assert(offsetof(Node, label) == 20 && sizeof(Node::label) == 2);
+static_assert(offsetof(Node, bin) == 22 && sizeof(Node::bin) == 1);
+static_assert(offsetof(Node, flags) == 23 && sizeof(Node::flags) == 1);
 
 // A tree that is being grown, or one of a forest.
 struct Tree {
@@ -79,6 +87,10 @@ struct Split {
     CodeSet left;
 };
 static_assert(sizeof(Split) == 44 && alignof(Split) == 4, "a split crosses the border as eleven int32");
+static_assert(offsetof(Split, node) == 0 && sizeof(Split::node) == 4);
+static_assert(offsetof(Split, feature) == 4 && sizeof(Split::feature) == 4);
+static_assert(offsetof(Split, bin) == 8 && sizeof(Split::bin) == 4);
+static_assert(offsetof(Split, left) == 12 && sizeof(Split::left) == 32);
 
 // Memory that starts on a cache line, so that no vector lies across two of them; not initialised.
 template <class T>
