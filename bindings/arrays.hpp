@@ -59,9 +59,12 @@ comboost::Matrix<T> matrix_of(const Values<T>& values) {
 
 inline comboost::Codes codes_of(const CodeColumns& codes) { return {codes.data(), codes.shape(1), codes.shape(0)}; }
 
-// The rows of an array as records.
+// The rows of an array as records. Nobody else has looked at their address: to NumPy, bytes are aligned anywhere.
 template <class Record, class A>
 std::span<const Record> records_of(const A& array) {
+    if (array.shape(0) == 0) return {};
+    require(reinterpret_cast<std::uintptr_t>(array.data()) % alignof(Record) == 0,
+            "records lie at an unaligned address, as they may after a transfer; pass a copy of the array");
     return {reinterpret_cast<const Record*>(array.data()), array.shape(0)};
 }
 
