@@ -4,11 +4,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "comboost/types.hpp"
@@ -45,7 +46,7 @@ auto span_of(const A& array) {
     return std::span(array.data(), array.size());
 }
 
-// An optional vector: empty where it is None.
+// An optional vector: empty if it is None.
 template <class T>
 std::span<const T> span_or_empty(const std::optional<Vector<T>>& array) {
     return array ? span_of(*array) : std::span<const T>{};
@@ -58,22 +59,35 @@ comboost::Matrix<T> matrix_of(const Values<T>& values) {
 
 inline comboost::Codes codes_of(const CodeColumns& codes) { return {codes.data(), codes.shape(1), codes.shape(0)}; }
 
-inline std::span<const comboost::Split> splits_of(const Splits& splits) {
-    return {reinterpret_cast<const comboost::Split*>(splits.data()), splits.shape(0)};
-}
-
-inline std::span<const comboost::Node> nodes_of(const NodeBytes& nodes) {
-    return {reinterpret_cast<const comboost::Node*>(nodes.data()), nodes.shape(0)};
-}
-
-inline std::span<const comboost::CodeSet> sets_of(const SetBytes& sets) {
-    return {reinterpret_cast<const comboost::CodeSet*>(sets.data()), sets.shape(0)};
+// The rows of an array as records. Nobody else has looked at their address: to NumPy, bytes are aligned anywhere.
+template <class Record, class A>
+std::span<const Record> records_of(const A& array) {
+    if (array.shape(0) == 0) return {};
+    require(reinterpret_cast<std::uintptr_t>(array.data()) % alignof(Record) == 0,
+            "records lie at an unaligned address, as they may after a transfer; pass a copy of the array");
+    return {reinterpret_cast<const Record*>(array.data()), array.shape(0)};
 }
 
 inline std::span<const comboost::Kind> kinds_of(const Kinds& kinds) {
     for (const std::uint8_t kind : span_of(kinds))
         require(kind <= static_cast<std::uint8_t>(comboost::Kind::categories), "there is no such kind of feature");
     return {reinterpret_cast<const comboost::Kind*>(kinds.data()), kinds.size()};
+}
+
+inline void require_n_classes(std::size_t n_classes) {
+    require(n_classes >= 2 && n_classes <= comboost::kMaxClasses, "n_classes lies outside 2..65535");
+}
+
+inline void require_classes(std::span<const comboost::Label> labels, std::size_t n_classes, const char* what) {
+    comboost::Label largest = 0;
+    for (const comboost::Label label : labels) largest = std::max(largest, label);
+    require(labels.empty() || largest < n_classes, what);
+}
+
+// Where parts of `size` things start, and where the last one ends.
+inline void require_starts(std::span<const std::int64_t> starts, std::size_t size) {
+    require(std::ranges::is_sorted(starts), "starts must ascend");
+    require(starts.front() >= 0 && std::cmp_less_equal(starts.back(), size), "starts lie outside what they divide");
 }
 
 // A new NumPy array of this shape with a copy of `records`, seen as elements of T.

@@ -2,7 +2,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "arrays.hpp"
@@ -21,6 +20,7 @@ template <class T>
 std::vector<NewEdges> find_edges(const Values<T>& values, const std::optional<Vector<Weight>>& weights,
                                  std::size_t max_bins, int n_threads) {
     require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in their number of rows");
+    require(values.shape(0) >= 1, "there must be a row");
     require(max_bins >= 2 && max_bins <= comboost::kMaxBins, "max_bins lies outside 2..255");
     std::vector<comboost::FeatureEdges> found;
     {
@@ -40,15 +40,17 @@ void encode(const Values<T>& values, const Vector<double>& edges, const Vector<s
     require(kinds.size() == values.shape(1), "every feature needs a kind");
     require(codes.shape(0) == values.shape(1) && codes.shape(1) == values.shape(0),
             "codes must be (n_features, n_rows)");
+    require_starts(span_of(starts), edges.size());
+    for (std::size_t f = 0; f < kinds.size(); ++f)
+        require(starts.data()[f + 1] - starts.data()[f] < std::int64_t{comboost::kMaxBins},
+                "a feature has more edges than codes can tell apart");
     comboost::encode(matrix_of(values), span_of(edges), span_of(starts), kinds_of(kinds), n_threads, codes.data());
 }
 
 void check_intervals(const comboost::KeyIntervals& intervals) {
     const auto& [lows, highs, shifts, starts] = intervals;
     require(highs.size() == lows.size() && shifts.size() == lows.size(), "every interval needs a low, high and shift");
-    require(std::is_sorted(starts.begin(), starts.end()), "starts must ascend");
-    require(starts.front() >= 0 && starts.back() <= static_cast<std::int64_t>(lows.size()),
-            "starts lie outside the intervals");
+    require_starts(starts, lows.size());
     for (std::size_t f = 0; f + 1 < starts.size(); ++f) {
         for (auto i = static_cast<std::size_t>(starts[f]); i < static_cast<std::size_t>(starts[f + 1]); ++i) {
             require(lows[i] <= highs[i] && shifts[i] < 64,
@@ -61,7 +63,7 @@ void check_intervals(const comboost::KeyIntervals& intervals) {
 
 // A new array that owns the cells; nothing is copied.
 NewCells new_cells(std::vector<comboost::Cell> cells) {
-    cells.reserve(1);  // an array needs an address, also without elements
+    cells.reserve(1);  // an array needs an address even without elements
     auto* owned = new std::vector<comboost::Cell>(std::move(cells));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<comboost::Cell>*>(p); });
     return NewCells(reinterpret_cast<std::uint8_t*>(owned->data()), {owned->size(), sizeof(comboost::Cell)}, owner);
@@ -74,25 +76,20 @@ NewCells count_cells(const Values<T>& values, const std::optional<Vector<Weight>
     require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in their number of rows");
     require(starts.size() == values.shape(1) + 1, "starts must have one entry more than there are features");
     const comboost::KeyIntervals intervals{span_of(lows), span_of(highs), span_of(shifts), span_of(starts)};
-    check_intervals(intervals);
     std::vector<comboost::Cell> cells;
     {
         nb::gil_scoped_release release;
+        check_intervals(intervals);
         cells = comboost::count_cells(matrix_of(values), span_or_empty(weights), intervals, n_threads);
     }
     return new_cells(std::move(cells));
-}
-
-std::span<const comboost::Cell> cells_of(const CellBytes& cells) {
-    require(reinterpret_cast<std::uintptr_t>(cells.data()) % alignof(comboost::Cell) == 0, "cells must be aligned");
-    return {reinterpret_cast<const comboost::Cell*>(cells.data()), cells.shape(0)};
 }
 
 NewCells merge_cells(const CellBytes& a, const CellBytes& b) {
     std::vector<comboost::Cell> merged;
     {
         nb::gil_scoped_release release;
-        merged = comboost::merge_cells(cells_of(a), cells_of(b));
+        merged = comboost::merge_cells(records_of<comboost::Cell>(a), records_of<comboost::Cell>(b));
     }
     return new_cells(std::move(merged));
 }

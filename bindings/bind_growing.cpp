@@ -11,19 +11,22 @@ using comboost::Sum;
 void construct(Grower* self, const Vector<std::int64_t>& bin_offsets, const Kinds& kinds, const Vector<double>& edges,
                const Vector<std::int64_t>& edge_starts, std::size_t n_classes, bool by_cost, Sum min_samples_leaf,
                double min_weight_fraction_leaf, std::size_t max_features, std::uint64_t seed) {
-    require(bin_offsets.size() >= 2, "there must be a feature");
+    require_n_classes(n_classes);
+    require(bin_offsets.size() >= 2 && bin_offsets.data()[0] == 0, "there must be a feature, and its bins come first");
     const std::size_t n_features = bin_offsets.size() - 1;
     require(kinds.size() == n_features && edge_starts.size() == n_features + 1 &&
-                edges.size() == static_cast<std::size_t>(edge_starts.data()[n_features]),
+                std::cmp_equal(edge_starts.data()[n_features], edges.size()),
             "kinds and edges do not fit the features");
+    require_starts(span_of(edge_starts), edges.size());
+    const auto kind_of_feature = kinds_of(kinds);
     for (std::size_t f = 0; f < n_features; ++f) {
         const auto n_edges = edge_starts.data()[f + 1] - edge_starts.data()[f];
         const auto n_bins = bin_offsets.data()[f + 1] - bin_offsets.data()[f];
-        require(n_bins == n_edges + 1 + (comboost::keeps_code_for_missing(kinds_of(kinds)[f]) ? 1 : 0) && n_bins <= 256,
+        require(n_bins == n_edges + 1 + (comboost::keeps_code_for_missing(kind_of_feature[f]) ? 1 : 0) && n_bins <= 256,
                 "every feature must have one edge fewer than bins of values");
     }
     new (self) Grower(
-        span_of(bin_offsets), kinds_of(kinds), span_of(edges), span_of(edge_starts), n_classes,
+        span_of(bin_offsets), kind_of_feature, span_of(edges), span_of(edge_starts), n_classes,
         {by_cost ? Criterion::cost : Criterion::gini, min_samples_leaf, min_weight_fraction_leaf, max_features, seed});
 }
 
@@ -39,8 +42,12 @@ void plant(Grower& grower, const Histograms& root, std::uint64_t round) {
     grower.plant(span_of(root), round);
 }
 
+void require_tree(const Grower& grower) { require(!grower.nodes().empty(), "there is no tree yet; plant one"); }
+
 void search(Grower& grower, std::size_t first, const Histograms& histograms, int n_threads) {
-    require(first + histograms.shape(0) <= grower.frontier_size(), "more histograms than nodes in the frontier");
+    require_tree(grower);
+    require(first <= grower.frontier_size() && histograms.shape(0) <= grower.frontier_size() - first,
+            "more histograms than nodes in the frontier");
     require_histograms(grower, histograms, histograms.shape(0));
     grower.search(first, histograms.data(), histograms.shape(0), n_threads);
 }
@@ -65,13 +72,13 @@ auto branch(Grower& grower) {
 void derive(const Grower& grower, const Histograms& old_histograms, const Histograms& counted,
             const Vector<std::int32_t>& counted_nodes, int n_threads, const OutHistograms& histograms) {
     const std::size_t n_splits = grower.branches().size();
+    require_histograms(grower, old_histograms, grower.old_frontier_size());
     require_histograms(grower, counted, n_splits);
     require(counted_nodes.size() == n_splits && histograms.size() == 2 * n_splits * histogram_size(grower),
             "one counted child and two histograms are needed per split");
     for (std::size_t k = 0; k < n_splits; ++k)
         require((static_cast<std::size_t>(counted_nodes.data()[k]) - grower.frontier_begin()) / 2 == k,
                 "every counted node must be a child of its split");
-    require(old_histograms.size() % histogram_size(grower) == 0, "the old histograms do not fit the bins and channels");
     grower.derive(old_histograms.data(), counted.data(), span_of(counted_nodes), n_threads, histograms.data());
 }
 
@@ -86,6 +93,7 @@ auto sets(const Grower& grower) {
 }
 
 void share_out(const Grower& grower, double amount, const OutVector<double>& shares) {
+    require_tree(grower);
     require(shares.size() == grower.layout().n_features(), "shares must have one entry per feature");
     grower.share_out(amount, span_of(shares));
 }

@@ -1,5 +1,7 @@
 #include <nanobind/stl/optional.h>
 
+#include <functional>
+
 #include "arrays.hpp"
 #include "comboost/predicting.hpp"
 
@@ -12,7 +14,10 @@ comboost::Forest forest_of(const NodeBytes& nodes, const SetBytes& sets, const V
                            const Vector<double>& weights, std::size_t first, std::size_t last) {
     require(offsets.size() == weights.size() + 1, "every tree needs a weight");
     require(first <= last && last <= weights.size(), "the rounds asked for lie outside the model");
-    return {nodes_of(nodes), sets_of(sets), span_of(offsets), span_of(weights)};
+    const auto starts = span_of(offsets).subspan(first, last - first + 1);
+    require_starts(starts, nodes.shape(0));
+    require(std::ranges::adjacent_find(starts, std::equal_to{}) == starts.end(), "every tree needs a node");
+    return {records_of<comboost::Node>(nodes), records_of<comboost::CodeSet>(sets), span_of(offsets), span_of(weights)};
 }
 
 template <class T>
@@ -39,7 +44,7 @@ void count_elected(const Array<const double, nb::ndim<2>, nb::c_contig>& scores,
     require(labels.size() == scores.shape(0) && (!weights || weights->size() == labels.size()),
             "labels, weights and scores differ in their number of rows");
     require(counts.shape(0) == n_classes && counts.shape(1) == n_classes, "counts must be (n_classes, n_classes)");
-    for (const comboost::Label label : span_of(labels)) require(label < n_classes, "a label is no class");
+    require_classes(span_of(labels), n_classes, "a label is no class");
     comboost::count_elected(scores.data(), span_of(labels), span_or_empty(weights), n_classes, n_threads,
                             span_of(counts));
 }

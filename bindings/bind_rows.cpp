@@ -6,6 +6,7 @@
 #include "arrays.hpp"
 #include "comboost/costs.hpp"
 #include "comboost/histogram.hpp"
+#include "comboost/parallel.hpp"
 #include "comboost/partition.hpp"
 
 namespace comboost_python {
@@ -22,32 +23,37 @@ using OutLabels = OutVector<Label>;
 
 void construct_table(CostTable* self, const Vector<Label>& labels, const std::optional<Vector<Weight>>& weights,
                      std::size_t n_classes, bool counted) {
-    require(n_classes >= 2 && n_classes <= 65535, "n_classes lies outside 2..65535");
+    require_n_classes(n_classes);
     require(!weights || weights->size() == labels.size(), "weights and labels differ in length");
-    for (const Label label : span_of(labels)) require(label < n_classes, "a label lies outside the classes");
+    require_classes(span_of(labels), n_classes, "a label lies outside the classes");
     new (self) CostTable(span_of(labels), span_or_empty(weights), {n_classes, counted});
 }
 
-void require_votes(const CostTable& table, std::span<const Label> votes) {
+constexpr const char* kNoClass = "a vote lies outside the classes";
+
+void require_vote_per_row(const CostTable& table, const Vector<Label>& votes) {
     require(votes.size() == table.n_rows(), "votes must have one entry per row");
-    Label largest = 0;
-    for (const Label vote : votes) largest = std::max(largest, vote);
-    require(largest < table.n_classes(), "a vote lies outside the classes");
 }
 
+// Votes are checked here, where they enter the costs. measure() need not: it is asked about the same votes before, and
+// uses them as no index.
 std::pair<Sum, double> advance(CostTable& table, const std::optional<Vector<Label>>& votes, double up, double down,
                                const Square& factors, int n_threads) {
     const std::size_t n_classes = table.n_classes();
     require(factors.shape(0) == n_classes && factors.shape(1) == n_classes, "factors must be (n_classes, n_classes)");
-    if (votes) require_votes(table, span_of(*votes));
-    nb::gil_scoped_release release;
+    if (votes) {
+        require_vote_per_row(table, *votes);
+        comboost::for_each_block(votes->size(), 1, n_threads, [&](std::size_t begin, std::size_t end) {
+            require_classes(span_of(*votes).subspan(begin, end - begin), n_classes, kNoClass);
+        });
+    }
     const auto pass = table.advance(span_or_empty(votes), up, down, span_of(factors), n_threads);
     return {pass.loss, pass.largest};
 }
 
 void measure(const CostTable& table, const Vector<Label>& votes, int n_threads,
              const Array<Sum, nb::ndim<3>, nb::c_contig>& sums) {
-    require_votes(table, span_of(votes));
+    require_vote_per_row(table, votes);
     require(sums.size() == 3 * table.n_classes() * table.n_classes(), "sums must be (3, n_classes, n_classes)");
     table.measure(span_of(votes), n_threads, span_of(sums));
 }
@@ -59,7 +65,8 @@ void row_losses(const CostTable& table, const OutVector<double>& losses) {
 
 void confusion(const CostTable& table, const Vector<Label>& votes,
                const Array<Sum, nb::ndim<2>, nb::c_contig>& counts) {
-    require_votes(table, span_of(votes));
+    require_vote_per_row(table, votes);
+    require_classes(span_of(votes), table.n_classes(), kNoClass);
     require(counts.size() == table.n_classes() * table.n_classes(), "counts must be (n_classes, n_classes)");
     table.confusion(span_of(votes), span_of(counts));
 }
@@ -75,15 +82,16 @@ comboost::RowSet rows_of(const Partition& partition, std::int32_t node) {
 
 void split(Partition& partition, const CodeColumns& codes, const Splits& splits, int n_threads,
            const OutVector<std::int32_t>& smaller) {
-    for (const comboost::Split& split : splits_of(splits)) {
+    const auto wanted = records_of<comboost::Split>(splits);
+    for (const comboost::Split& split : wanted) {
         require(split.node >= 0 && static_cast<std::size_t>(split.node) < partition.n_nodes(), "a split names no node");
         require(split.feature >= 0 && static_cast<std::size_t>(split.feature) < codes.shape(0),
                 "a split names no feature");
     }
     require_rows(partition, codes.shape(1));
-    require(smaller.size() == splits.shape(0), "smaller must have one entry per split");
+    require(smaller.size() == wanted.size(), "smaller must have one entry per split");
     const std::size_t first = partition.n_nodes();
-    partition.split(codes_of(codes), splits_of(splits), n_threads);
+    partition.split(codes_of(codes), wanted, n_threads);
     for (std::size_t k = 0; k < smaller.size(); ++k) {
         const std::size_t left = first + 2 * k;
         const bool right_is_smaller = partition.rows(left + 1).size < partition.rows(left).size;
@@ -96,7 +104,8 @@ void settle(const Partition& partition, const CodeColumns& codes, const NodeByte
     require_rows(partition, codes.shape(1));
     require_rows(partition, votes.size());
     require(nodes.shape(0) >= partition.n_nodes(), "the tree has fewer nodes than the partition");
-    partition.settle(codes_of(codes), {nodes_of(nodes), sets_of(sets)}, n_threads, span_of(votes));
+    partition.settle(codes_of(codes), {records_of<comboost::Node>(nodes), records_of<comboost::CodeSet>(sets)},
+                     n_threads, span_of(votes));
 }
 
 void count_histograms(const CodeColumns& codes, const CostTable& table, const Partition& partition,
@@ -105,6 +114,7 @@ void count_histograms(const CodeColumns& codes, const CostTable& table, const Pa
     require(codes.shape(1) == table.n_rows() && bin_offsets.size() == codes.shape(0) + 1,
             "codes do not fit the rows or the bins");
     const comboost::BinLayout layout{span_of(bin_offsets)};
+    require_starts(layout.offsets, layout.n_bins());
     require(histograms.shape(0) == nodes.size() && histograms.shape(1) == layout.n_bins() &&
                 histograms.shape(2) == table.channels().size(),
             "histograms do not fit the nodes, bins and channels");
@@ -123,9 +133,10 @@ void bind_rows(nb::module_& m) {
 
     nb::class_<CostTable>(m, "CostTable", "The rows' excess and quantised costs.")
         .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-             "counted"_a)
+             "counted"_a, release)
         .def("advance", &advance, "votes"_a.noconvert().none(), "up"_a, "down"_a, "factors"_a.noconvert(),
-             "n_threads"_a, "Adds a round's votes and quantises the costs; the loss and the largest row, both scaled.")
+             "n_threads"_a, release,
+             "Adds a round's votes and quantises the costs; the loss and the largest row, both scaled.")
         .def("measure", &measure, "votes"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
              "Writes the cost sums by (truth, class) that the votes would shrink, grow and leave.")
         .def("row_losses", &row_losses, "losses"_a.noconvert(), release, "Writes the loss of every row.")
@@ -134,14 +145,13 @@ void bind_rows(nb::module_& m) {
              "Writes the weight by (truth, vote).");
 
     nb::class_<Partition>(m, "Partition", "The rows of every node of the tree that is being grown.")
-        .def(nb::init<std::size_t>(), "n_rows"_a)
+        .def(nb::init<std::size_t>(), "n_rows"_a, release)
         .def("reset", &Partition::reset, release, "Back to the root with every row.")
         .def("split", &split, "codes"_a.noconvert(), "splits"_a.noconvert(), "n_threads"_a, "smaller"_a.noconvert(),
              release,
              "Divides nodes; the children become the next nodes, left before right. Writes the smaller of each two.")
         .def("settle", &settle, "codes"_a.noconvert(), "nodes"_a.noconvert(), "sets"_a.noconvert(), "n_threads"_a,
-             "votes"_a.noconvert(), release, "Writes the vote of the finished tree for every row.")
-        .def_prop_ro("n_nodes", &Partition::n_nodes);
+             "votes"_a.noconvert(), release, "Writes the vote of the finished tree for every row.");
 
     nb::class_<comboost::RecordPacker>(m, "RecordPacker",
                                        "Memory for copies of records, kept from one count to the next.")

@@ -117,8 +117,8 @@ std::vector<double> edges_between(std::span<const Item> sorted, std::size_t max_
     std::uint64_t cumulated = 0, last_quantile = 0;
     double last_value = 0.0;
     for_each_distinct(sorted, [&](auto key, std::uint64_t weight) {
-        // The quantile of the middle of a value's ranks: a heavy value leaves its lighter neighbours to bins of their
-        // own.
+        // The quantile of the middle of a value's ranks: a heavy value leaves bins of their own to its lighter
+        // neighbours.
         const std::uint64_t quantile = (2 * cumulated + weight) * max_bins / (2 * total);
         const double value = value_of<T>(key);
         if (cumulated > 0 && (n_distinct <= max_bins || quantile > last_quantile))
@@ -130,7 +130,7 @@ std::vector<double> edges_between(std::span<const Item> sorted, std::size_t max_
     return edges;
 }
 
-// NaN stands at the ends of sorted items: below minus infinity where its sign is set, above infinity elsewhere.
+// NaN stands at the ends of sorted items: below minus infinity if its sign is set, above infinity if not.
 template <class T, class Item>
 FeatureEdges edges_of(const std::vector<Item>& sorted, std::size_t max_bins) {
     constexpr T infinity = std::numeric_limits<T>::infinity();
@@ -157,7 +157,7 @@ void find_group_edges(const Matrix<T>& values, std::size_t first, std::size_t la
     }
 }
 
-// Cells are counted in an array where they are not many more than the rows, and by sorting elsewhere.
+// Cells are counted in an array if they are not many more than the rows, and by sorting if they are.
 constexpr ValueKey kMostCounters = 1 << 16;
 constexpr ValueKey kCountersPerRow = 4;
 

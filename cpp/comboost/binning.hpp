@@ -37,12 +37,12 @@ struct FeatureEdges {
     bool infinite;
 };
 
-// The edges of every feature. `weights` is empty where every row weighs 1.
+// The edges of every feature. `weights` is empty if every row weighs 1.
 template <class T>
 std::vector<FeatureEdges> find_edges(const Matrix<T>& values, std::span<const Weight> weights, std::size_t max_bins,
                                      int n_threads);
 
-// codes[f * n_rows + i] = number of edges of feature f below values(i, f), one more where code 0 is kept for missing
+// codes[f * n_rows + i] = number of edges of feature f below values(i, f), one more if code 0 is kept for missing
 // values. `edges` of feature f are at [starts[f], starts[f + 1]).
 template <class T>
 void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts,
@@ -68,9 +68,15 @@ struct Cell {
     std::int64_t weight;
 };
 static_assert(sizeof(Cell) == 48 && alignof(Cell) == 8, "CELL_DTYPE of dask/_quantiles.py mirrors this record");
+static_assert(offsetof(Cell, feature) == 0 && sizeof(Cell::feature) == 8);
+static_assert(offsetof(Cell, place) == 8 && sizeof(Cell::place) == 8);
+static_assert(offsetof(Cell, low) == 16 && sizeof(Cell::low) == 8);
+static_assert(offsetof(Cell, high) == 24 && sizeof(Cell::high) == 8);
+static_assert(offsetof(Cell, rows) == 32 && sizeof(Cell::rows) == 8);
+static_assert(offsetof(Cell, weight) == 40 && sizeof(Cell::weight) == 8);
 
 // The cells that hold rows, in the order of features and keys. A feature without intervals is not read. `weights` is
-// empty where every row weighs 1.
+// empty if every row weighs 1.
 template <class T>
 std::vector<Cell> count_cells(const Matrix<T>& values, std::span<const Weight> weights, const KeyIntervals& intervals,
                               int n_threads);

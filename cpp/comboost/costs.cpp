@@ -51,9 +51,9 @@ Unit CostTable::unit(std::size_t row, std::size_t label) const {
 void CostTable::measure(std::span<const Label> votes, int n_threads, std::span<Sum> sums) const {
     const std::size_t square = n_classes() * n_classes();
     std::fill(sums.begin(), sums.end(), 0);
-    const int n_parts = n_rows() * n_classes() < kSerialWork ? 1 : n_threads;
-    std::vector<std::vector<Sum>> parts(static_cast<std::size_t>(n_parts), std::vector<Sum>(3 * square));
-    for_each_task(parts.size(), n_rows() * n_classes(), n_threads, [&](std::size_t part) {
+    const std::size_t work = n_rows() * n_classes();
+    std::vector<std::vector<Sum>> parts(n_parts(work, n_threads), std::vector<Sum>(3 * square));
+    for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
         const std::size_t begin = n_rows() * part / parts.size();
         const std::size_t end = n_rows() * (part + 1) / parts.size();
         for (std::size_t i = begin; i < end; ++i) {

@@ -11,17 +11,17 @@ namespace comboost {
 
 class CostTable {
   public:
-    // `weights` is empty where every row weighs 1. Starts with E = 1 and no costs: call advance() first.
+    // `weights` is empty if every row weighs 1. Starts with E = 1 and no costs: call advance() first.
     CostTable(std::span<const Label> labels, std::span<const Weight> weights, const Channels& channels);
 
     // Adds a round's votes to the excess, then quantises the costs: u(i,j) = rint(factors[y_i][j]·E(i,j)).
-    // `votes` is empty where there is nothing to add; `up` and `down` are e^α and e^-α.
+    // `votes` is empty if there is nothing to add; `up` and `down` are e^α and e^-α.
     PassResult advance(std::span<const Label> votes, double up, double down, std::span<const double> factors,
                        int n_threads);
 
-    // The cost sums by (true class, class), split by what these votes would do: sums[0] to entries that would shrink
-    // (the rows voted right), sums[1] to the entries that would grow (a wrong row's entry voted for), sums[2] the rest.
-    // K×K each.
+    // The cost sums by (true class, class), K×K each, split by what these votes would do: sums[0] of the entries that
+    // would shrink (the rows voted right), sums[1] of those that would grow (a wrong row's entry voted for), sums[2] of
+    // the rest.
     void measure(std::span<const Label> votes, int n_threads, std::span<Sum> sums) const;
 
     // n·Σ_j u(i,j) of every row: what -D(i,y_i) is to a weak learner that takes sample weights.

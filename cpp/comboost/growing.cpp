@@ -36,8 +36,9 @@ void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round) {
     nodes_.clear();
     sets_.clear();
     sums_.clear();
+    branched_.clear();
     add_node(sum_bins(root_histogram.data(), layout().size(0), channels_));
-    frontier_begin_ = 0;
+    frontier_begin_ = old_frontier_begin_ = 0;
     found_.assign(1, Found{});
 }
 

@@ -31,7 +31,7 @@ class Grower {
     // Looks for the best split of the frontier's nodes first, first + 1, ... whose histograms these are.
     void search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads);
 
-    // Looks for the best split of all the frontier's nodes straight from their rows, which pays where nodes have fewer
+    // Looks for the best split of all the frontier's nodes straight from their rows, which pays if nodes have fewer
     // rows than features have bins. The splits are the same.
     void search_rows(const Codes& codes, const Records& records, const Partition& partition, int n_threads);
 
@@ -46,10 +46,10 @@ class Grower {
 
     const std::vector<Node>& nodes() const { return nodes_; }
     const std::vector<CodeSet>& sets() const { return sets_; }
-    Tree tree() const { return {nodes_, sets_}; }
     const std::vector<Split>& branches() const { return branched_; }
     std::size_t frontier_begin() const { return frontier_begin_; }
     std::size_t frontier_size() const { return nodes_.size() - frontier_begin_; }
+    std::size_t old_frontier_size() const { return frontier_begin_ - old_frontier_begin_; }
 
     // A = -Σ of the leaves' costs, and Λ: their ratio is the edge.
     Sum advantage() const;
@@ -64,7 +64,7 @@ class Grower {
   private:
     // The best split found of a node of the frontier.
     struct Found {
-        std::int32_t feature = kLeaf;  // kLeaf where there is none
+        std::int32_t feature = kLeaf;  // kLeaf if there is none
         Cut cut;
         NodeSums left;
     };

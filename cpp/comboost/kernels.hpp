@@ -6,7 +6,7 @@
 
 namespace comboost {
 
-// The records of some rows, one after the other, and their weights where not all are 1.
+// The records of some rows, one after the other, and their weights if not all are 1.
 struct Records {
     const Unit* units;
     const Weight* weights;
@@ -22,14 +22,14 @@ struct PassResult {
 // A pass over the rows: votes are added to the excess, costs quantised into the records.
 struct Pass {
     const Label* labels;
-    const Label* votes;     // null where there are none to add
-    const Weight* weights;  // null where all are 1
+    const Label* votes;     // null if there are none to add
+    const Weight* weights;  // null if all are 1
     const double* factors;  // K×K, zero diagonal
     double up;              // e^α
     double down;            // e^-α
     Channels channels;
-    double* excess;  // K a row
-    Unit* units;     // a record a row
+    double* excess;  // K per row
+    Unit* units;     // one record per row
 };
 
 struct ScanInput {
@@ -43,7 +43,7 @@ struct ScanInput {
     double min_loss;
 };
 
-// The first bin with the highest score above that of not splitting; kLeaf where there is none.
+// The first bin with the highest score above that of not splitting; kLeaf if there is none.
 template <class S>
 struct Scanned {
     S score;
@@ -85,7 +85,7 @@ struct Kernels {
     // Does a pass for the rows begin .. end - 1.
     PassResult (*advance)(const Pass& pass, std::size_t begin, std::size_t end);
 
-    // Adds records to the histogram of one feature. The code of the k-th is codes[rows[k]], or codes[k] where `rows` is
+    // Adds records to the histogram of one feature. The code of the k-th is codes[rows[k]], or codes[k] if `rows` is
     // null.
     void (*accumulate)(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
                        Sum* histogram);

@@ -44,7 +44,7 @@ inline IntLanes load_units(const Unit* from) {
 #endif
 }
 
-// K is the number of classes, 0 where the compiler does not know it.
+// K is the number of classes, 0 if the compiler does not know it.
 template <std::size_t K>
 PassResult advance_rows(const Pass& pass, std::size_t begin, std::size_t end) {
     const std::size_t n_classes = K ? K : pass.channels.n_classes;
@@ -54,7 +54,7 @@ PassResult advance_rows(const Pass& pass, std::size_t begin, std::size_t end) {
         const std::size_t truth = pass.labels[i];
         double* __restrict excess = pass.excess + i * n_classes;
         if (pass.votes != nullptr) {
-            // One multiplication for every class, by 1 where the vote changes nothing: no branch to guess wrong.
+            // One multiplication for every class, by 1 if the vote changes nothing: no branch to guess wrong.
             const std::size_t vote = pass.votes[i];
             const double others = vote == truth ? pass.down : 1.0;
             const double voted = vote == truth ? pass.down : pass.up;
@@ -66,7 +66,7 @@ PassResult advance_rows(const Pass& pass, std::size_t begin, std::size_t end) {
         double row_sum = 0.0;
         Unit loss = 0;
         for (std::size_t j = 0; j < n_classes; ++j) {
-            // A pair without cost counts nothing, even once its excess has overflowed; the diagonal factor is 0, too.
+            // A pair without a cost counts for nothing, even if its excess has overflowed; so does the diagonal.
             const double v = factors[j] == 0.0 ? 0.0 : factors[j] * excess[j];
             const auto u = static_cast<Unit>(std::lrint(v));
             row_sum += v;
@@ -94,7 +94,7 @@ PassResult advance(const Pass& pass, std::size_t begin, std::size_t end) {
     }
 }
 
-// V is the number of a record's vectors, 0 where the compiler does not know it.
+// V is the number of a record's vectors, 0 if the compiler does not know it.
 template <std::size_t V, bool Weighted, bool Indexed>
 void accumulate_records(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
                         Sum* histogram) {

@@ -33,6 +33,11 @@ void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& 
     if (failure) std::rethrow_exception(failure);
 }
 
+// The parts in which to add up what does not lie in blocks: one per thread.
+inline std::size_t n_parts(std::size_t work, int n_threads) {
+    return n_threads <= 1 || work < kSerialWork ? 1 : static_cast<std::size_t>(n_threads);
+}
+
 inline constexpr std::size_t kBlock = 4096;  // rows
 
 inline std::size_t n_blocks(std::size_t n_rows) { return (n_rows + kBlock - 1) / kBlock; }

@@ -8,7 +8,7 @@
 
 namespace comboost {
 
-// The rows of a node, ascending; `rows` is null where they are all rows.
+// The rows of a node, ascending; `rows` is null if they are all rows.
 struct RowSet {
     const RowIndex* rows;
     std::size_t size;

@@ -129,7 +129,7 @@ class LevelForest {
     std::vector<Label> labels_;
 };
 
-// Does this path make trees of any depth vote on any rows: goes_left(row, node) decides.
+// Makes trees of any depth vote on any rows, node by node; goes_left(row, node) decides.
 template <class GoesLeft>
 void walk_trees(const Forest& forest, std::size_t first, std::size_t last, std::size_t begin, std::size_t end,
                 std::size_t n_classes, double* scores, GoesLeft&& goes_left) {
@@ -278,10 +278,10 @@ void elect(const Codes& codes, const Forest& forest, std::size_t n_classes, int 
 void count_elected(const double* scores, std::span<const Label> labels, std::span<const Weight> weights,
                    std::size_t n_classes, int n_threads, std::span<Sum> counts) {
     const std::size_t n_rows = labels.size();
-    const std::size_t n_parts = n_rows * n_classes < kSerialWork ? 1 : static_cast<std::size_t>(n_threads);
-    std::vector<std::vector<Sum>> parts(n_parts, std::vector<Sum>(counts.size()));
-    for_each_task(n_parts, n_rows * n_classes, n_threads, [&](std::size_t part) {
-        for (std::size_t i = n_rows * part / n_parts; i < n_rows * (part + 1) / n_parts; ++i)
+    const std::size_t work = n_rows * n_classes;
+    std::vector<std::vector<Sum>> parts(n_parts(work, n_threads), std::vector<Sum>(counts.size()));
+    for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
+        for (std::size_t i = n_rows * part / parts.size(); i < n_rows * (part + 1) / parts.size(); ++i)
             parts[part][labels[i] * n_classes + elect_one(scores + i * n_classes, n_classes)] +=
                 weights.empty() ? 1 : Sum{weights[i]};
     });

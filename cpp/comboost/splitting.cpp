@@ -57,7 +57,7 @@ std::int32_t code_of(const BinView& bins, std::size_t first, const BestBin& best
     return best.bin == kLeaf ? kLeaf : static_cast<std::int32_t>(bins.code(first + static_cast<std::size_t>(best.bin)));
 }
 
-// Where code 0 is kept for missing values: they are tried on the left, then on the right.
+// Of a feature whose code 0 is kept for missing values, which are tried on the left, then on the right.
 Cut find_cut_with_missing(const BinView& bins, const Channels& channels, const NodeSums& node,
                           const SplitRules& rules) {
     const std::size_t first = bins.size > 0 && bins.code(0) == 0 ? 1 : 0;  // of the bins of values
@@ -82,7 +82,7 @@ Cut find_best_cut(const BinView& bins, Kind kind, const Channels& channels, cons
 NodeSums sum_left(const BinView& bins, Kind kind, const Channels& channels, const Cut& cut) {
     const auto goes_left = [&](std::size_t code) {
         if (kind == Kind::categories) return cut.left.contains(static_cast<Code>(code));
-        if (kind == Kind::missing && code == 0) return cut.missing == Side::left;  // nothing counts on `heavier`
+        if (kind == Kind::missing && code == 0) return cut.missing == Side::left;  // `heavier`: none of them counts
         return static_cast<std::int32_t>(code) <= cut.bin;
     };
     if (kind == Kind::complete && bins.codes == nullptr)

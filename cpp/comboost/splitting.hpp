@@ -9,7 +9,7 @@ namespace comboost {
 
 enum class Criterion { cost, gini };
 
-// The sums of a row set: D of every class, the loss Λ and the number of rows (0 where rows are not counted).
+// The sums of a row set: D of every class, the loss Λ and the number of rows (0 if rows are not counted).
 struct NodeSums {
     std::vector<Sum> costs;
     Sum loss = 0;
@@ -23,7 +23,7 @@ struct NodeSums {
 struct BinView {
     const Sum* sums;
     std::size_t size;
-    const Code* codes;  // ascending; null where bin and code are the same
+    const Code* codes;  // ascending; null if bin and code are the same
 
     std::size_t code(std::size_t bin) const { return codes == nullptr ? bin : codes[bin]; }
 };
@@ -50,7 +50,7 @@ struct Score {
 
 struct BestBin {
     Score score;
-    std::int32_t bin = kLeaf;  // kLeaf where no bin is allowed and better than not splitting
+    std::int32_t bin = kLeaf;  // kLeaf if no bin is allowed and better than not splitting
 };
 
 // The first bin with the highest score above that of the node itself.
@@ -59,12 +59,12 @@ BestBin find_best_bin(const Sum* bins, std::size_t n_bins, const Channels& chann
 
 enum class Side : std::uint8_t { left, right, heavier };  // heavier: the side with more loss, the left one on a tie
 
-// How a split parts the codes of its feature.
+// How a split divides the codes of its feature.
 struct Cut {
     Score score;
     std::int32_t bin = kLeaf;      // codes <= bin go left, unless the feature is one of categories; kLeaf: no split
     Side missing = Side::heavier;  // where missing values go, and categories that do not count in the node
-    CodeSet left;                  // the codes that go left, where `bin` cannot say it
+    CodeSet left;                  // the codes that go left, if `bin` cannot tell
 };
 
 // The best split of a feature's bins.
@@ -74,12 +74,12 @@ Cut find_best_cut(const BinView& bins, Kind kind, const Channels& channels, cons
 // The sums of the rows that go left.
 NodeSums sum_left(const BinView& bins, Kind kind, const Channels& channels, const Cut& cut);
 
-// Says where the codes go that do not count in the node, of `n_codes` that there are, and sets `left` where `bin`
-// cannot say it.
+// Says where the codes go that do not count in the node, of `n_codes` that there are, and sets `left` if `bin`
+// cannot tell.
 void complete_cut(const BinView& bins, std::size_t n_codes, Kind kind, const Channels& channels, bool left_is_heavier,
                   Cut& cut);
 
-// Whether `bin` cannot say which codes go left.
+// Whether `bin` cannot tell which codes go left.
 inline bool needs_set(Kind kind, const Cut& cut) {
     return kind == Kind::categories || (kind == Kind::missing && cut.missing == Side::right);
 }

@@ -18,9 +18,10 @@ using Sum = std::int64_t;      // sum of weight times unit, at most 2^62
 using RowIndex = std::uint32_t;
 
 inline constexpr std::size_t kMaxBins = 255;
+inline constexpr std::size_t kMaxClasses = 65535;
 inline constexpr std::int32_t kLeaf = -1;   // the feature and left child of a leaf
 inline constexpr std::int32_t kNoSet = -1;  // the set of a node that needs none
-inline constexpr std::int32_t kBySet = -1;  // the bin of a split that only a set of codes can say
+inline constexpr std::int32_t kBySet = -1;  // the bin of a split that only a set of codes can tell
 
 // What a feature is, and with it what its code 0 means.
 enum class Kind : std::uint8_t {
@@ -31,17 +32,18 @@ enum class Kind : std::uint8_t {
 
 inline bool keeps_code_for_missing(Kind kind) { return kind != Kind::complete; }
 
-// A set of codes.
+// A set of codes: code c is in it if bit c % 8 of byte c / 8 is 1.
 struct CodeSet {
-    std::uint32_t words[8] = {};
+    std::uint8_t bytes[32] = {};
 
-    bool contains(Code code) const { return (words[code / 32] >> (code % 32)) & 1; }
-    void insert(Code code) { words[code / 32] |= std::uint32_t{1} << (code % 32); }
+    bool contains(Code code) const { return (bytes[code / 8] >> (code % 8)) & 1; }
+    void insert(Code code) { bytes[code / 8] |= static_cast<std::uint8_t>(1U << (code % 8)); }
 };
-static_assert(sizeof(CodeSet) == 32, "sets cross the border as 32 bytes");
+static_assert(sizeof(CodeSet) == 32 && alignof(CodeSet) == 1, "sets cross the border as 32 bytes, at any address");
+static_assert(offsetof(CodeSet, bytes) == 0 && sizeof(CodeSet::bytes) == 32);
 
-// A node of a flat tree. Children stand next to each other, so `left` says both. A value <= threshold goes left, and a
-// code <= bin, or in `set` where there is one. Trees of a forest share their sets.
+// A node of a flat tree. Children stand next to each other, so `left` names both. A value <= threshold goes left, and a
+// code <= bin, or in `set` if there is one. Trees of a forest share their sets.
 struct Node {
     static constexpr std::uint8_t kMissingLeft = 1;  // where a missing value goes
     static constexpr std::uint8_t kCategorical = 2;  // the values are categories: `set` decides, not the threshold
@@ -57,13 +59,20 @@ struct Node {
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
 static_assert(sizeof(Node) == 24 && alignof(Node) == 8, "NODE_DTYPE of _dtypes.py mirrors this record");
+static_assert(offsetof(Node, threshold) == 0 && sizeof(Node::threshold) == 8);
+static_assert(offsetof(Node, feature) == 8 && sizeof(Node::feature) == 4);
+static_assert(offsetof(Node, left) == 12 && sizeof(Node::left) == 4);
+static_assert(offsetof(Node, set) == 16 && sizeof(Node::set) == 4);
+static_assert(offsetof(Node, label) == 20 && sizeof(Node::label) == 2);
+static_assert(offsetof(Node, bin) == 22 && sizeof(Node::bin) == 1);
+static_assert(offsetof(Node, flags) == 23 && sizeof(Node::flags) == 1);
 
 // A tree that is being grown, or one of a forest.
 struct Tree {
     std::span<const Node> nodes;
     std::span<const CodeSet> sets;
 
-    // Whether a code goes left; the quick way where no node needs a set.
+    // Whether a code goes left; the quick way if no node needs a set.
     template <bool WithSets>
     bool goes_left(const Node& node, Code code) const {
         if (WithSets && node.set != kNoSet) return sets[static_cast<std::size_t>(node.set)].contains(code);
@@ -71,7 +80,7 @@ struct Tree {
     }
 };
 
-// A split of a node that is being grown: codes <= bin go left, or those of a set where `bin` is kBySet.
+// A split of a node that is being grown: codes <= bin go left, or those of a set if `bin` is kBySet.
 struct Split {
     std::int32_t node;
     std::int32_t feature;
@@ -79,6 +88,10 @@ struct Split {
     CodeSet left;
 };
 static_assert(sizeof(Split) == 44 && alignof(Split) == 4, "a split crosses the border as eleven int32");
+static_assert(offsetof(Split, node) == 0 && sizeof(Split::node) == 4);
+static_assert(offsetof(Split, feature) == 4 && sizeof(Split::feature) == 4);
+static_assert(offsetof(Split, bin) == 8 && sizeof(Split::bin) == 4);
+static_assert(offsetof(Split, left) == 12 && sizeof(Split::left) == 32);
 
 // Memory that starts on a cache line, so that no vector lies across two of them; not initialised.
 template <class T>
@@ -137,7 +150,7 @@ struct BinLayout {
     }
 };
 
-// What one bin of a histogram holds: the sums of the first K - 1 classes, the loss, and, where rows must be counted,
+// What one bin of a histogram holds: the sums of the first K - 1 classes, the loss, and, if rows must be counted,
 // their number. The costs of a row add up to zero over the classes, so the sum of the last class follows from the
 // others. A row's record has the same channels, and zeros up to a whole number of vectors.
 struct Channels {

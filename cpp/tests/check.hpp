@@ -1,4 +1,4 @@
-// A test harness of a few lines: CHECK counts and reports, main() fails where anything failed.
+// A test harness of a few lines: CHECK counts and reports, main() fails if anything failed.
 #pragma once
 
 #include <cstdio>

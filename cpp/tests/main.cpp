@@ -110,7 +110,7 @@ struct Question {
     KeyIntervals intervals() const { return {lows, highs, shifts, starts}; }
 };
 
-// Intervals from one value of a feature to another, for some features none; cells of a key, of many, or in between.
+// Intervals from one value of a feature to another, and none for some features; cells of a key, of many, or in between.
 Question random_question(const Problem& p, std::mt19937& random) {
     Question question;
     for (std::size_t f = 0; f < p.n_features; ++f) {
@@ -262,7 +262,7 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
         histograms = derived;
     }
 
-    partition.settle(p.code_view(), grower.tree(), 2, votes);
+    partition.settle(p.code_view(), {grower.nodes(), grower.sets()}, 2, votes);
     std::vector<Label> elected(p.n_rows);
     const std::vector<std::int64_t> tree_offsets{0, static_cast<std::int64_t>(grower.nodes().size())};
     const std::vector<double> tree_weights{0.5};
