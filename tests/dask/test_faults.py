@@ -98,8 +98,13 @@ def test_fit_goes_on_if_the_cluster_becomes_smaller(breakable, rows, local, monk
 
 def test_fit_that_loses_all_workers_for_good_ends_with_a_clear_error(breakable, rows, monkeypatch):
     X, y = rows
+
+    def strike(workers):
+        breakable.cluster.scale(0)
+        assert any(not breakable.nthreads() for _ in range(5000))  # they leave one after the other
+
     monkeypatch.setattr("comboost.dask._cluster.PATIENCE", 0.1)
-    Striking(monkeypatch, breakable, 12, lambda workers: breakable.cluster.scale(0))
+    Striking(monkeypatch, breakable, 12, strike)
     with pytest.raises(ClusterError, match="has had no worker for"):
         DaskCoMBoClassifier(n_estimators=N_ROUNDS, client=breakable).fit(
             da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300)
