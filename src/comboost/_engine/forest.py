@@ -91,5 +91,5 @@ class Forest:
 
 
 def as_bytes(nodes: NDArray[np.void]) -> NodeBytes:
-    """Nodes as the core takes them."""
-    return nodes.view(np.uint8).reshape(-1, NODE_DTYPE.itemsize)
+    """Nodes as the core takes them; what came over a wire may lie at any address."""
+    return np.require(nodes, requirements=["C", "A"]).view(np.uint8).reshape(-1, NODE_DTYPE.itemsize)

@@ -13,12 +13,12 @@ from comboost._table.reading import find_categorical, read_part
 from comboost._table.table import RawTable
 from comboost._table.weights import no_weight_error, weight_shift
 from comboost.dask._cluster import Cluster
-from comboost.dask._coding import CheckedPart, CodedRows, Coding
-from comboost.dask._parts import Collection, Part, partition_in_errors
-from comboost.dask._quantiles import EdgeSearch, Question, Tally, count_keys
+from comboost.dask._coding import CodedRows, Coding
+from comboost.dask._parts import Collection, Part
+from comboost.dask._quantiles import EdgeSearch, Tally
 from comboost.dask._shard import ShardSettings
 from comboost.dask._shard_group import ShardGroup, changed_rows_error
-from comboost.dask._survey import ClassMasses, Survey, exponents_of_part, join_exponents
+from comboost.dask._survey import ClassMasses, Survey, count_part, exponents_of_part, join_exponents
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,6 @@ def find_shift(cluster: Cluster, collection: Collection) -> int:
     if not exponents:
         raise no_weight_error("sample_weight")
     return weight_shift(exponents)
-
-
-def count_part(part: Part, features: list[int], shift: int | None, question: Question) -> Tally:
-    """What a question asks of the values of a part."""
-    with partition_in_errors(part):
-        checked = CheckedPart.read(part, shift)
-        table = checked.table.encode(Categories(dict.fromkeys(features, ())))
-        return count_keys(table, question, checked.kept_weights, 1)
 
 
 def code_part(part: Part, coding: Coding) -> CodedRows:

@@ -87,9 +87,8 @@ class Survey:
             if checked.table.shape[0] == 0:
                 return cls(len(checked.labels), counts)
             columns = {f: only_values(checked.table.column_values(f)) for f in features}
-            table = checked.table.encode(Categories(dict.fromkeys(features, ())))
-            tally = count_keys(table, question, checked.kept_weights, 1)
-        location = PartLocation(part.number, table.shape[0], get_worker().address)
+            tally = count_checked(checked, features, question)
+        location = PartLocation(part.number, checked.table.shape[0], get_worker().address)
         return cls(len(checked.labels), counts, columns, tally, [location])
 
     @classmethod
@@ -174,3 +173,15 @@ def join_exponents(counts: list[dict[int, int]]) -> dict[int, int]:
     """How many weights of some parts have which binary exponent."""
     exponents = set().union(*counts)
     return {exponent: sum(part.get(exponent, 0) for part in counts) for exponent in exponents}
+
+
+def count_part(part: Part, features: list[int], shift: int | None, question: Question) -> Tally:
+    """What a question asks of the values of a part; these features hold categories."""
+    with partition_in_errors(part):
+        return count_checked(CheckedPart.read(part, shift), features, question)
+
+
+def count_checked(checked: CheckedPart, features: list[int], question: Question) -> Tally:
+    """As `count_part`, once the part is read."""
+    table = checked.table.encode(Categories(dict.fromkeys(features, ())))
+    return count_keys(table, question, checked.kept_weights, 1)
