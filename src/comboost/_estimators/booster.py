@@ -1,15 +1,14 @@
 """What CoMBo and AdaBoost.MM share: parameters and fit. In: tables. Out: a fitted vote. No mathematics."""
 
-import math
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from comboost._boosting.callbacks import CALLBACKS, CallbackSupportMixin, RoundCallbacks, with_callbacks
 from comboost._boosting.early_stopping import HeldRows, Patience, Validation, hold_out
@@ -26,63 +25,26 @@ from comboost._boosting.loop import FINAL, BoostRules, History, boost
 from comboost._boosting.progress import ProgressPrinter
 from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
 from comboost._boosting.watch import Watch
-from comboost._dtypes import COMPLETE, MAX_BINS, NODE_DTYPE, Floats, Sums
+from comboost._dtypes import COMPLETE, NODE_DTYPE, Floats, Sums
 from comboost._engine.binning import BinMapper, bin_table
 from comboost._engine.formulas import Objective
 from comboost._engine.memory import check_memory
 from comboost._engine.rows import BinnedRows, MemoryRows
 from comboost._estimators.export import export_tree
 from comboost._estimators.parameters import (
-    FUNCTION,
     HINTS,
-    NOTHING,
-    SWITCH,
-    TEXT,
-    Rule,
+    RULES,
     check_parameters,
-    choice,
-    either,
+    check_validation,
+    check_weak_learner,
     explained,
-    integer,
     n_threads_of,
-    off_default,
-    real,
 )
-from comboost._estimators.voter import PROBA, Voter
+from comboost._estimators.voter import Voter
 from comboost._table.cost_matrices import cost_array
 from comboost._table.reading import TrainingSet, read_matrix, read_table
 from comboost._table.table import RawTable
 
-RULES: dict[str, Rule] = {
-    "n_estimators": integer(1),
-    "learning_rate": real(0, 1, without_low=True),
-    "max_depth": either(integer(1), NOTHING),
-    "criterion": choice("gini", "cost"),
-    "min_samples_leaf": integer(1, 2**31 - 1),
-    "min_weight_fraction_leaf": real(0, 0.5),
-    "max_features": either(integer(1), real(0, 1, without_low=True), choice("sqrt", "log2"), NOTHING),
-    "max_bins": integer(2, MAX_BINS),
-    "step": choice("edge", "exact"),
-    "early_stopping": SWITCH,
-    "scoring": either(TEXT, FUNCTION, NOTHING),
-    "validation_fraction": real(0, 1, without_low=True, without_high=True),
-    "n_iter_no_change": integer(1),
-    "tol": real(0, math.inf, without_high=True),
-    "warm_start": SWITCH,
-    "proba": PROBA,
-    "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
-    "verbose": either(integer(0), SWITCH),
-}
-TREE_PARAMETERS = (
-    "max_depth",
-    "criterion",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "max_features",
-    "max_bins",
-    "categorical_features",
-)
-VALIDATION_PARAMETERS = ("scoring", "validation_fraction", "n_iter_no_change", "tol")
 PRIVATE_ATTRIBUTES = {"_forest", "_categories", "_kinds", "_importances", "_origin"}
 
 
@@ -186,8 +148,8 @@ class VoteBooster(CallbackSupportMixin, Voter):
         """
         check_parameters(self, RULES)
         if self.estimator is not None:
-            check_weak_learner(self)
-        check_validation(self, X_val, y_val, sample_weight_val)
+            check_weak_learner(self, VoteBooster)
+        check_validation(self, VoteBooster, X_val, y_val, sample_weight_val)
         # Whatever fails, this estimator keeps its old model, or none: a copy is fitted, and then takes its place.
         fitted = object.__new__(type(self))
         fitted.__dict__.update(self.__dict__)
@@ -229,11 +191,10 @@ class VoteBooster(CallbackSupportMixin, Voter):
         self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None, past: Past | None
     ) -> tuple[Fit, HeldRows | None]:
         """Read the rows, hold out those to validate on, and make of the others all that boosting needs."""
-        is_new, weak = past is None, self.estimator
-        table = read_table(self, X, reset=is_new) if weak is None else read_matrix(self, X, weak, reset=is_new)
+        table = self._read_given(X, reset=past is None)
         n_rows, n_features = table.shape
         data = TrainingSet.read(y, sample_weight, n_rows)
-        check_memory(n_rows, n_features if weak is None else 0, len(data.classes))
+        check_memory(n_rows, n_features if self.estimator is None else 0, len(data.classes))
         seed = self._seed(n_rows, data.classes, past)
         held = None
         if validation is not None:
@@ -242,9 +203,15 @@ class VoteBooster(CallbackSupportMixin, Voter):
             data, held = self._hold_out(data, table, X, sample_weight, seed)
         plan = self._plan(n_rows, data.classes, data.masses, seed)
         learned = None if past is None else past.learned
-        if weak is not None:
-            return prepare_clones(weak, table, data, plan, learned), held
-        return self._prepare_trees(table, data, plan, learned), held
+        if self.estimator is None:
+            return self._prepare_trees(table, data, plan, learned), held
+        return prepare_clones(self.estimator, table, data, plan, learned), held
+
+    def _read_given(self, X: Any, *, reset: bool) -> Any:
+        """X as the weak learner takes it: a table for trees, a matrix for others."""
+        if self.estimator is None:
+            return read_table(self, X, reset=reset)
+        return read_matrix(self, X, self.estimator, reset=reset)
 
     def _prepare_trees(self, table: RawTable, data: TrainingSet, plan: FitPlan, past: TreePast | None) -> TreeFit:
         n_rows, n_features, n_classes, n_threads = len(data.labels), table.shape[1], len(data.classes), plan.n_threads
@@ -308,8 +275,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         """The rows to validate on, as given."""
         X, y, sample_weight = validation
         try:
-            weak = self.estimator
-            table = read_table(self, X, reset=False) if weak is None else read_matrix(self, X, weak, reset=False)
+            table = self._read_given(X, reset=False)
         except ValueError as error:
             raise ValueError(f"X_val: {error}") from error
         return HeldRows.read(X, y, sample_weight, table, classes)
@@ -447,36 +413,3 @@ def catch_up(validation: Validation, past: Past) -> None:
         validation.end(past.history.first(n_rounds))
     then = past.validation_curve[: len(past.history)]
     check_same_values(repr(validation.patience.curve), repr(then), "validation rows")
-
-
-def check_weak_learner(booster: VoteBooster) -> None:
-    """Raise if ``estimator`` cannot be boosted or tree parameters would be ignored."""
-    can_fit = hasattr(booster.estimator, "fit") and is_classifier(booster.estimator)
-    if not can_fit or not has_fit_parameter(booster.estimator, "sample_weight"):
-        raise ValueError(
-            f"estimator={booster.estimator!r} cannot be boosted; give a scikit-learn classifier whose fit takes "
-            "sample_weight, for example LogisticRegression() or DecisionTreeClassifier(max_depth=3)."
-        )
-    changed = off_default(booster, TREE_PARAMETERS, VoteBooster)
-    if changed:
-        raise ValueError(
-            f"{', '.join(changed)} shape(s) the built-in tree, which estimator={booster.estimator!r} replaces; leave "
-            "such parameters at their defaults and set those of the estimator instead."
-        )
-
-
-def check_validation(booster: VoteBooster, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
-    """Raise if something that early stopping needs is missing, or something given would be ignored."""
-    if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
-        raise ValueError("X_val and y_val belong together, and sample_weight_val to both; give the two, or neither.")
-    if not booster.early_stopping:
-        ignored = ["X_val"] * (X_val is not None) + off_default(booster, VALIDATION_PARAMETERS, VoteBooster)
-        if ignored:
-            raise ValueError(
-                f"{', '.join(ignored)} would be ignored, since early_stopping=False; set early_stopping=True, or leave "
-                "them out."
-            )
-    elif X_val is not None and off_default(booster, ("validation_fraction",), VoteBooster):
-        raise ValueError(
-            f"validation_fraction={booster.validation_fraction} would be ignored, since X_val is given; leave one out."
-        )

@@ -1,4 +1,4 @@
-"""Parameters of estimators: names, types, ranges. In: what was given. Out: nothing, or an error with what to give."""
+"""Parameters: names, ranges, what goes together. In: what was given. Out: nothing, or an error with what to give."""
 
 import inspect
 import math
@@ -9,8 +9,11 @@ from typing import Any, ParamSpec, TypeVar
 
 import joblib
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import has_fit_parameter
 
 from comboost import _core
+from comboost._dtypes import MAX_BINS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -75,6 +78,38 @@ NOTHING: Rule = ("None", lambda value: value is None)
 SWITCH: Rule = ("True or False", lambda value: isinstance(value, bool | np.bool_))
 TEXT: Rule = ("a string", lambda value: isinstance(value, str))
 FUNCTION: Rule = ("a callable", callable)
+PROBA = choice("softmax", "votes")
+
+RULES: dict[str, Rule] = {
+    "n_estimators": integer(1),
+    "learning_rate": real(0, 1, without_low=True),
+    "max_depth": either(integer(1), NOTHING),
+    "criterion": choice("gini", "cost"),
+    "min_samples_leaf": integer(1, 2**31 - 1),
+    "min_weight_fraction_leaf": real(0, 0.5),
+    "max_features": either(integer(1), real(0, 1, without_low=True), choice("sqrt", "log2"), NOTHING),
+    "max_bins": integer(2, MAX_BINS),
+    "step": choice("edge", "exact"),
+    "early_stopping": SWITCH,
+    "scoring": either(TEXT, FUNCTION, NOTHING),
+    "validation_fraction": real(0, 1, without_low=True, without_high=True),
+    "n_iter_no_change": integer(1),
+    "tol": real(0, math.inf, without_high=True),
+    "warm_start": SWITCH,
+    "proba": PROBA,
+    "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
+    "verbose": either(integer(0), SWITCH),
+}
+TREE_PARAMETERS = (
+    "max_depth",
+    "criterion",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_bins",
+    "categorical_features",
+)
+VALIDATION_PARAMETERS = ("scoring", "validation_fraction", "n_iter_no_change", "tol")
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
@@ -88,12 +123,48 @@ def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
 def off_default(estimator: Any, names: Iterable[str], declared: type) -> list[str]:
     """Which of these parameters are not at their defaults, as the class declares them."""
     defaults = inspect.signature(declared).parameters
-    return [name for name in names if not is_default(getattr(estimator, name), defaults[name].default)]
+    values = {name: (getattr(estimator, name), defaults[name].default) for name in names}
+    return [
+        name for name, (value, default) in values.items() if value is not default and not is_default(value, default)
+    ]
 
 
 def is_default(value: Any, default: Any) -> bool:
     """Whether a value is the default, be it a NumPy scalar; other arrays never are."""
     return np.ndim(value) == 0 and isinstance(value, bool) == isinstance(default, bool) and bool(value == default)
+
+
+def check_weak_learner(estimator: Any, declared: type) -> None:
+    """Raise if ``estimator`` cannot be boosted or tree parameters would be ignored."""
+    can_fit = hasattr(estimator.estimator, "fit") and is_classifier(estimator.estimator)
+    if not can_fit or not has_fit_parameter(estimator.estimator, "sample_weight"):
+        raise ValueError(
+            f"estimator={estimator.estimator!r} cannot be boosted; give a scikit-learn classifier whose fit takes "
+            "sample_weight, for example LogisticRegression() or DecisionTreeClassifier(max_depth=3)."
+        )
+    changed = off_default(estimator, TREE_PARAMETERS, declared)
+    if changed:
+        raise ValueError(
+            f"{', '.join(changed)} shape(s) the built-in tree, which estimator={estimator.estimator!r} replaces; leave "
+            "such parameters at their defaults and set those of the estimator instead."
+        )
+
+
+def check_validation(estimator: Any, declared: type, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+    """Raise if something that early stopping needs is missing, or something given would be ignored."""
+    if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
+        raise ValueError("X_val and y_val belong together, and sample_weight_val to both; give the two, or neither.")
+    if not estimator.early_stopping:
+        ignored = ["X_val"] * (X_val is not None) + off_default(estimator, VALIDATION_PARAMETERS, declared)
+        if ignored:
+            raise ValueError(
+                f"{', '.join(ignored)} would be ignored, since early_stopping=False; set early_stopping=True, or leave "
+                "them out."
+            )
+    elif X_val is not None and off_default(estimator, ("validation_fraction",), declared):
+        raise ValueError(
+            f"validation_fraction={estimator.validation_fraction} would be ignored, since X_val is given; leave one out."
+        )
 
 
 def n_threads_of(n_jobs: int | None) -> int:

@@ -10,13 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from comboost._dtypes import Floats
 from comboost._engine.voting import Audience, blocks_of, log_probabilities, margins, probabilities
-from comboost._estimators.parameters import check_parameters, choice, n_threads_of
+from comboost._estimators.parameters import PROBA, check_parameters, n_threads_of
 from comboost._table.reading import read_table
 from comboost._table.table import Table
 
 FEW_ROWS = 32
 SCORES_AT_ONCE = 2**22  # votes that predict holds at a time
-PROBA = choice("softmax", "votes")
 
 
 class Voter(ClassifierMixin, BaseEstimator):

@@ -8,8 +8,7 @@ from sklearn.utils import check_random_state
 
 from comboost._boosting.learners import TreeRules
 from comboost._engine.forest import Forest
-from comboost._estimators.booster import RULES
-from comboost._estimators.parameters import Rule, check_parameters, n_threads_of
+from comboost._estimators.parameters import RULES, Rule, check_parameters, n_threads_of
 from comboost._estimators.voter import Voter
 from comboost._table.reading import read_table
 from comboost.baselines._problem import Problem
