@@ -34,11 +34,14 @@ from comboost._estimators.export import export_tree
 from comboost._estimators.parameters import (
     HINTS,
     RULES,
+    TREE_PARAMETERS,
+    VALIDATION_PARAMETERS,
     check_parameters,
     check_validation,
     check_weak_learner,
     explained,
     n_threads_of,
+    off_default,
 )
 from comboost._estimators.voter import Voter
 from comboost._table.cost_matrices import cost_array
@@ -148,8 +151,9 @@ class VoteBooster(CallbackSupportMixin, Voter):
         """
         check_parameters(self, RULES)
         if self.estimator is not None:
-            check_weak_learner(self, VoteBooster)
-        check_validation(self, VoteBooster, X_val, y_val, sample_weight_val)
+            check_weak_learner(self.estimator, off_default(self, TREE_PARAMETERS, VoteBooster))
+        changed = off_default(self, VALIDATION_PARAMETERS, VoteBooster)
+        check_validation(self.early_stopping, changed, X_val, y_val, sample_weight_val)
         # Whatever fails, this estimator keeps its old model, or none: a copy is fitted, and then takes its place.
         fitted = object.__new__(type(self))
         fitted.__dict__.update(self.__dict__)

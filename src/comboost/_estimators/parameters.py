@@ -120,13 +120,15 @@ def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
             raise ValueError(f"{type(estimator).__name__} got {name}={value!r}; give {words}.")
 
 
-def off_default(estimator: Any, names: Iterable[str], declared: type) -> list[str]:
-    """Which of these parameters are not at their defaults, as the class declares them."""
+def off_default(estimator: Any, names: Iterable[str], declared: type) -> dict[str, Any]:
+    """Those of these parameters that are not at their defaults, as the class declares them, and their values."""
     defaults = inspect.signature(declared).parameters
-    values = {name: (getattr(estimator, name), defaults[name].default) for name in names}
-    return [
-        name for name, (value, default) in values.items() if value is not default and not is_default(value, default)
-    ]
+    changed = {}
+    for name in names:
+        value, default = getattr(estimator, name), defaults[name].default
+        if value is not default and not is_default(value, default):
+            changed[name] = value
+    return changed
 
 
 def is_default(value: Any, default: Any) -> bool:
@@ -134,37 +136,36 @@ def is_default(value: Any, default: Any) -> bool:
     return np.ndim(value) == 0 and isinstance(value, bool) == isinstance(default, bool) and bool(value == default)
 
 
-def check_weak_learner(estimator: Any, declared: type) -> None:
-    """Raise if ``estimator`` cannot be boosted or tree parameters would be ignored."""
-    can_fit = hasattr(estimator.estimator, "fit") and is_classifier(estimator.estimator)
-    if not can_fit or not has_fit_parameter(estimator.estimator, "sample_weight"):
+def check_weak_learner(weak: Any, changed: Mapping[str, Any]) -> None:
+    """Raise if a weak learner cannot be boosted, or if parameters of the tree, which it replaces, were changed."""
+    can_fit = hasattr(weak, "fit") and is_classifier(weak)
+    if not can_fit or not has_fit_parameter(weak, "sample_weight"):
         raise ValueError(
-            f"estimator={estimator.estimator!r} cannot be boosted; give a scikit-learn classifier whose fit takes "
-            "sample_weight, for example LogisticRegression() or DecisionTreeClassifier(max_depth=3)."
+            f"estimator={weak!r} cannot be boosted; give a scikit-learn classifier whose fit takes sample_weight, for "
+            "example LogisticRegression() or DecisionTreeClassifier(max_depth=3)."
         )
-    changed = off_default(estimator, TREE_PARAMETERS, declared)
     if changed:
         raise ValueError(
-            f"{', '.join(changed)} shape(s) the built-in tree, which estimator={estimator.estimator!r} replaces; leave "
-            "such parameters at their defaults and set those of the estimator instead."
+            f"{', '.join(changed)} shape(s) the built-in tree, which estimator={weak!r} replaces; leave such parameters "
+            "at their defaults and set those of the estimator instead."
         )
 
 
-def check_validation(estimator: Any, declared: type, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
-    """Raise if something that early stopping needs is missing, or something given would be ignored."""
+def check_validation(
+    early_stopping: bool, changed: Mapping[str, Any], X_val: Any, y_val: Any, sample_weight_val: Any
+) -> None:
+    """Raise if something that early stopping needs is missing, or if something given would be ignored."""
     if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
         raise ValueError("X_val and y_val belong together, and sample_weight_val to both; give the two, or neither.")
-    if not estimator.early_stopping:
-        ignored = ["X_val"] * (X_val is not None) + off_default(estimator, VALIDATION_PARAMETERS, declared)
-        if ignored:
-            raise ValueError(
-                f"{', '.join(ignored)} would be ignored, since early_stopping=False; set early_stopping=True, or leave "
-                "them out."
-            )
-    elif X_val is not None and off_default(estimator, ("validation_fraction",), declared):
+    ignored = ["X_val"] * (X_val is not None) + list(changed)
+    if not early_stopping and ignored:
         raise ValueError(
-            f"validation_fraction={estimator.validation_fraction} would be ignored, since X_val is given; leave one out."
+            f"{', '.join(ignored)} would be ignored, since early_stopping=False; set early_stopping=True, or leave "
+            "them out."
         )
+    if X_val is not None and "validation_fraction" in changed:
+        fraction = changed["validation_fraction"]
+        raise ValueError(f"validation_fraction={fraction} would be ignored, since X_val is given; leave one out.")
 
 
 def n_threads_of(n_jobs: int | None) -> int:
