@@ -146,8 +146,8 @@ def check_weak_learner(weak: Any, changed: Mapping[str, Any]) -> None:
         )
     if changed:
         raise ValueError(
-            f"{', '.join(changed)} shape(s) the built-in tree, which estimator={weak!r} replaces; leave such parameters "
-            "at their defaults and set those of the estimator instead."
+            f"{', '.join(changed)} shape(s) the built-in tree, which estimator={weak!r} replaces; leave such "
+            "parameters at their defaults and set those of the estimator instead."
         )
 
 
