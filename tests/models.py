@@ -1,12 +1,14 @@
 """What the tests of whole models share: fitting a drawn problem, and the bytes of a fitted model."""
 
 import dataclasses
+from itertools import pairwise
 
 import numpy as np
 from reference import quantised_twin
 from sklearn.utils import check_random_state
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
 from comboost._table.categories import Categories
 
 ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}
@@ -27,10 +29,10 @@ def fit(problem, **changed):
     return booster_for(problem, **changed).fit(problem.X, problem.y, problem.sample_weight)
 
 
-def fit_twin(problem):
-    """The quantised twin's model of a problem, which the package's equals to the bit."""
+def fit_twin(problem, twin=quantised_twin):
+    """The model of a problem that a twin makes, which the package's equals to the bit."""
     seed = int(check_random_state(problem.settings.get("seed", 0)).randint(np.iinfo(np.int32).max))
-    return quantised_twin.fit(
+    return twin.fit(
         problem.X,
         problem.y,
         **{**problem.settings, "seed": seed},
@@ -56,6 +58,30 @@ def model_bytes(model):
         model.feature_importances_,
     )
     return (*(np.ascontiguousarray(array).tobytes() for array in arrays), model.stop_reason_)
+
+
+def trees_of(model):
+    """The trees of a model, node by node in the words of the twins, which give leaves and sets of categories no bin."""
+    trees = (model._forest.nodes[begin:end] for begin, end in pairwise(model._forest.offsets))
+    return [[in_words(node, model._forest.sets) for node in tree] for tree in trees]
+
+
+def in_words(node, sets):
+    is_leaf, by_set = node["feature"] == LEAF, bool(node["flags"] & CATEGORICAL)
+    left_codes = None
+    if by_set:
+        left_codes = frozenset(np.flatnonzero(np.unpackbits(sets[node["set"]], bitorder="little")).tolist())
+    bin_of = -1 if is_leaf or by_set else node["bin"]
+    missing_left = bool(node["flags"] & MISSING_LEFT)
+    return node["feature"], bin_of, node["threshold"], node["left"], node["label"], missing_left, left_codes
+
+
+def trees_of_twin(trees):
+    """The trees of a twin, as `trees_of` gives those of a model."""
+    return [
+        [(n.feature, n.bin, n.threshold, n.left, n.label, n.missing_left, n.left_codes) for n in nodes]
+        for nodes in trees
+    ]
 
 
 def fit_categories(raw, features):

@@ -24,12 +24,13 @@ from strategies import problems
 
 from comboost import AdaBoostMMClassifier
 from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER, BoostRules, boost
+from comboost._dtypes import MIN_EDGE
 from comboost._engine.voting import Audience
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
-from comboost.baselines._ambiguity import next_distribution
+from comboost.baselines._ambiguity import Margin, next_distribution
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
-from comboost.baselines._neighbours import CATEGORY_UNITS, Metric, value_differences
-from comboost.baselines._synthesis import Synthesis, most_frequent
+from comboost.baselines._neighbours import CATEGORY_UNITS, Metric, nearest, value_differences
+from comboost.baselines._synthesis import Synthesis, Synthesiser, most_frequent
 from comboost.baselines._weighted import TreeGrower, oversample
 from comboost.datasets import load_car, load_ecoli, load_glass, make_imbalanced
 
@@ -177,6 +178,14 @@ def test_nc_distributions_sum_to_one_and_favour_mistakes(penalised, alpha, seed)
     assert growth[~is_right].min(initial=np.inf) >= growth[is_right].max(initial=0.0) * (1 - 1e-12)
 
 
+@given(right=st.floats(2.0**-1000, 1.0), wrong=st.floats(0.0, 1.0) | st.floats(0.0, 2.0**-30))
+def test_nc_weights_are_half_the_log_of_right_to_wrong_up_to_the_largest_weight(right, wrong):
+    margin = Margin(right, wrong)
+    alpha = baselines_twin.NCRound([], [], right, wrong).alpha if wrong < right else 0.0
+    smallest = 0.5 * math.log((1 + MIN_EDGE) / (1 - MIN_EDGE))
+    assert margin.alpha == pytest.approx(min(max(alpha, smallest), baselines_twin.LARGEST_ALPHA), rel=1e-9)
+
+
 def test_weighted_tree_does_not_see_how_weight_is_spread_over_copies():
     X, y = load_glass(return_X_y=True)
     problem = read(AdaBoostNCClassifier(), X, y)
@@ -291,6 +300,15 @@ def test_neighbours_and_draws_are_those_of_the_twin(problem, k):
         np.testing.assert_allclose(drawn, expected, rtol=1e-9, atol=1e-9 * np.nanmax(np.abs(X), initial=1))
 
 
+@pytest.mark.parametrize("n_rows", [2, 512, 513, 1300])
+def test_neighbours_are_the_nearest_other_rows_the_first_of_equally_near_ones(n_rows):
+    rows = np.random.RandomState(0).randint(0, 30, size=(n_rows, 2)).astype(float)
+    squares = ((rows[:, np.newaxis] - rows) ** 2).sum(axis=2)
+    np.fill_diagonal(squares, np.inf)
+    expected = np.argsort(squares, axis=1, kind="stable")[:, : min(5, n_rows - 1)]
+    np.testing.assert_array_equal(nearest(Metric.of(rows, {}), 5), expected)
+
+
 def as_codes(problem):
     """X with categories as codes, as the package numbers them: 1, 2, ... in sorted order."""
     X = problem.X.astype(np.float64)
@@ -326,6 +344,13 @@ def test_synthetic_rows_lie_on_segments_between_a_row_and_one_of_its_neighbours(
     for row, label in zip(drawn, synthesis.labels, strict=True):
         rows, near = X[problem.y == label], synthesis.synthesisers[int(label)].neighbours
         assert any(is_between(row, rows[i], rows[j]) for i in range(len(rows)) for j in near[i])
+
+
+@given(value=st.floats(allow_nan=False, allow_infinity=False), seed=st.integers(0, 100))
+def test_number_that_a_row_and_its_neighbour_share_is_drawn_exactly(value, seed):
+    rows = np.column_stack([np.full(3, value), np.arange(3.0)])
+    synthesiser = Synthesiser.of(rows, np.array([[1, 2], [0, 2], [1, 0]]), [])
+    assert (synthesiser.draw(200, np.random.RandomState(seed))[:, 0] == value).all()
 
 
 def is_between(row, a, b):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import quantised_twin
 
-from comboost._dtypes import MAX_EDGE, MAX_WEIGHT_SUM
+from comboost._dtypes import MAX_EDGE, MAX_WEIGHT_SUM, MIN_EDGE
 from comboost._engine import formulas
 from comboost._table.cost_matrices import cost_array
 from comboost._table.weights import integer_weights
@@ -27,17 +27,34 @@ def test_integer_weights_equal_the_twin_and_stay_below_the_limit(weights):
     assert n.tolist() == list(quantised_twin.integer_weights(weights))
 
 
+@given(weights=st.lists(st.integers(1, 2**20), min_size=1, max_size=30))
+def test_weights_that_must_be_halved_are_rounded_half_to_even(weights):
+    n = integer_weights(np.array([2.0**31, *weights]))  # with any other weight, the bound is above 2³²
+    assert n.tolist() == [2**30, *(round(Fraction(weight, 2)) for weight in weights)]
+
+
 @given(weights=st.lists(st.integers(0, 1000), min_size=1, max_size=30).filter(any))
 def test_whole_weights_keep_their_ratios(weights):
     n = integer_weights(np.array(weights, dtype=float))
     assert {Fraction(int(a), b) for a, b in zip(n, weights, strict=True) if b} == {Fraction(int(n.max()), max(weights))}
 
 
-@given(bound=st.floats(1e-220, 1e60), n_classes=st.integers(2, 1000))
+# Just below a power of two the room decides.
+BELOW_POWERS = st.builds(lambda below, x: (1.0 - below * 2.0**-30) * 2.0**x, st.floats(0, 1000), st.integers(-600, 200))
+
+
+@given(bound=st.floats(1e-220, 1e60) | BELOW_POWERS, n_classes=st.integers(2, 1000))
 def test_exponent_is_the_largest_that_leaves_room_for_rounding(bound, n_classes):
     exponent = formulas.exponent_below(bound, n_classes)
     assert Fraction(bound) * Fraction(2) ** exponent <= 2**30 - n_classes
     assert Fraction(bound) * Fraction(2) ** (exponent + 1) > 2**30 - n_classes
+
+
+@given(advantage=st.integers(1, 2**42))
+def test_an_edge_of_the_smallest_size_does_not_beat_guessing_and_any_above_it_does(advantage):
+    least = int(1 / MIN_EDGE)
+    assert not formulas.beats_guessing(advantage, advantage * least)
+    assert formulas.beats_guessing(advantage, advantage * least - 1)
 
 
 @given(edge=st.floats(1e-6, 0.999))

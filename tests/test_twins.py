@@ -1,51 +1,62 @@
 """The package against its twins: bit for bit with the quantised one, within the rounding with the one in floats."""
 
-from itertools import pairwise
+import dataclasses
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from models import fit, fit_twin
+from hypothesis import strategies as st
+from models import fit, fit_twin, trees_of, trees_of_twin
 from reference import float_twin
-from strategies import problems
+from strategies import Problem, problems
 
-from comboost._dtypes import CATEGORICAL, LEAF, MAX_EDGE, MIN_EDGE, MISSING_LEFT
+from comboost._dtypes import MAX_EDGE, MIN_EDGE
 
 FLOAT_ERROR = 1e-9  # of a few dozen float operations in a row
 
 
-def describe(node, forest):
-    """A node of a model in the words of the twin, which gives leaves and sets of categories no bin."""
-    is_leaf, by_set = node["feature"] == LEAF, bool(node["flags"] & CATEGORICAL)
-    left_codes = None
-    if by_set:
-        bits = np.unpackbits(forest.sets[node["set"]], bitorder="little")
-        left_codes = frozenset(np.flatnonzero(bits).tolist())
-    bin_of = -1 if is_leaf or by_set else node["bin"]
-    missing_left = bool(node["flags"] & MISSING_LEFT)
-    return node["feature"], bin_of, node["threshold"], node["left"], node["label"], missing_left, left_codes
-
-
-def trees_of(model):
-    trees = (model._forest.nodes[begin:end] for begin, end in pairwise(model._forest.offsets))
-    return [[describe(node, model._forest) for node in tree] for tree in trees]
-
-
-@settings(max_examples=300)
-@given(problem=problems() | problems(missing=True, categories=True))
-def test_model_equals_the_quantised_twin_to_the_bit(problem):
-    model, twin = fit(problem), fit_twin(problem)
-
-    assert trees_of(model) == [
-        [(n.feature, n.bin, n.threshold, n.left, n.label, n.missing_left, n.left_codes) for n in kept.nodes]
-        for kept in twin.rounds
-    ]
+def assert_same(model, twin):
+    """Every bit of a model, and why its rounds ended."""
+    assert trees_of(model) == trees_of_twin([kept.nodes for kept in twin.rounds])
     assert model.edges_.tolist() == [kept.edge for kept in twin.rounds]
     assert model.estimator_weights_.tolist() == [kept.alpha for kept in twin.rounds]
     assert model.loss_curve_.tolist() == [kept.loss for kept in twin.rounds]
     assert model.stop_reason_ == twin.stop_reason
     np.testing.assert_allclose(model.bound_curve_, [kept.bound for kept in twin.rounds], rtol=1e-12)
     np.testing.assert_allclose(model.train_confusion_, twin.train_confusion, rtol=1e-12)
+    importances = np.sum([kept.importances for kept in twin.rounds], axis=0)
+    shares = importances / (importances.sum() or 1.0)
+    np.testing.assert_allclose(model.feature_importances_, shares, rtol=1e-9, atol=1e-15)
+
+
+@settings(max_examples=300)
+@given(problem=problems() | problems(missing=True, categories=True))
+def test_model_equals_the_quantised_twin_to_the_bit(problem):
+    assert_same(fit(problem), fit_twin(problem))
+
+
+@given(problem=problems() | problems(missing=True, categories=True), data=st.data())
+def test_rows_that_cost_nothing_count_in_leaves_as_the_twin_counts_them(problem, data):
+    n_classes = problem.n_classes
+    free = data.draw(st.integers(0, n_classes - 1))
+    costs = np.ones((n_classes, n_classes)) * (np.arange(n_classes) != free)[:, np.newaxis] * (1 - np.eye(n_classes))
+    counted = problem.settings | {"min_samples_leaf": data.draw(st.integers(2, 6))}
+    problem = dataclasses.replace(problem, cost_matrix=costs, settings=counted)
+    assert_same(fit(problem), fit_twin(problem))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 6])
+def test_fit_ends_by_rounding_at_the_same_ratio_of_weights_as_the_twin(n_classes):
+    random = np.random.default_rng(n_classes)
+    X, y = random.normal(size=(4 * n_classes, 2)), np.arange(4 * n_classes) % n_classes
+    reasons = set()
+    for heavy in 2.0 ** np.arange(23.5, 26.5, 0.1):
+        weights = np.where(y == 0, heavy, 1.0)
+        problem = Problem(X, y, weights, settings={"n_estimators": 3, "max_depth": 1})
+        model, twin = fit(problem), fit_twin(problem)
+        assert (model.stop_reason_, model.n_iter_) == (twin.stop_reason, len(twin.rounds))
+        reasons.add(model.stop_reason_)
+    assert reasons == {"n_estimators", "rounding"}
 
 
 @settings(max_examples=200)

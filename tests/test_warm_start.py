@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from models import ALGORITHMS, booster_for, model_bytes
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.tree import DecisionTreeClassifier
@@ -15,6 +16,7 @@ from strategies import problems
 
 from comboost import CoMBoClassifier
 from comboost._boosting.callbacks import NoCallback
+from comboost._boosting.warm_start import digest_rows
 
 LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2, max_features=2)}
 FREE = {"n_estimators", "n_jobs", "verbose", "proba", "warm_start"}
@@ -388,6 +390,14 @@ def test_fewer_features_without_names_are_refused(table):
         model.fit(table[0][:, :3], table[1])
 
 
+@st.composite
+def binned_rows(draw):
+    """Draw codes, labels and weights of a few rows."""
+    n_features, n_rows = draw(st.integers(1, 4)), draw(st.integers(1, 8))
+    shapes = {np.uint8: (n_features, n_rows), np.uint16: n_rows, np.uint32: n_rows}
+    return [draw(hnp.arrays(dtype, shape)) for dtype, shape in shapes.items()]
+
+
 # Other values. A warm start on them would be neither the old model nor a model of the new rows.
 
 
@@ -430,6 +440,32 @@ def test_other_values_of_the_same_shape_are_refused(table, learner, name):
     assert model.feature_importances_[3] == 0
     with refused(model.set_params(n_estimators=6), "give the same rows"):
         model.fit(*OTHER_VALUES[name](X, y))
+
+
+def test_weights_of_rows_that_no_round_told_apart_are_refused_in_another_order():
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
+    y, weights = np.array([0, 0, 1, 1, 0]), np.array([1.0, 2.0, 3.0, 3.0, 1.0])
+    model = make_booster(max_depth=1, warm_start=True, n_estimators=1).fit(X, y, weights)
+    assert model.feature_importances_[1] == 0
+    with refused(model.set_params(n_estimators=3), "give the same rows"):
+        model.fit(X, y, weights[[1, 0, 2, 3, 4]])
+
+
+@given(problem=binned_rows(), data=st.data())
+def test_digest_of_rows_is_the_same_in_any_order_and_parts_and_no_other_for_any_other_entry(problem, data):
+    codes, labels, weights = problem
+    n_rows = len(labels)
+    whole = digest_rows(codes, labels, weights)
+    order = np.array(data.draw(st.permutations(range(n_rows))))
+    first, rest = np.split(order, [data.draw(st.integers(0, n_rows))])
+    parts = [digest_rows(codes[:, part], labels[part], weights[part]) for part in (first, rest)]
+    assert parts[0].joined(parts[1]) == whole
+
+    changed = [part.copy() for part in problem]
+    entries = changed[data.draw(st.integers(0, 2))]
+    place = tuple(data.draw(st.integers(0, size - 1)) for size in entries.shape)
+    entries[place] ^= data.draw(st.integers(1, 100))
+    assert digest_rows(*changed) != whole
 
 
 def test_other_values_are_refused_after_a_fit_that_cannot_go_on():

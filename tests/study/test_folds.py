@@ -1,7 +1,9 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score, confusion_matrix, roc_auc_score
 
 from comboost import CoMBoClassifier
@@ -45,6 +47,22 @@ def test_same_seed_same_result_and_another_seed_another():
     first = without_seconds(run_task(TASK, STUDY))
     assert without_seconds(run_task(TASK, STUDY)) == first
     assert without_seconds(run_task(TASK, Study(seed=2, n_rounds=6)))["counts"] != first["counts"]
+
+
+def test_seeds_differ_between_folds_runs_and_studies_and_not_between_methods(monkeypatch):
+    seeds = {}
+    for name in ("CoMBo deep", "CoMBo depth 2 cost"):
+        for study in (STUDY, Study(seed=2, n_rounds=6)):
+            for task in list_tasks(["new-thyroid"], [name], 2, study):
+
+                def note(setting, categorical, seed, study, task=task):
+                    seeds.setdefault((study.seed, task.run, task.fold), set()).add(seed)
+                    return DummyClassifier()
+
+                monkeypatch.setitem(METHODS, name, replace(METHODS[name], make=note, has_votes=False))
+                run_task(task, study)
+    assert {len(of_task) for of_task in seeds.values()} == {1}
+    assert len(set.union(*seeds.values())) == len(seeds) == 2 * 2 * 5
 
 
 def test_folds_part_the_rows_with_every_class_in_each():

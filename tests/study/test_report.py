@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from comboost.study import DATASETS, METHODS, Study, make_report, read_paper
 from comboost.study._results import Results
@@ -145,6 +146,20 @@ def test_only_folds_that_both_methods_have_are_compared(make_results, noisy):
     assert comparison.p < 1e-6
 
 
+@pytest.mark.parametrize("n_folds", [2, 5, 10])
+def test_correction_is_for_as_many_test_rows_per_training_row_as_the_folds_have(make_results, noisy, n_folds):
+    figures = noisy(0.7, 1), noisy(0.69, 2)
+    methods = ("CoMBo", "SMOTEBoost")
+    folds = [
+        make_results("balance", name, n_folds, g_mean=values) for name, values in zip(methods, figures, strict=True)
+    ]
+    comparison = Results(folds[0] + folds[1], n_folds).compare("balance", *methods, "g_mean")
+    gains = np.subtract(*figures)
+    n_test, n_train = 1, n_folds - 1  # parts
+    t = gains.mean() / np.sqrt((1 / len(gains) + n_test / n_train) * gains.var(ddof=1))  # Nadeau and Bengio
+    assert comparison.p_corrected == pytest.approx(2 * student.sf(abs(t), len(gains) - 1))
+
+
 def test_deeper_trees_have_a_row_of_their_own(make_results, noisy):
     report = report_of(
         make_results("satimage", "CoMBo", g_mean=noisy(0.5, 1)),
@@ -245,6 +260,19 @@ def test_times_stand_apart_from_the_figures(make_results):
 )
 def test_verdict_is_by_the_papers_digits_and_one_standard_error(mean, printed, measure, verdict):
     assert judge({"mean": mean, "std": 0.05001, "n": 25}, printed, measure) == verdict
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "verdict"),
+    [
+        (0.2500, 0.5, "within one standard error"),  # .25 below, and .5/√4 = .25 is one standard error
+        (0.2496, 0.5, "within one standard error"),  # .250 in the paper's digits
+        (0.2490, 0.5, "worse"),
+        (0.2504, 0.4998, "worse"),  # .250 in the paper's digits
+    ],
+)
+def test_one_standard_error_is_within_and_means_are_rounded_before_they_are_compared(mean, std, verdict):
+    assert judge({"mean": mean, "std": std, "n": 4}, 0.5, "accuracy") == verdict
 
 
 def test_every_cell_of_the_paper_has_a_verdict(make_results, noisy):
