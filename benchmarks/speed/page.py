@@ -19,13 +19,14 @@ python -m benchmarks.speed --instructions   # needs valgrind
 python -m benchmarks.speed.page             # writes this page
 ```
 
-Every figure is a ratio of times in one run on one machine: libraries take turns, a run's time per round is the median
-over its rounds, and the best of the repeats counts. Peers run at the fastest of their own settings; their round is one
-tree per class, or one tree with a vector in each leaf where that is faster. Ours is one tree whose leaves cast a single
-vote, so with many classes a round of ours learns less: see "right" beside the times, the share of the training rows
-(for ours, the mean over the classes) after the same number of rounds. These are times per round, not times to a given
-quality. Every model must have learned something, or its time does not count: a tenth of the way from guessing to
-perfect, or twice guessing. Depth 3, 255 bins.
+Every target is a ratio of two figures of one run on one machine: times, rows per second, or MiB. Libraries take turns,
+and the best of the repeats counts; the time per round of a fit is the median over its rounds or, if a library does not
+tell of its rounds, the difference of fits. Peers run at the fastest of their own settings; their round is one tree per
+class, or one tree with a vector in each leaf if that is faster. Ours is one tree whose leaves cast a single vote, so
+with many classes a round of ours learns less: see "right" beside the figures, the share of the first 20 000 training
+rows that the model gets right (for ours, the mean over the classes). Times per round are not times to a given quality.
+Every model must have learned something, or its figure does not count: a tenth of the way from guessing to perfect, or
+twice guessing. Depth 3, 255 bins.
 """
 
 
@@ -95,7 +96,7 @@ def render_instructions(counts: dict[str, Any]) -> str:
 
 
 def read(name: str) -> dict[str, Any] | None:
-    """Stored results, where they are there."""
+    """Stored results, if they are there."""
     path = RESULTS / name
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 

@@ -20,8 +20,9 @@ python -m benchmarks.tables                  # --quick takes minutes, --case NAM
 python -m benchmarks.tables.page             # writes this page
 ```
 
-Times are medians of repeats in which the candidates take turns, in both orders. Memory is the peak of a fresh process
-minus what it held before the fit.
+Times are medians of repeats in which the candidates take turns, in both orders; but those of a round with missing
+values are taken as in [performance](performance.md), and those of odd shapes are of a single fit. Memory is the peak of
+a fresh process minus what it held before the fit.
 """
 
 
@@ -86,7 +87,7 @@ def describe_copies(rows: list[Row]) -> str:
     least = min(rows, key=lambda row: row["beyond it, MiB"])
     return (
         "Memory that a fit takes over X, beside what it plans to take whatever X is (the footprint: codes, costs, "
-        f"rows, histograms). Beyond that it takes from {text.cell(least['beyond it, MiB'])} MiB ({least['X']}) "
+        f"rows, histograms). Beyond that (negative: below it): {text.cell(least['beyond it, MiB'])} MiB ({least['X']}) "
         f"to {text.cell(most['beyond it, MiB'])} MiB ({most['X']}). Slack is memory that libraries had freed but kept: "
         "a fit may have used it unseen."
     )
@@ -101,7 +102,7 @@ def describe_odd(rows: list[Row]) -> str:
     ]
     refused = [row["problem"] for row in rows if row["over input, MiB"] is None]
     return (
-        "The footprint is what a fit plans to take beside its input, and by which it is refused where there is less. "
+        "The footprint is what a fit plans to take beside its input, and by which it is refused if there is less. "
         f"More than planned: {', '.join(over) or 'none'}. Refused: {', '.join(refused) or 'none'}. The time per round "
         "is that of the rounds after the first."
     )
@@ -163,7 +164,7 @@ def render_setting(run: dict[str, Any]) -> str:
 
 
 def render_versions(runs: list[dict[str, Any]]) -> str:
-    """The versions of all that took part, once where all runs have the same."""
+    """The versions of all that took part, once if all runs have the same."""
     lines = {", ".join(f"{name} {version}" for name, version in run["versions"].items()) for run in runs}
     return "\n".join(["## Versions", "", *(f"{line}." for line in sorted(lines))]) + "\n"
 

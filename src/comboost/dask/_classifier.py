@@ -103,7 +103,8 @@ class DaskVoteBooster(VoteBooster):
         y : Dask array or Series of shape (n_samples,)
             The classes: at least two, of any sortable type. Rows belong together by their position in the partitions.
         sample_weight : Dask array or Series of shape (n_samples,), optional
-            Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit.
+            Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit; but
+            ``min_samples_leaf`` counts rows, whatever they weigh.
         X_val, y_val, sample_weight_val : Dask collections or local tables, optional
             Rows to validate on, their classes and their weights, for ``early_stopping``; they are brought here.
 
@@ -187,7 +188,7 @@ class DaskVoteBooster(VoteBooster):
         Returns
         -------
         Dask array or ndarray of shape (n_samples,)
-            The classes: a Dask array, not computed yet, where X is a Dask collection.
+            The classes: a Dask array, not computed yet, if X is a Dask collection.
         """
         return self._lazily("predict", X)
 
@@ -202,7 +203,7 @@ class DaskVoteBooster(VoteBooster):
         Returns
         -------
         Dask array or ndarray of shape (n_samples, n_classes)
-            A column for every class of ``classes_``; not computed yet where X is a Dask collection.
+            A column for every class of ``classes_``; not computed yet if X is a Dask collection.
         """
         return self._lazily("predict_proba", X)
 
@@ -217,7 +218,7 @@ class DaskVoteBooster(VoteBooster):
         Returns
         -------
         Dask array or ndarray of shape (n_samples, n_classes)
-            A column for every class of ``classes_``; not computed yet where X is a Dask collection.
+            A column for every class of ``classes_``; not computed yet if X is a Dask collection.
         """
         return self._lazily("predict_log_proba", X)
 
@@ -232,7 +233,7 @@ class DaskVoteBooster(VoteBooster):
         Returns
         -------
         Dask array or ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The votes, f(1) − f(0) with two classes; not computed yet where X is a Dask collection.
+            The votes, f(1) − f(0) with two classes; not computed yet if X is a Dask collection.
         """
         return self._lazily("decision_function", X)
 
@@ -334,8 +335,8 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares.
     n_jobs : int or None, default=None
-        Threads of every worker: None is as many as the worker has, -1 all processors of its machine. The model is the
-        same for any number.
+        Threads of every worker: None is as many as the worker has, -1 all processors of its machine. Also those of the
+        split search in this process, of which None is 1. The model is the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seeds ``max_features``; nothing else is random.
     verbose : int, default=0

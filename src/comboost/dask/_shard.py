@@ -1,8 +1,8 @@
 """The rows of one worker. In: steps of the fit. Out: sums over the rows of this worker and of those below it.
 
 A shard is an actor of Dask: an object that lives on one worker. Shards form a tree. A step goes from parents to
-children, and the answers come back added up, so each wire carries one histogram per node of the tree that is grown,
-however many workers there are.
+children, and the answers come back added up, so each wire carries the same few histograms, the root's and one for
+every split, however many workers there are.
 
 A lost shard is made anew from its rows and from the steps taken. Steps are numbered, and a step that is asked for
 again, because another shard was lost meanwhile, is answered but not taken again.
