@@ -76,6 +76,14 @@ def in_words(node, sets):
     return node["feature"], bin_of, node["threshold"], node["left"], node["label"], missing_left, left_codes
 
 
+def trees_of_twin(trees):
+    """The trees of a twin, as `trees_of` gives those of a model."""
+    return [
+        [(n.feature, n.bin, n.threshold, n.left, n.label, n.missing_left, n.left_codes) for n in nodes]
+        for nodes in trees
+    ]
+
+
 def fit_categories(raw, features):
     """The categories of a table, without the codes of its rows."""
     return Categories.fit(raw, features)[0]

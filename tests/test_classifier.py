@@ -13,9 +13,10 @@ from models import ALGORITHMS, model_bytes
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -229,7 +230,8 @@ def test_other_weak_learners_boost_within_the_bound(table, algorithm, learner):
     votes = np.array([weak.predict(X) for weak in model.estimators_])
     scores = np.stack([model.estimator_weights_ @ (votes == label) for label in range(3)], axis=1)
     np.testing.assert_allclose(model.decision_function(X), scores)
-    assert set(model.predict(X)) <= set(NAMES)
+    shares = confusion_matrix(NAMES[y], model.predict(X), labels=model.classes_, normalize="true")
+    np.testing.assert_allclose(model.train_confusion_, shares * (1 - np.eye(3)))
 
 
 def test_weak_learners_are_seeded_by_random_state_and_the_given_one_is_not_fitted(table):
@@ -243,6 +245,35 @@ def test_weak_learners_are_seeded_by_random_state_and_the_given_one_is_not_fitte
     assert (scores[0] != scores[2]).any()
     assert forest.random_state is None
     assert not hasattr(forest, "estimators_")
+
+
+def test_weak_learners_are_seeded_anew_in_every_round_and_at_every_place(table):
+    X, y = table
+    bagged = BaggingClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=2)
+    model = CoMBoClassifier(n_estimators=4, estimator=bagged, random_state=0).fit(X, y)
+    seeds = [seed for weak in model.estimators_ for seed in (weak.random_state, weak.estimator.random_state)]
+    assert len(set(seeds)) == 2 * 4
+
+
+class Witness(DecisionTreeClassifier):
+    """Remembers how its rows were weighted."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen_ = sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weak_learners_see_rows_weighted_by_their_loss(table, weighted):
+    X, y = table
+    n = np.random.default_rng(0).integers(1, 5, len(y)) if weighted else np.ones(len(y))
+    model = CoMBoClassifier(n_estimators=4, estimator=Witness(max_depth=2)).fit(X, y, n if weighted else None)
+    scores = np.zeros((len(y), 3))
+    for weak, alpha in zip(model.estimators_, model.estimator_weights_, strict=True):
+        excess = np.exp(scores - scores[np.arange(len(y)), y][:, np.newaxis])
+        losses = n / np.bincount(y, weights=n)[y] * (excess.sum(axis=1) - 1)
+        np.testing.assert_allclose(weak.seen_, losses / losses.mean(), rtol=1e-5)
+        scores[np.arange(len(y)), weak.predict(X)] += alpha
 
 
 class Oracle(ClassifierMixin, BaseEstimator):
@@ -292,7 +323,9 @@ def test_rows_whose_loss_has_gone_are_not_shown_to_weak_learners(table):
 def test_importances_come_from_weak_learners_that_have_them(table):
     X, y = table
     with_some = CoMBoClassifier(n_estimators=3, estimator=DecisionTreeClassifier(max_depth=2)).fit(X, y)
-    assert with_some.feature_importances_.sum() == pytest.approx(1)
+    of_learners = [weak.feature_importances_ for weak in with_some.estimators_]
+    expected = with_some.estimator_weights_ @ of_learners / with_some.estimator_weights_.sum()
+    np.testing.assert_allclose(with_some.feature_importances_, expected)
     assert not hasattr(CoMBoClassifier(n_estimators=3, estimator=GaussianNB()).fit(X, y), "feature_importances_")
 
 

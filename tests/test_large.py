@@ -1,17 +1,21 @@
 """Problems larger than every block and batch of the engine, against the twin for many rows.
 
-The engine takes rows in batches of 2 MiB of records (131 072 rows of three classes), in blocks of 4096 and 512, 256 and
-32 rows and of 128 KiB of records, columns in groups of 16 MiB, and votes in blocks of 2²². Above these sizes it is
-compared with the twin here; that threads, vectors and blocks agree with each other would not show a row taken twice.
+The engine takes rows in batches of 2 MiB of records (131 072 rows of three classes), blocks of 128 KiB of records and
+of 4096, 512, 256 and 32 rows; columns in groups of 8, or of 16 MiB; votes in blocks of 2²². That threads, vectors and
+blocks agree with each other would not show a row, or a column, that all of them take twice.
 """
-
-import dataclasses
 
 import numpy as np
 import pytest
-from models import booster_for, fit, fit_twin, spectral_norm, trees_of
+from models import booster_for, fit, fit_twin, spectral_norm, trees_of, trees_of_twin
 from reference import array_twin
 from strategies import Problem
+
+from comboost import _core
+from comboost._binning import BinMapper
+from comboost._categories import Categories
+from comboost._sources import ArraySource
+from comboost._table import RawTable
 
 RECORDS_AT_ONCE = 2**21  # bytes
 
@@ -37,10 +41,17 @@ def make_problem(n_rows, n_features, n_classes, *, weighted=False, odd=False, **
 
 def assert_same(model, twin):
     """Every bit of the trees, their weights, edges and losses."""
-    assert trees_of(model) == [[dataclasses.astuple(node) for node in tree] for tree in twin.trees]
+    assert trees_of(model) == trees_of_twin(twin.trees)
     assert model.edges_.tolist() == twin.edges
     assert model.estimator_weights_.tolist() == twin.alphas
     assert model.loss_curve_.tolist() == twin.losses
+
+
+def error_shares(problem, elected, weights):
+    """C_S of a vote, by plain counting."""
+    counts = np.zeros((problem.n_classes, problem.n_classes))
+    np.add.at(counts, (problem.y, elected), 1 if weights is None else weights)
+    return counts / counts.sum(axis=1, keepdims=True) * (1 - np.eye(problem.n_classes))
 
 
 def smaller_child(twin, X):
@@ -78,18 +89,81 @@ def test_rows_of_several_blocks_give_the_model_of_the_twin_for_any_number_of_cla
     assert_same(fit(problem, n_jobs=2), fit_twin(problem, array_twin))
 
 
+@pytest.mark.parametrize("place", [0, 5000, 8999], ids=["first block", "second", "last"])
+def test_row_of_the_largest_cost_is_found_in_any_block(place):
+    problem = make_problem(9000, 3, 2)
+    problem.y[place] = 2  # alone in its class
+    assert_same(fit(problem, n_jobs=2), fit_twin(problem, array_twin))
+
+
+@pytest.mark.parametrize("max_depth", [2, 6], ids=["by histograms", "by rows"])
+def test_features_of_all_256_codes_give_the_model_and_the_votes_of_the_twin(max_depth):
+    random = np.random.default_rng(0)
+    y = random.integers(3, size=1500)
+    X = np.column_stack([random.normal(size=1500) + y, random.permutation(1500) % 254])
+    y = (y + X[:, 1] // 3) % 3  # every category has a class of its own
+    X[:20] = np.nan
+    settings = {"n_estimators": 2, "max_depth": max_depth, "min_samples_leaf": 5}
+    problem = Problem(X, y.astype(int), settings=settings, categorical=(1,))
+    model, twin = fit(problem), fit_twin(problem, array_twin)
+    assert [feature.n_codes for feature in twin.features] == [256, 255]
+    assert_same(model, twin)
+    np.testing.assert_array_equal(model.decision_function(X), twin.scores(X))
+
+
 @pytest.mark.parametrize("odd", [False, True], ids=["plain", "missing values, categories"])
 @pytest.mark.parametrize("max_depth", [1, 2, 3, 4, 5, 6, 7, None])
 def test_trees_of_any_depth_vote_as_the_twin_on_any_number_of_rows(max_depth, odd):
-    problem = make_problem(1500, 3, 3, odd=odd, max_depth=max_depth, max_bins=8, n_estimators=3)
+    settings = {"max_depth": max_depth, "min_samples_leaf": 20, "max_bins": 8}
+    problem = make_problem(4500, 3, 3, odd=odd, **settings)
     model, twin = fit(problem), fit_twin(problem, array_twin)
     assert_same(model, twin)
-    X = make_problem(5000, 3, 4, odd=odd).X
-    scores = twin.scores(X)
-    for n_rows in (1, 31, 33, 63, 64, 65, 511, 513, 4095, 5000):
-        rows = X[-n_rows:]
+    scores = twin.scores(problem.X)
+    expected = error_shares(problem, scores.argmax(axis=1), None)
+    np.testing.assert_allclose(model.train_confusion_, expected, rtol=1e-12)
+    for n_rows in (1, 31, 32, 33, 63, 64, 65, 512, 513, 4095, 4096, 4500):
+        rows = problem.X[-n_rows:]
         for copy in (rows, rows.astype(np.float32), np.asfortranarray(rows)):
             np.testing.assert_array_equal(model.decision_function(copy), scores[-n_rows:])
+
+
+@pytest.mark.parametrize("n_nodes", [1, 3])
+def test_levels_searched_in_several_parts_give_the_model_of_the_twin(n_nodes, monkeypatch):
+    problem = make_problem(5000, 3, 3, max_bins=8, max_depth=4)
+    histogram_bytes = 3 * 8 * 4 * 8  # features, bins, channels, bytes
+    monkeypatch.setattr("comboost._learners.HISTOGRAM_BUDGET", n_nodes * histogram_bytes)
+    assert_same(fit(problem), fit_twin(problem, array_twin))
+
+
+def test_rows_of_several_blocks_of_a_table_vote_as_the_twin(monkeypatch):
+    problem = make_problem(2000, 3, 3, odd=True)
+    problem.X[:500] = np.nan_to_num(problem.X[:500])  # so that blocks differ in whether values are missing
+    monkeypatch.setattr("comboost._voting.BLOCK_BYTES", 300 * problem.X[0].nbytes)
+    monkeypatch.setattr("comboost._voting.KEPT_BYTES", 0)
+    model, twin = fit(problem), fit_twin(problem, array_twin)
+    expected = twin.scores(problem.X)
+    np.testing.assert_array_equal(model.decision_function(problem.X), expected)
+    np.testing.assert_array_equal(model.predict(problem.X), expected.argmax(axis=1))
+    for staged, scores in zip(model.staged_decision_function(problem.X), twin.staged_scores(problem.X), strict=True):
+        np.testing.assert_array_equal(staged, scores)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "weighted"),
+    [((300, 40), np.float64, False), ((300, 20), np.float32, True), ((300_000, 7), np.float64, True)],
+    ids=["groups of 8 columns", "the same of float32", "groups of 16 MiB"],
+)
+def test_columns_of_several_groups_have_the_bins_of_the_twin(shape, dtype, weighted):
+    random = np.random.default_rng(0)
+    X = (random.normal(size=shape).round(2) * np.arange(1, shape[1] + 1)).astype(dtype)
+    weights = random.integers(1, 6, shape[0]).astype(np.uint32) if weighted else np.ones(shape[0], dtype=np.uint32)
+    table = RawTable(ArraySource(X)).encode(Categories())
+    bins = BinMapper.fit(table, Categories(), weights if weighted else None, 24, 2)
+    codes = bins.transform(table, 2)
+    for f, column in enumerate(X.T.astype(np.float64)):
+        feature = array_twin.read_feature(column, weights, 24, is_categorical=False)
+        assert bins.edges[f].tolist() == feature.edges
+        np.testing.assert_array_equal(codes[f], array_twin.encode(feature, column))
 
 
 def test_rows_of_several_blocks_of_votes_are_predicted_as_by_the_twin():
@@ -100,11 +174,16 @@ def test_rows_of_several_blocks_of_votes_are_predicted_as_by_the_twin():
     np.testing.assert_array_equal(model.predict(X), expected)
 
 
-def error_shares(problem, elected, weights):
-    """C_S of a vote, by plain counting."""
-    counts = np.zeros((problem.n_classes, problem.n_classes))
-    np.add.at(counts, (problem.y, elected), 1 if weights is None else weights)
-    return counts / counts.sum(axis=1, keepdims=True) * (1 - np.eye(problem.n_classes))
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_elected_classes_are_counted_and_the_first_of_tied_ones_is_elected(weighted, n_threads):
+    random = np.random.default_rng(0)
+    scores, labels = random.integers(3, size=(10_001, 4)).astype(float), random.integers(4, size=10_001)
+    weights = random.integers(1, 6, 10_001).astype(np.uint32) if weighted else None
+    counts, expected = np.empty((4, 4), dtype=np.int64), np.zeros((4, 4), dtype=np.int64)
+    _core.count_elected(scores, labels.astype(np.uint16), weights, n_threads, counts)
+    np.add.at(expected, (labels, scores.argmax(axis=1)), 1 if weights is None else weights)
+    np.testing.assert_array_equal(counts, expected)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import fit, fit_twin, trees_of
+from models import fit, fit_twin, trees_of, trees_of_twin
 from reference import float_twin
 from strategies import Problem, problems
 
@@ -17,13 +17,16 @@ FLOAT_ERROR = 1e-9  # of a few dozen float operations in a row
 
 def assert_same(model, twin):
     """Every bit of a model, and why its rounds ended."""
-    assert trees_of(model) == [[dataclasses.astuple(node) for node in kept.nodes] for kept in twin.rounds]
+    assert trees_of(model) == trees_of_twin([kept.nodes for kept in twin.rounds])
     assert model.edges_.tolist() == [kept.edge for kept in twin.rounds]
     assert model.estimator_weights_.tolist() == [kept.alpha for kept in twin.rounds]
     assert model.loss_curve_.tolist() == [kept.loss for kept in twin.rounds]
     assert model.stop_reason_ == twin.stop_reason
     np.testing.assert_allclose(model.bound_curve_, [kept.bound for kept in twin.rounds], rtol=1e-12)
     np.testing.assert_allclose(model.train_confusion_, twin.train_confusion, rtol=1e-12)
+    importances = np.sum([kept.importances for kept in twin.rounds], axis=0)
+    shares = importances / (importances.sum() or 1.0)
+    np.testing.assert_allclose(model.feature_importances_, shares, rtol=1e-9, atol=1e-15)
 
 
 @settings(max_examples=300)

@@ -151,7 +151,7 @@ def grow_tree(sums, codes, features, settings, round_idx):
     while queue:
         depth, node_idx, rows = queue.popleft()
         node, total = nodes[node_idx], as_sums(sums[rows].sum(axis=0))
-        node.label = total.label
+        node.label, node.cost = total.label, min(total.costs)
         split = None
         if depth != settings.max_depth and not total.is_settled:
             drawn = draw_features(settings.seed, round_idx, node_idx, len(codes), settings.max_features)
@@ -168,7 +168,7 @@ def grow_tree(sums, codes, features, settings, round_idx):
                 min_loss=min_loss,
             )
         if split is None:
-            gain -= total.costs[node.label]
+            gain -= node.cost
             continue
         write_split(node, split, features[split.feature])
         node.left = len(nodes)

@@ -39,6 +39,8 @@ class TwinNode:
         Whether missing values go left.
     left_codes : frozenset of int or None
         Only where categories are split: every code that goes left, that of missing ones too.
+    cost : int
+        The smallest D of its rows, that of its label.
     """
 
     feature: int = -1
@@ -48,6 +50,7 @@ class TwinNode:
     label: int = 0
     missing_left: bool = False
     left_codes: frozenset[int] | None = None
+    cost: int = 0
 
 
 @dataclass
@@ -60,6 +63,8 @@ class TwinRound:
         L and the bound on it, both after the round.
     votes : list of int
         h(i) for every row of X, those of weight 0 too.
+    importances : list of float
+        What each feature lowered the logarithm of L by.
     edge_rounding : float
         How far the quantised edge may be from the one in exact arithmetic.
     loss_rounding : float
@@ -72,6 +77,7 @@ class TwinRound:
     loss: float
     bound: float
     votes: list[int]
+    importances: list[float]
     edge_rounding: float
     loss_rounding: float
 
@@ -558,11 +564,11 @@ def grow_tree(row_sums, codes, features, settings, round_idx):
         depth, node_idx, rows = queue.popleft()
         node = nodes[node_idx]
         sums = add_up(row_sums, rows, n_classes)
-        node.label = sums.label
+        node.label, node.cost = sums.label, min(sums.costs)
         may_split = depth != settings.max_depth and not sums.is_settled
         split = find_split(node_idx, rows, sums) if may_split else None
         if split is None:
-            gain -= sums.costs[node.label]
+            gain -= node.cost
             continue
         write_split(node, split, features[split.feature])
         node.left = len(nodes)
@@ -630,6 +636,15 @@ def exact_step(row_sums, y, votes):
     if wrong == 0:
         return LARGEST_ALPHA
     return min(0.5 * math.log(right / wrong), LARGEST_ALPHA)
+
+
+def share_out(drop, nodes, n_features):
+    """Share out a fall of the loss's logarithm among the features, in proportion to the cost that their splits save."""
+    saved = [0] * n_features
+    for node in nodes:
+        if node.left != -1:
+            saved[node.feature] += node.cost - nodes[node.left].cost - nodes[node.left + 1].cost
+    return [drop * part / sum(saved) if any(saved) else 0.0 for part in saved]
 
 
 def starting_loss(cost_matrix, class_weights, algorithm):
@@ -786,10 +801,12 @@ def add_round(model, rows, nodes, gain, X, step, learning_rate):
     alpha *= learning_rate
     bound = model.rounds[-1].bound if model.rounds else model.initial_loss
     bound *= 1 - learning_rate * (1 - math.sqrt(1 - edge * edge))
-    edge_rounding = 2 * rows.rounding
+    edge_rounding, loss_before = 2 * rows.rounding, rows.real_loss
     rows.add(kept_votes, alpha)
     loss = rows.real_loss
-    model.rounds.append(TwinRound(nodes, alpha, edge, loss, bound, votes, edge_rounding, rows.rounding))
+    drop = max(math.log(loss_before / max(loss, VANISHED_LOSS)), 0.0)
+    importances = share_out(drop, nodes, len(model.features))
+    model.rounds.append(TwinRound(nodes, alpha, edge, loss, bound, votes, importances, edge_rounding, rows.rounding))
     if is_guessing:
         return "no_edge"
     if is_perfect:
