@@ -2,6 +2,7 @@
 // is its mirror.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,8 @@
 #include <span>
 
 namespace comboost {
+
+static_assert(std::endian::native == std::endian::little, "records cross the border, and are stored, in this order");
 
 using Code = std::uint8_t;     // bin of a value
 using Label = std::uint16_t;   // class index
@@ -32,15 +35,15 @@ enum class Kind : std::uint8_t {
 
 inline bool keeps_code_for_missing(Kind kind) { return kind != Kind::complete; }
 
-// A set of codes: code c is in it if bit c % 8 of byte c / 8 is 1.
-struct CodeSet {
-    std::uint8_t bytes[32] = {};
+// A set of codes. Packed, so that it may lie at any address: sets cross the border as bytes, which need no alignment.
+struct [[gnu::packed]] CodeSet {
+    std::uint32_t words[8] = {};
 
-    bool contains(Code code) const { return (bytes[code / 8] >> (code % 8)) & 1; }
-    void insert(Code code) { bytes[code / 8] |= static_cast<std::uint8_t>(1U << (code % 8)); }
+    bool contains(Code code) const { return (words[code / 32] >> (code % 32)) & 1; }
+    void insert(Code code) { words[code / 32] |= std::uint32_t{1} << (code % 32); }
 };
-static_assert(sizeof(CodeSet) == 32 && alignof(CodeSet) == 1, "sets cross the border as 32 bytes, at any address");
-static_assert(offsetof(CodeSet, bytes) == 0 && sizeof(CodeSet::bytes) == 32);
+static_assert(sizeof(CodeSet) == 32 && alignof(CodeSet) == 1, "sets cross the border as 32 bytes");
+static_assert(offsetof(CodeSet, words) == 0 && sizeof(CodeSet::words) == 32);
 
 // A node of a flat tree. Children stand next to each other, so `left` names both. A value <= threshold goes left, and a
 // code <= bin, or in `set` if there is one. Trees of a forest share their sets.
