@@ -1,8 +1,10 @@
 """Small boosters, which the tests of what a fit does share: rows, both kinds of weak learner, bits, what ends a fit."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
-from models import ALGORITHMS, learned_arrays, model_bytes
+from models import ALGORITHMS, everything, learned_arrays, model_bytes
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
@@ -75,6 +77,17 @@ def all_bits(model, X=None):
     """Every bit of a model, of why its rounds ended, and of its validation scores."""
     curve = getattr(model, "validation_curve_", np.empty(0))
     return *learned_bits(model, X), model.stop_reason_, curve.tobytes()
+
+
+@contextmanager
+def unchanged(estimator):
+    """Expect that an estimator has the very objects afterwards that it had before, none of them changed."""
+    before, content = list(vars(estimator).items()), everything(estimator)
+    yield
+    after = list(vars(estimator).items())
+    assert [name for name, _ in after] == [name for name, _ in before]
+    assert [name for (name, now), (_, then) in zip(after, before, strict=True) if now is not then] == []
+    assert everything(estimator) == content
 
 
 def share_of_right(estimator, X, y):
