@@ -42,14 +42,9 @@ def fit_twin(problem, twin=quantised_twin):
     )
 
 
-def model_bytes(model):
-    """Every bit of a fitted model but the names of its classes."""
-    forest = model._forest
-    arrays = (
-        forest.nodes,
-        forest.sets,
-        forest.offsets,
-        forest.weights,
+def learned_arrays(model):
+    """What a model of any weak learner has learned beside the weak learners."""
+    return (
         model.estimator_weights_,
         model.edges_,
         model.loss_curve_,
@@ -57,6 +52,12 @@ def model_bytes(model):
         model.train_confusion_,
         model.feature_importances_,
     )
+
+
+def model_bytes(model):
+    """Every bit of a fitted model but the names of its classes."""
+    forest = model._forest
+    arrays = (forest.nodes, forest.sets, forest.offsets, forest.weights, *learned_arrays(model))
     return (*(np.ascontiguousarray(array).tobytes() for array in arrays), model.stop_reason_)
 
 

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from boosters import HAS_CALLBACKS, needs_callbacks
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -12,9 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 from comboost._boosting import callbacks
 from comboost._boosting.callbacks import FallbackSupportMixin, NoCallback, RoundCallbacks, fallback_with_callbacks
-
-HAS_CALLBACKS = callbacks.CallbackSupportMixin is not FallbackSupportMixin
-needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn has callbacks from 1.9 on")
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 0, 1, 1, 2, 2])

@@ -52,14 +52,6 @@ def category_tables(draw, *, most_classes, most_items, with_missing):
     return column[:, None], y
 
 
-def first_costs(y, algorithm):
-    """D of the first round."""
-    n_classes = int(y.max()) + 1
-    weight = float_twin.base_weights(y, np.ones(len(y)), n_classes, algorithm)
-    errors = float_twin.soft_errors(np.zeros((len(y), n_classes)), y, weight, np.ones((n_classes, n_classes)))
-    return float_twin.cost_rows(errors, y)
-
-
 def goes_left(model, X):
     """Which rows the first node sends to the left; all of them where it is a leaf."""
     root = model._forest.nodes[0]
@@ -81,7 +73,7 @@ def best_of_all_sets(column, costs, criterion):
 def assert_first_split_is_the_best(algorithm, criterion, X, y):
     booster = ALGORITHMS[algorithm](n_estimators=1, max_depth=1, criterion=criterion, categorical_features=[0])
     model = booster.fit(X, y)
-    costs = first_costs(y, algorithm)
+    costs = float_twin.first_costs(y, algorithm)
     reached = float_twin.split_score(goes_left(model, X), costs, criterion)
     assert reached == pytest.approx(best_of_all_sets(X[:, 0], costs, criterion), rel=FLOAT_ERROR)
 

@@ -1,6 +1,8 @@
 """The estimators as users meet them: bad input, reasons to stop, other weak learners, the tools of the field."""
 
+import inspect
 import pickle
+import re
 from fractions import Fraction
 from itertools import pairwise
 
@@ -26,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from comboost import CoMBoClassifier
 from comboost._boosting.learners import count_features
+from comboost._estimators.parameters import HINTS
 from comboost.datasets import load_yeast
 
 NAMES = np.array(["rare", "common", "middling"])
@@ -87,15 +90,6 @@ def test_bad_input_says_what_is_wrong_and_leaves_nothing_behind(table, name, est
     assert vars(booster).keys() == booster.get_params(deep=False).keys()
 
 
-def test_failed_fit_leaves_the_old_model_as_it_was(table):
-    X, y = table
-    model = CoMBoClassifier(n_estimators=3).fit(X, y)
-    before = model.decision_function(X)
-    with pytest.raises(ValueError, match="negative"):
-        model.fit(X[:, :2], y, sample_weight=-np.ones(len(X)))
-    np.testing.assert_array_equal(model.decision_function(X), before)
-
-
 BAD_PARAMETERS = [
     ("n_estimators", 0, "an integer of at least 1"),
     ("n_estimators", 2.0, "an integer of at least 1"),
@@ -132,6 +126,53 @@ def test_bad_parameter_says_what_to_give(table, name, value, message):
     with pytest.raises(ValueError, match=message):
         booster.fit(*table)
     assert not hasattr(booster, "n_features_in_")
+
+
+ELSEWHERE = {
+    "class_weight": ("balanced", "give cost_matrix, one cost per true class"),
+    "max_iter": (3, "give n_estimators"),
+    "eval_set": ([], "give X_val and y_val to fit, with early_stopping=True"),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_name_that_other_libraries_use_is_refused_by_the_public_class_with_the_name_used_here(table, algorithm, name):
+    value, hint = ELSEWHERE[name]
+    public = ALGORITHMS[algorithm]
+    for called, call in (
+        (public.__name__, lambda: public(**{name: value})),
+        (f"{public.__name__}.fit", lambda: public().fit(*table, **{name: value})),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert str(caught.value).startswith(f"{called} got an unexpected keyword argument '{name}'; {hint}")
+
+
+@pytest.mark.parametrize("name", HINTS)
+def test_every_hint_is_for_a_name_that_is_unknown_and_says_one_that_is_known(name):
+    known = CoMBoClassifier().get_params().keys() | inspect.signature(CoMBoClassifier.fit).parameters.keys()
+    assert name not in known
+    assert known & set(re.findall(r"\w+", HINTS[name]))
+
+
+def test_all_unknown_names_are_said_and_none_without_a_hint_gets_one(table):
+    with pytest.raises(TypeError, match=r"^CoMBoClassifier got an unexpected keyword argument 'foo'\.$"):
+        CoMBoClassifier(foo=1)
+    with pytest.raises(TypeError, match=r"argument 'foo', 'max_iter'; give n_estimators\.$"):
+        CoMBoClassifier(max_iter=3, foo=1)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_signature_parameters_and_clones_have_all_parameters(algorithm):
+    public = ALGORITHMS[algorithm]
+    defaults = {name: given.default for name, given in inspect.signature(public).parameters.items()}
+    assert {"n_estimators", "cost_matrix", "early_stopping", "verbose"} < defaults.keys()
+    assert public().get_params() == defaults
+    changed = {name: f"another {name}" for name in defaults}
+    assert public(**changed).get_params(deep=False) == clone(public(**changed)).get_params(deep=False) == changed
+    fit = inspect.signature(public.fit).parameters
+    assert list(fit) == ["self", "X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val"]
 
 
 @pytest.mark.parametrize("name", ["max_depth", "criterion", "min_samples_leaf", "max_features", "max_bins"])

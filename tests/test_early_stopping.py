@@ -1,105 +1,53 @@
 """Early stopping: which round is kept, on which rows it is judged, what a scorer sees, what is refused."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from boosters import (
+    LEARNERS,
+    NAMES,
+    Stage,
+    all_bits,
+    for_both,
+    for_learners,
+    learned_bits,
+    make_booster,
+    make_named_rows,
+    share_of_right,
+    unchanged,
+)
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from models import ALGORITHMS, booster_for, model_bytes
+from models import ALGORITHMS, booster_for
 from scipy.sparse import csr_array, csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, make_scorer
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.validation import check_is_fitted
 from strategies import problems
 
 from comboost import CoMBoClassifier
 from comboost.metrics import get_scorer
 
-LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2)}
 COUNTED = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
 EXACT = ["neg_confusion_norm", "g_mean", "min_recall"]
-NAMES = np.array(["ash", "elm", "fir"])
-
-for_both = pytest.mark.parametrize("algorithm", ALGORITHMS)
-for_learners = pytest.mark.parametrize("learner", LEARNERS)
-
 
 # Rows and models
-
-
-def make_rows(n_samples, seed):
-    """Three classes of unequal size that overlap: there is something to learn, and too many rounds overfit."""
-    random = np.random.default_rng(seed)
-    y = np.concatenate([np.arange(3), random.choice(3, size=n_samples - 3, p=[0.6, 0.3, 0.1])])
-    X = random.normal(size=(n_samples, 4))
-    X[:, 0] += y
-    X[:, 1] -= 1.5 * (y == 2)
-    return X, NAMES[y]
 
 
 @pytest.fixture(scope="module")
 def rows():
     """X, y to train on and X, y to validate on."""
-    return *make_rows(90, 0), *make_rows(60, 1)
-
-
-def make_booster(algorithm="combo", learner="tree", **parameters):
-    return ALGORITHMS[algorithm](**({"estimator": LEARNERS[learner], "random_state": 0} | parameters))
+    return *make_named_rows(90, 0), *make_named_rows(60, 1)
 
 
 def fit_early(rows, algorithm="combo", learner="tree", sample_weight_val=None, **parameters):
     X, y, X_val, y_val = rows
     booster = make_booster(algorithm, learner, early_stopping=True, **parameters)
     return booster.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=sample_weight_val)
-
-
-def bits(model, X):
-    """Every bit of a model but why its rounds ended."""
-    if hasattr(model, "_forest"):
-        return model_bytes(model)[:-1]
-    arrays = (
-        model.estimator_weights_,
-        model.edges_,
-        model.loss_curve_,
-        model.bound_curve_,
-        model.train_confusion_,
-        model.feature_importances_,
-        model.decision_function(X),
-    )
-    return tuple(array.tobytes() for array in arrays)
-
-
-def early_bits(model):
-    """Every bit of a model, of why its rounds ended, and of the scores that it had."""
-    return *model_bytes(model), model.validation_curve_.tobytes()
-
-
-class Stage(ClassifierMixin, BaseEstimator):
-    """A fitted classifier that says what another said after one of its rounds."""
-
-    def __init__(self, classes=None, elected=None, shares=None, votes=None):
-        self.classes = classes
-        self.elected = elected
-        self.shares = shares
-        self.votes = votes
-
-    @property
-    def classes_(self):
-        return self.classes
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def predict(self, X):
-        return self.elected
-
-    def predict_proba(self, X):
-        return self.shares
-
-    def decision_function(self, X):
-        return self.votes
 
 
 def stages_of(model, X):
@@ -140,7 +88,7 @@ def test_kept_model_is_the_plain_fit_of_as_many_rounds(rows, algorithm, learner,
     model = fit_early(rows, algorithm, learner, scoring=scoring, n_estimators=40)
     assert model.n_iter_ < len(model.validation_curve_)
     plain = make_booster(algorithm, learner, n_estimators=model.n_iter_).fit(*rows[:2])
-    assert bits(model, rows[0]) == bits(plain, rows[0])
+    assert learned_bits(model, rows[0]) == learned_bits(plain, rows[0])
 
 
 @given(problem=problems(missing=True, categories=True), data=st.data())
@@ -151,7 +99,7 @@ def test_kept_model_of_any_problem_is_the_plain_fit_of_as_many_rounds(problem, d
     booster = booster_for(problem, early_stopping=True, n_iter_no_change=patience)
     model = booster.fit(problem.X, problem.y, problem.sample_weight, X_val, y_val)
     plain = booster_for(problem, n_estimators=model.n_iter_).fit(problem.X, problem.y, problem.sample_weight)
-    assert bits(model, problem.X) == bits(plain, problem.X)
+    assert learned_bits(model, problem.X) == learned_bits(plain, problem.X)
 
 
 @for_both
@@ -166,7 +114,7 @@ def test_model_kept_of_rows_held_out_is_the_plain_fit_of_the_others(rows, algori
     assert 0 < held.sum() < len(y)
     weights = None if weights is None else weights[~held]
     plain = make_booster(algorithm, learner, n_estimators=model.n_iter_).fit(X[~held], y[~held], weights)
-    assert bits(model, X) == bits(plain, X)
+    assert learned_bits(model, X) == learned_bits(plain, X)
 
 
 def held_out(booster, X, y, sample_weight=None):
@@ -219,10 +167,6 @@ def test_rounds_end_when_no_score_is_better_by_more_than_the_tolerance(rows, cur
 # The curve
 
 
-def share_of_right(estimator, X, y):
-    return float((estimator.predict(X) == y).mean())
-
-
 SCORINGS = {
     **{name: name for name in [*COUNTED, "mauc", "neg_log_loss", "f1_macro"]},
     "callable": share_of_right,
@@ -254,7 +198,7 @@ def test_curve_holds_what_the_scorer_says_of_weighted_rows(rows, name):
 
 
 def test_scoring_defaults_to_minus_the_norm_of_the_confusion_matrix(rows):
-    assert early_bits(fit_early(rows)) == early_bits(fit_early(rows, scoring="neg_confusion_norm"))
+    assert all_bits(fit_early(rows)) == all_bits(fit_early(rows, scoring="neg_confusion_norm"))
 
 
 @for_both
@@ -312,7 +256,7 @@ def test_every_class_validates_its_share_and_keeps_a_row(sizes, fraction, seed, 
 def test_rows_held_out_are_the_same_for_the_same_seed(rows, learner):
     X, y, *_ = rows
     booster = make_booster(learner=learner, early_stopping=True, validation_fraction=0.2, n_estimators=20)
-    assert bits(booster.fit(X, y), X) == bits(booster.fit(X, y), X)
+    assert learned_bits(booster.fit(X, y), X) == learned_bits(booster.fit(X, y), X)
     np.testing.assert_array_equal(held_out(booster, X, y), held_out(booster, X, y))
 
 
@@ -367,10 +311,10 @@ def test_order_of_training_and_validation_rows_changes_no_bit(scoring, problem, 
     order_val = np.array(data.draw(st.permutations(range(len(X_val)))))
     weights = np.ones(len(X)) if problem.sample_weight is None else problem.sample_weight
     booster = frame_booster(problem, scoring=scoring)
-    expected = early_bits(booster.fit(X, problem.y, weights, X_val, y_val, weights_val))
+    expected = all_bits(booster.fit(X, problem.y, weights, X_val, y_val, weights_val))
     validation = X_val.iloc[order_val], y_val[order_val], weights_val[order_val]
     model = booster.fit(X.iloc[order], problem.y[order], weights[order], *validation)
-    assert early_bits(model) == expected
+    assert all_bits(model) == expected
 
 
 @pytest.mark.parametrize("scoring", EXACT)
@@ -381,20 +325,20 @@ def test_weight_two_is_the_validation_row_twice_and_weight_zero_is_no_row(scorin
     assume(times.any())
     X, X_val = as_frame(problem, problem.X), as_frame(problem, X_val)
     booster = frame_booster(problem, scoring=scoring)
-    weighted = early_bits(booster.fit(X, problem.y, problem.sample_weight, X_val, y_val, times))
+    weighted = all_bits(booster.fit(X, problem.y, problem.sample_weight, X_val, y_val, times))
     repeated = X_val.iloc[np.repeat(np.arange(len(X_val)), times)], np.repeat(y_val, times)
-    assert early_bits(booster.fit(X, problem.y, problem.sample_weight, *repeated)) == weighted
+    assert all_bits(booster.fit(X, problem.y, problem.sample_weight, *repeated)) == weighted
 
 
 @for_both
 @pytest.mark.parametrize("scoring", EXACT)
 def test_number_of_threads_changes_no_bit(algorithm, scoring):
-    X, y = make_rows(6000, 2)
-    X_val, y_val = make_rows(3000, 3)
+    X, y = make_named_rows(6000, 2)
+    X_val, y_val = make_named_rows(3000, 3)
     X[::7, 2] = X_val[::5, 2] = np.nan
     early = {"early_stopping": True, "scoring": scoring, "n_estimators": 8, "n_iter_no_change": 3}
     models = {
-        early_bits(ALGORITHMS[algorithm](n_jobs=n_jobs, **early).fit(X, y, X_val=X_val, y_val=y_val))
+        all_bits(ALGORITHMS[algorithm](n_jobs=n_jobs, **early).fit(X, y, X_val=X_val, y_val=y_val))
         for n_jobs in (1, 2, 7)
     }
     assert len(models) == 1
@@ -470,6 +414,50 @@ def test_model_that_a_scorer_keeps_stays_as_it_was(rows, learner):
     model = fit_early(rows, learner=learner, scoring=witness, n_estimators=5)
     for (kept, X_val, *_), stage in zip(witness.seen, stages_of(model, rows[2]), strict=True):
         np.testing.assert_array_equal(kept.decision_function(X_val), stage.votes)
+
+
+def answers_of(model, *tables):
+    """All that a scorer may ask a fitted model, in bytes."""
+    check_is_fitted(model)
+    asked = model.predict, model.predict_proba, model.predict_log_proba, model.decision_function
+    curves = model.estimator_weights_, model.edges_, model.loss_curve_, model.bound_curve_
+    said = model.classes_, model.feature_importances_, *curves, *(ask(X) for ask in asked for X in tables)
+    return model.n_iter_, [array.tobytes() for array in said]
+
+
+class Inquirer:
+    """A scorer that asks a model, a pickle of it and a clone of it, which is refitted, the same questions."""
+
+    def __init__(self, rows, fit):
+        self.rows = rows
+        self.fit = fit
+        self.answers = []
+
+    def __call__(self, model, X_val, y_val):
+        n_rounds = len(self.answers) + 1
+        tables = X_val, self.rows[0], X_val[:1].copy()
+        refitted = self.fit(clone(model).set_params(early_stopping=False, scoring=None, n_estimators=n_rounds))
+        asked = model, pickle.loads(pickle.dumps(model)), refitted
+        self.answers.append([answers_of(each, *tables) for each in asked])
+        self.params = model.get_params()
+        return n_rounds  # every round is better than the one before
+
+    def __reduce__(self):
+        return str, ("a scorer",)  # what a pickle of the model holds in its place
+
+
+@for_learners
+@pytest.mark.parametrize(("proba", "two_classes"), [("softmax", False), ("votes", True)])
+def test_model_that_a_scorer_gets_answers_as_one_refitted_with_as_many_rounds(rows, learner, proba, two_classes):
+    X, y, X_val, y_val = rows
+    y, y_val = (y == "ash", y_val == "ash") if two_classes else (y, y_val)
+    inquirer = Inquirer(rows, lambda booster: booster.fit(X, y))
+    booster = make_booster(learner=learner, early_stopping=True, scoring=inquirer, n_estimators=4, proba=proba)
+    booster.fit(X, y, X_val=X_val, y_val=y_val)
+    assert len(inquirer.answers) == 4
+    for of_model, of_pickle, of_refitted in inquirer.answers:
+        assert of_model == of_pickle == of_refitted
+    assert inquirer.params == booster.get_params()
 
 
 # What is refused
@@ -576,27 +564,14 @@ def test_refusal_says_why_and_leaves_the_estimator_as_it_was(rows, name, fitted,
     if fitted:
         booster.fit(*rows[:2])
     booster.set_params(**parameters)
-    before = dict(vars(booster))
-    with pytest.raises(ValueError, match=message):
+    with unchanged(booster), pytest.raises(ValueError, match=message):
         booster.fit(**give(*rows))
-    assert vars(booster).keys() == before.keys()
-    assert all(vars(booster)[attribute] is value for attribute, value in before.items())
 
 
 def test_scorer_that_takes_no_weights_is_refused_only_with_weights(rows):
     fit_early(rows, scoring=share_of_right, n_estimators=2)
     with pytest.raises(ValueError, match="takes no sample_weight"):
         fit_early(rows, scoring=share_of_right, n_estimators=2, sample_weight_val=np.ones(60))
-
-
-def test_errors_of_a_scorer_pass_through_and_leave_the_estimator_as_it_was(rows):
-    def fail(estimator, X, y):
-        raise ArithmeticError("no score today")
-
-    booster = make_booster(early_stopping=True, scoring=fail)
-    with pytest.raises(ArithmeticError, match="no score today"):
-        booster.fit(*rows[:2])
-    assert vars(booster).keys() == booster.get_params(deep=False).keys()
 
 
 def test_make_scorer_with_probabilities_finds_the_best_round(rows):

@@ -8,19 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from comboost._dtypes import NODE_DTYPE
 from comboost._estimators.export import export_tree
-
-RECORD = np.dtype(
-    [
-        ("threshold", "<f8"),
-        ("feature", "<i4"),
-        ("left", "<i4"),
-        ("set", "<i4"),
-        ("label", "<u2"),
-        ("bin", "u1"),
-        ("flags", "u1"),
-    ]
-)
 
 
 def leaf(label):
@@ -36,7 +25,7 @@ def category_split(feature, set_idx, left, *, missing_left=False):
 
 
 def tree(*nodes):
-    return np.array(list(nodes), dtype=RECORD)
+    return np.array(list(nodes), dtype=NODE_DTYPE)
 
 
 def sets_of(*sets):

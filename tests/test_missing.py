@@ -27,14 +27,6 @@ SMALL = {"max_rows": 20, "max_rounds": 6}
 DEPTHS = [1, 3, 6, 7, 8, None]  # level by level up to 6, row by row below that
 
 
-def first_costs(y, algorithm):
-    """D of the first round."""
-    n_classes = int(y.max()) + 1
-    weight = float_twin.base_weights(y, np.ones(len(y)), n_classes, algorithm)
-    errors = float_twin.soft_errors(np.zeros((len(y), n_classes)), y, weight, np.ones((n_classes, n_classes)))
-    return float_twin.cost_rows(errors, y)
-
-
 def goes_left(node, X):
     """Which rows a node of numbers sends to the left; all of them where it is a leaf."""
     if node["feature"] == LEAF:
@@ -73,7 +65,7 @@ def columns_with_missing(draw):
 def test_split_is_the_better_of_missing_as_a_smallest_and_as_a_largest_value(algorithm, criterion, drawn):
     X, y = drawn
     booster = ALGORITHMS[algorithm](n_estimators=1, max_depth=1, criterion=criterion)
-    costs = first_costs(y, algorithm)
+    costs = float_twin.first_costs(y, algorithm)
     scores, edges = [], []
     for table in (X, np.nan_to_num(X, nan=np.nanmin(X) - 1), np.nan_to_num(X, nan=np.nanmax(X) + 1)):
         root = booster.fit(table, y)._forest.nodes[0]

@@ -5,73 +5,46 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from boosters import (
+    NAMES,
+    SELF_ENDING,
+    StopAfter,
+    as_validation,
+    for_both,
+    for_learners,
+    learned_bits,
+    make_booster,
+    make_named_rows,
+    needs_callbacks,
+)
 from hypothesis import given, settings
-from models import ALGORITHMS, fit, model_bytes
+from models import fit
 from sklearn.exceptions import NotFittedError
 from sklearn.inspection import permutation_importance
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
 from strategies import problems
 
 from comboost import CoMBoClassifier
-from comboost._boosting import callbacks
-from comboost._boosting.callbacks import FallbackSupportMixin, NoCallback
+from comboost._boosting.callbacks import NoCallback
 from comboost._boosting.progress import format_number
 
-HAS_CALLBACKS = callbacks.CallbackSupportMixin is not FallbackSupportMixin
-needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn has callbacks from 1.9 on")
-
-LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2)}
 FEATURES = ["north", "east", "south", "west"]
-NAMES = np.array(["ash", "elm", "fir"])
-
-for_both = pytest.mark.parametrize("algorithm", ALGORITHMS)
-for_learners = pytest.mark.parametrize("learner", LEARNERS)
 
 
 # Rows and models
 
 
-def make_rows(n_samples, seed):
-    random = np.random.default_rng(seed)
-    y = np.concatenate([np.arange(3), random.choice(3, size=n_samples - 3, p=[0.6, 0.3, 0.1])])
-    X = random.normal(size=(n_samples, 4))
-    X[:, 0] += y
-    X[:, 1] -= 1.5 * (y == 2)
-    return X, NAMES[y]
-
-
 @pytest.fixture(scope="module")
 def table():
-    return make_rows(90, 0)
+    return make_named_rows(90, 0)
 
 
 @pytest.fixture(scope="module")
 def validation():
-    return dict(zip(("X_val", "y_val"), make_rows(60, 1), strict=True))
-
-
-def make_booster(algorithm="combo", learner="tree", **parameters):
-    return ALGORITHMS[algorithm](**({"estimator": LEARNERS[learner], "random_state": 0} | parameters))
-
-
-def bits(model, X):
-    """Every bit of a model but why its rounds ended."""
-    if hasattr(model, "_forest"):
-        return model_bytes(model)[:-1]
-    arrays = (
-        model.estimator_weights_,
-        model.edges_,
-        model.loss_curve_,
-        model.bound_curve_,
-        model.train_confusion_,
-        model.feature_importances_,
-        model.decision_function(X),
-    )
-    return tuple(array.tobytes() for array in arrays)
+    return as_validation(make_named_rows(60, 1))
 
 
 # What is printed
@@ -127,19 +100,13 @@ def test_rounds_that_are_there_already_are_not_printed_again(table, learner, cap
 
 @for_learners
 def test_printing_changes_no_bit(table, learner, capsys):
-    models = {bits(make_booster(learner=learner, n_estimators=5, verbose=k).fit(*table), table[0]) for k in (0, 1, 2)}
+    models = {
+        learned_bits(make_booster(learner=learner, n_estimators=5, verbose=k).fit(*table), table[0]) for k in (0, 1, 2)
+    }
     assert len(models) == 1
 
 
 # Callbacks
-
-
-class StopAfter(NoCallback):
-    def __init__(self, n_rounds):
-        self.n_rounds = n_rounds
-
-    def on_fit_task_end(self, estimator, context):
-        return context.task_name == f"round {self.n_rounds}"
 
 
 class Recorder(NoCallback):
@@ -191,7 +158,7 @@ def test_callback_hears_the_rounds_of_a_warm_start_and_not_those_before(table, l
 
 @for_learners
 def test_callback_hears_rounds_with_missing_values_and_categories(learner):
-    X, y = make_rows(80, 4)
+    X, y = make_named_rows(80, 4)
     X[::5, 1] = np.nan
     frame = pd.DataFrame(X, columns=FEATURES)
     if learner == "tree":
@@ -209,7 +176,7 @@ def test_callback_that_stops_leaves_the_first_rounds_of_the_whole_model(table, a
     X, y = table
     model = make_booster(algorithm, learner, n_estimators=9).set_callbacks(StopAfter(k)).fit(X, y)
     assert (model.stop_reason_, model.n_iter_) == ("callback", k)
-    assert bits(model, X) == bits(make_booster(algorithm, learner, n_estimators=k).fit(X, y), X)
+    assert learned_bits(model, X) == learned_bits(make_booster(algorithm, learner, n_estimators=k).fit(X, y), X)
     whole = make_booster(algorithm, learner, n_estimators=9).fit(X, y)
     first = list(whole.staged_decision_function(X))[k - 1]
     np.testing.assert_array_equal(model.decision_function(X), first)
@@ -228,12 +195,12 @@ def test_callback_that_stops_leaves_the_best_round_of_those_tried(table, validat
     assert model.validation_curve_.tolist() == scores[:n_tried].tolist()
     assert model.n_iter_ == scores[:n_tried].argmax() + 1
     plain = make_booster(learner=learner, n_estimators=model.n_iter_).fit(*table)
-    assert bits(model, table[0]) == bits(plain, table[0])
+    assert learned_bits(model, table[0]) == learned_bits(plain, table[0])
 
 
 def test_callbacks_change_no_bit(table):
-    expected = bits(make_booster(n_estimators=5).fit(*table), table[0])
-    assert bits(make_booster(n_estimators=5).set_callbacks(Recorder()).fit(*table), table[0]) == expected
+    expected = learned_bits(make_booster(n_estimators=5).fit(*table), table[0])
+    assert learned_bits(make_booster(n_estimators=5).set_callbacks(Recorder()).fit(*table), table[0]) == expected
 
 
 def test_fit_that_nobody_listens_to_makes_no_tasks(table, monkeypatch):
@@ -322,29 +289,21 @@ def test_callbacks_of_scikit_learn_follow_the_rounds_of_a_search(table, capsys):
 
 # Why the rounds ended
 
-BEST_OF_GUESSES = np.array([[0.0]] * 10 + [[1.0]] * 10), np.array([0] * 9 + [1] + [1] * 9 + [0])
-SEPARABLE = np.array([[0.0], [0.0], [1.0], [2.0]]), np.array([0, 0, 1, 2])
-SMALL = np.random.default_rng(0).normal(size=(10, 3)), np.arange(10) % 3
-HEAVY = [2.0**27] * 4 + [1]
-UNEVEN = np.array([[0], [1], [-1], [2], [2]]), np.array([0, 1, 2, 3, 0]), HEAVY
 ENDINGS = {
-    ("n_estimators", "tree"): (make_rows(90, 0), {"n_estimators": 4}),
-    ("n_estimators", "estimator"): (make_rows(90, 0), {"n_estimators": 4}),
-    ("no_edge", "tree"): (BEST_OF_GUESSES, {}),
-    ("no_edge", "estimator"): (BEST_OF_GUESSES, {}),
-    ("perfect_learner", "tree"): (SEPARABLE, {}),
-    ("perfect_learner", "estimator"): (SEPARABLE, {}),
-    ("loss_vanished", "tree"): (SMALL, {"n_estimators": 2000, "max_depth": 2}),
-    ("rounding", "tree"): (UNEVEN, {}),
-    ("early_stopping", "tree"): (make_rows(90, 0), {"early_stopping": True}),
-    ("early_stopping", "estimator"): (make_rows(90, 0), {"early_stopping": True}),
+    ("n_estimators", "tree"): (*make_named_rows(90, 0), None, {"n_estimators": 4}),
+    ("n_estimators", "estimator"): (*make_named_rows(90, 0), None, {"n_estimators": 4}),
+    **{(reason, "tree"): given for reason, given in SELF_ENDING.items()},
+    ("no_edge", "estimator"): SELF_ENDING["no_edge"],
+    ("perfect_learner", "estimator"): SELF_ENDING["perfect_learner"],
+    ("early_stopping", "tree"): (*make_named_rows(90, 0), None, {"early_stopping": True}),
+    ("early_stopping", "estimator"): (*make_named_rows(90, 0), None, {"early_stopping": True}),
 }
 
 
 @for_both
 @pytest.mark.parametrize(("reason", "learner"), ENDINGS)
 def test_stop_reason_says_why_the_rounds_ended(algorithm, reason, learner):
-    rows, parameters = ENDINGS[reason, learner]
+    *rows, parameters = ENDINGS[reason, learner]
     model = make_booster(algorithm, learner, **parameters).fit(*rows)
     assert model.stop_reason_ == reason
     for curve in (model.estimator_weights_, model.edges_, model.loss_curve_, model.bound_curve_):
@@ -359,9 +318,9 @@ def test_stop_reason_says_why_the_rounds_ended(algorithm, reason, learner):
         assert len(model.validation_curve_) == model.n_iter_ + 10
 
 
-@pytest.mark.parametrize("reason", ["no_edge", "perfect_learner", "loss_vanished", "rounding"])
+@pytest.mark.parametrize("reason", SELF_ENDING)
 def test_what_ends_the_learning_comes_before_what_the_last_round_asks_for(reason):
-    rows, parameters = ENDINGS[reason, "tree"]
+    *rows, parameters = SELF_ENDING[reason]
     n_tried = make_booster(**parameters).fit(*rows).n_iter_ + (reason == "no_edge")
     model = make_booster(**(parameters | {"n_estimators": n_tried})).set_callbacks(StopAfter(n_tried))
     assert model.fit(*rows).stop_reason_ == reason
@@ -407,7 +366,7 @@ def test_permuting_a_feature_that_no_round_uses_loses_nothing(table, learner):
 
 
 def test_permutation_importance_takes_frames_with_categories_and_missing_values():
-    X, y = make_rows(80, 4)
+    X, y = make_named_rows(80, 4)
     X[::5, 1] = np.nan
     frame = pd.DataFrame(X, columns=FEATURES)
     frame["west"] = pd.cut(frame["west"], 4, labels=list("abcd"))

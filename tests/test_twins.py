@@ -82,13 +82,13 @@ def test_first_split_scores_as_high_as_the_best_of_all_stumps(problem):
     kept = {"algorithm", "criterion"} & problem.settings.keys()
     problem.settings = {name: problem.settings[name] for name in kept} | {"n_estimators": 1, "max_depth": 1}
     criterion = problem.settings.get("criterion", "gini")
-    ones = np.ones(len(problem.y))
-    weight = float_twin.base_weights(problem.y, ones, problem.n_classes, problem.settings.get("algorithm", "combo"))
-    scores = np.zeros((len(problem.y), problem.n_classes))
-    errors = float_twin.soft_errors(scores, problem.y, weight, np.ones((problem.n_classes, problem.n_classes)))
-    costs = float_twin.cost_rows(errors, problem.y)
+    costs = float_twin.first_costs(problem.y, problem.settings.get("algorithm", "combo"))
 
     root = fit(problem)._forest.nodes[0]
-    goes_left = problem.X[:, root["feature"]] <= root["threshold"] if root["feature"] >= 0 else ones.astype(bool)
+    goes_left = (
+        problem.X[:, root["feature"]] <= root["threshold"]
+        if root["feature"] >= 0
+        else np.ones(len(problem.y), dtype=bool)
+    )
     best = float_twin.best_stump(problem.X, costs, criterion)
     assert float_twin.split_score(goes_left, costs, criterion) == pytest.approx(best.score, rel=1e-6)

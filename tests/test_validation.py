@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from boosters import Stage
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, make_scorer
 
@@ -33,28 +33,6 @@ def law(*strategies):
     return lambda test: settings(max_examples=30)(given(*strategies)(test))
 
 
-class Vote(ClassifierMixin, BaseEstimator):
-    """A fitted classifier that gave these votes."""
-
-    def __init__(self, scores=None, classes=None):
-        self.scores = scores
-        self.classes = classes
-
-    @property
-    def classes_(self):
-        return self.classes
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def predict(self, X):
-        return self.classes[self.scores.argmax(axis=1)]
-
-    def predict_proba(self, X):
-        odds = np.exp(self.scores)
-        return odds / odds.sum(axis=1, keepdims=True)
-
-
 class Ballot(NamedTuple):
     """Votes on validation rows, their class indices and weights."""
 
@@ -74,7 +52,9 @@ class Ballot(NamedTuple):
 
     @property
     def model(self):
-        return Vote(self.scores, self.classes)
+        odds = np.exp(self.scores)
+        shares = odds / odds.sum(axis=1, keepdims=True)
+        return Stage(self.classes, self.classes[self.scores.argmax(axis=1)], shares, self.scores)
 
     def judge(self, scoring, X=None, y=None):
         if X is None:

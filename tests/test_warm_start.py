@@ -6,10 +6,23 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 import pytest
+from boosters import (
+    LEARNERS,
+    SELF_ENDING,
+    StopAfter,
+    all_bits,
+    as_validation,
+    for_both,
+    for_learners,
+    make_booster,
+    make_rows,
+    share_of_right,
+    unchanged,
+)
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from models import ALGORITHMS, booster_for, model_bytes
+from models import booster_for
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.tree import DecisionTreeClassifier
 from strategies import problems
@@ -18,23 +31,10 @@ from comboost import CoMBoClassifier
 from comboost._boosting.callbacks import NoCallback
 from comboost._boosting.warm_start import digest_rows
 
-LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2, max_features=2)}
 FREE = {"n_estimators", "n_jobs", "verbose", "proba", "warm_start"}
-
-for_both = pytest.mark.parametrize("algorithm", ALGORITHMS)
-for_learners = pytest.mark.parametrize("learner", LEARNERS)
 
 
 # Rows and models
-
-
-def make_rows(n_samples, seed):
-    random = np.random.default_rng(seed)
-    y = np.concatenate([np.arange(3), random.choice(3, size=n_samples - 3, p=[0.6, 0.3, 0.1])])
-    X = random.normal(size=(n_samples, 4))
-    X[:, 0] += y
-    X[:, 1] -= 1.5 * (y == 2)
-    return X, y
 
 
 @pytest.fixture(scope="module")
@@ -44,28 +44,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def validation():
-    return dict(zip(("X_val", "y_val"), make_rows(60, 1), strict=True))
-
-
-def make_booster(algorithm="combo", learner="tree", **parameters):
-    return ALGORITHMS[algorithm](**({"estimator": LEARNERS[learner], "random_state": 0} | parameters))
-
-
-def bits(model, X):
-    """Every bit of a model, of why its rounds ended, and of its validation scores."""
-    curve = getattr(model, "validation_curve_", np.empty(0)).tobytes()
-    if hasattr(model, "_forest"):
-        return *model_bytes(model), curve
-    arrays = (
-        model.estimator_weights_,
-        model.edges_,
-        model.loss_curve_,
-        model.bound_curve_,
-        model.train_confusion_,
-        model.feature_importances_,
-        model.decision_function(X),
-    )
-    return *(array.tobytes() for array in arrays), model.stop_reason_, curve
+    return as_validation(make_rows(60, 1))
 
 
 def fit_in_steps(booster, steps, *rows, between=lambda model: model, **validation):
@@ -80,12 +59,8 @@ def fit_in_steps(booster, steps, *rows, between=lambda model: model, **validatio
 @contextmanager
 def refused(booster, message):
     """Expect a refusal that leaves the estimator as it was."""
-    before, learned = dict(vars(booster)), pickle.dumps(vars(booster))
-    with pytest.raises(ValueError, match=message):
+    with unchanged(booster), pytest.raises(ValueError, match=message):
         yield
-    assert vars(booster).keys() == before.keys()
-    assert all(vars(booster)[attribute] is value for attribute, value in before.items())
-    assert pickle.dumps(vars(booster)) == learned
 
 
 # Steps and at once
@@ -103,7 +78,7 @@ def steps_of(draw, problem):
 def test_rounds_in_steps_are_the_model_of_all_at_once(problem, data):
     rows = problem.X, problem.y, problem.sample_weight
     model = fit_in_steps(booster_for(problem), data.draw(steps_of(problem)), *rows)
-    assert bits(model, problem.X) == bits(booster_for(problem).fit(*rows), problem.X)
+    assert all_bits(model, problem.X) == all_bits(booster_for(problem).fit(*rows), problem.X)
 
 
 @given(problem=problems(missing=True, categories=True), data=st.data())
@@ -115,7 +90,7 @@ def test_rounds_in_steps_keep_the_best_round_of_all_at_once(problem, data):
     early = {"early_stopping": True, "n_iter_no_change": data.draw(st.integers(1, 4))}
     rows = problem.X, problem.y, problem.sample_weight
     model = fit_in_steps(booster_for(problem, **early), data.draw(steps_of(problem)), *rows, **validation)
-    assert bits(model, problem.X) == bits(booster_for(problem, **early).fit(*rows, **validation), problem.X)
+    assert all_bits(model, problem.X) == all_bits(booster_for(problem, **early).fit(*rows, **validation), problem.X)
 
 
 @given(problem=problems(missing=True, categories=True, wide=False), data=st.data())
@@ -126,11 +101,7 @@ def test_rounds_in_steps_hold_out_the_rows_of_all_at_once(problem, data):
     early = {"early_stopping": True, "n_iter_no_change": data.draw(st.integers(1, 4)), "validation_fraction": 0.3}
     rows = problem.X, problem.y, problem.sample_weight
     model = fit_in_steps(booster_for(problem, **early), data.draw(steps_of(problem)), *rows)
-    assert bits(model, problem.X) == bits(booster_for(problem, **early).fit(*rows), problem.X)
-
-
-def share_of_right(estimator, X, y):
-    return float((estimator.predict(X) == y).mean())
+    assert all_bits(model, problem.X) == all_bits(booster_for(problem, **early).fit(*rows), problem.X)
 
 
 SETTINGS = {
@@ -168,7 +139,7 @@ def test_rounds_after_a_pickle_are_those_without(table, algorithm, learner, name
         between=lambda model: pickle.loads(pickle.dumps(model)),
     )
     expected = make_booster(algorithm, learner, **SETTINGS[name], n_estimators=9).fit(X, y)
-    assert bits(model, X) == bits(expected, X)
+    assert all_bits(model, X) == all_bits(expected, X)
 
 
 @for_both
@@ -179,14 +150,14 @@ def test_rounds_in_steps_are_those_at_once_for_any_learner(table, validation, al
     booster = make_booster(algorithm, learner, early_stopping=early_stopping)
     model = fit_in_steps(booster, [3, 4, 4, 15], *table, **given_rows)
     fresh = make_booster(algorithm, learner, early_stopping=early_stopping, n_estimators=15)
-    assert bits(model, table[0]) == bits(fresh.fit(*table, **given_rows), table[0])
+    assert all_bits(model, table[0]) == all_bits(fresh.fit(*table, **given_rows), table[0])
 
 
 def test_random_features_go_on_from_the_seed_that_the_first_fit_drew(table):
     states = np.random.RandomState(7), np.random.RandomState(7)
     model = fit_in_steps(make_booster(max_features=1, random_state=states[0]), [3, 8], *table)
     fresh = make_booster(max_features=1, random_state=states[1], n_estimators=8).fit(*table)
-    assert bits(model, table[0]) == bits(fresh, table[0])
+    assert all_bits(model, table[0]) == all_bits(fresh, table[0])
 
 
 def test_rounds_of_an_unknown_seed_stay_as_they_are(table):
@@ -197,8 +168,8 @@ def test_rounds_of_an_unknown_seed_stay_as_they_are(table):
 
 
 def test_first_fit_with_warm_start_is_a_fit(table):
-    expected = bits(make_booster(n_estimators=3).fit(*table), table[0])
-    assert bits(make_booster(n_estimators=3, warm_start=True).fit(*table), table[0]) == expected
+    expected = all_bits(make_booster(n_estimators=3).fit(*table), table[0])
+    assert all_bits(make_booster(n_estimators=3, warm_start=True).fit(*table), table[0]) == expected
 
 
 @for_both
@@ -206,37 +177,24 @@ def test_first_fit_with_warm_start_is_a_fit(table):
 def test_second_fit_without_warm_start_is_a_fresh_fit(table, algorithm, learner):
     other = make_rows(50, 7)
     booster = make_booster(algorithm, learner, n_estimators=5)
-    expected = bits(make_booster(algorithm, learner, n_estimators=5).fit(*other), other[0])
-    assert bits(booster.fit(*table).fit(*other), other[0]) == expected
+    expected = all_bits(make_booster(algorithm, learner, n_estimators=5).fit(*other), other[0])
+    assert all_bits(booster.fit(*table).fit(*other), other[0]) == expected
     again = booster.set_params(n_estimators=2).fit(*other)
-    assert bits(again, other[0]) == bits(make_booster(algorithm, learner, n_estimators=2).fit(*other), other[0])
+    assert all_bits(again, other[0]) == all_bits(make_booster(algorithm, learner, n_estimators=2).fit(*other), other[0])
 
 
 def test_order_of_the_rows_may_change(table):
     X, y = table
     model = make_booster(warm_start=True, n_estimators=3).fit(X, y)
     model.set_params(n_estimators=8).fit(X[::-1], y[::-1])
-    assert bits(model, X) == bits(make_booster(n_estimators=8).fit(X, y), X)
+    assert all_bits(model, X) == all_bits(make_booster(n_estimators=8).fit(X, y), X)
 
 
 # Why the first fit ended
 
 
-class StopAfter(NoCallback):
-    def __init__(self, n_rounds):
-        self.n_rounds = n_rounds
-
-    def on_fit_task_end(self, estimator, context):
-        return context.task_name == f"round {self.n_rounds}"
-
-
-HEAVY = 2.0**27
-ENDINGS = {
-    "no_edge": (np.array([[0.0]] * 10 + [[1.0]] * 10), np.array([0] * 9 + [1] + [1] * 9 + [0]), None, {}),
-    "perfect_learner": (np.array([[0.0], [0.0], [1.0], [2.0]]), np.array([0, 0, 1, 2]), None, {}),
-    "loss_vanished": (np.random.default_rng(0).normal(size=(10, 3)), np.arange(10) % 3, None, {"max_depth": 2}),
-    "rounding": (np.array([[0], [1], [-1], [2], [2]]), np.array([0, 1, 2, 3, 0]), [HEAVY] * 4 + [1], {}),
-    "n_estimators": (*make_rows(90, 0), None, {}),
+ENDINGS = SELF_ENDING | {
+    "n_estimators": (*make_rows(90, 0), None, {"n_estimators": 5}),
     "early_stopping": (*make_rows(90, 0), None, {"early_stopping": True, "n_iter_no_change": 2}),
 }
 
@@ -245,12 +203,12 @@ ENDINGS = {
 @pytest.mark.parametrize("n_more", [0, 1, 20])
 def test_fit_goes_on_or_stays_whatever_ended_it(reason, n_more):
     X, y, weights, parameters = ENDINGS[reason]
-    n_estimators = 5 if reason == "n_estimators" else 2000
-    model = make_booster(**parameters, n_estimators=n_estimators, warm_start=True).fit(X, y, weights)
+    model = make_booster(**parameters, warm_start=True).fit(X, y, weights)
     assert model.stop_reason_ == reason
-    model.set_params(n_estimators=n_estimators + n_more).fit(X, y, weights)
-    expected = make_booster(**parameters, n_estimators=n_estimators + n_more).fit(X, y, weights)
-    assert bits(model, X) == bits(expected, X)
+    more = parameters | {"n_estimators": model.n_estimators + n_more}
+    model.set_params(**more).fit(X, y, weights)
+    expected = make_booster(**more).fit(X, y, weights)
+    assert all_bits(model, X) == all_bits(expected, X)
 
 
 @for_learners
@@ -260,7 +218,7 @@ def test_fit_goes_on_where_a_callback_ended_it(table, learner):
     model.set_callbacks().fit(*table)
     expected = make_booster(learner=learner, n_estimators=9).fit(*table)
     assert model.stop_reason_ == expected.stop_reason_
-    assert bits(model, table[0]) == bits(expected, table[0])
+    assert all_bits(model, table[0]) == all_bits(expected, table[0])
 
 
 def test_fewer_rounds_than_were_tried_but_not_than_were_kept_are_those_at_once(table, validation):
@@ -270,7 +228,7 @@ def test_fewer_rounds_than_were_tried_but_not_than_were_kept_are_those_at_once(t
     expected = make_booster(early_stopping=True, n_estimators=fewer).fit(*table, **validation)
     model.set_params(n_estimators=fewer).fit(*table, **validation)
     assert model.stop_reason_ == expected.stop_reason_
-    assert bits(model, table[0]) == bits(expected, table[0])
+    assert all_bits(model, table[0]) == all_bits(expected, table[0])
 
 
 # What may change
@@ -281,7 +239,7 @@ def test_threads_printing_and_probabilities_may_change(table, learner, capsys):
     model = make_booster(learner=learner, n_estimators=3, warm_start=True).fit(*table)
     model.set_params(n_estimators=8, n_jobs=2, verbose=1, proba="votes").fit(*table)
     expected = make_booster(learner=learner, n_estimators=8, proba="votes").fit(*table)
-    assert bits(model, table[0]) == bits(expected, table[0])
+    assert all_bits(model, table[0]) == all_bits(expected, table[0])
     np.testing.assert_array_equal(model.predict_proba(table[0]), expected.predict_proba(table[0]))
     assert "8/8" in capsys.readouterr().out
 
@@ -503,7 +461,7 @@ def test_bad_rows_leave_the_model_as_it_was(table, learner, name):
     with refused(model.set_params(n_estimators=6), message):
         model.fit(**spoil(*table))
     model.fit(*table)
-    assert bits(model, table[0]) == bits(make_booster(learner=learner, n_estimators=6).fit(*table), table[0])
+    assert all_bits(model, table[0]) == all_bits(make_booster(learner=learner, n_estimators=6).fit(*table), table[0])
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -513,9 +471,9 @@ def test_failed_round_leaves_the_model_as_it_was(table, learner):
             raise ArithmeticError("stop here")
 
     model = make_booster(learner=learner, warm_start=True, n_estimators=3).fit(*table)
-    expected = bits(model, table[0])
+    expected = all_bits(model, table[0])
     model.set_params(n_estimators=6).set_callbacks(Failure())
     with pytest.raises(ArithmeticError, match="stop here"):
         model.fit(*table)
-    assert bits(model, table[0]) == expected
+    assert all_bits(model, table[0]) == expected
     assert model.n_iter_ == 3

@@ -72,6 +72,14 @@ def cost_rows(errors, y):
     return costs
 
 
+def first_costs(y, algorithm):
+    """Return D of the first round, where all rows weigh and all errors cost the same."""
+    n_classes = int(y.max()) + 1
+    weight = base_weights(y, np.ones(len(y)), n_classes, algorithm)
+    errors = soft_errors(np.zeros((len(y), n_classes)), y, weight, np.ones((n_classes, n_classes)))
+    return cost_rows(errors, y)
+
+
 def soft_confusion_matrix(errors, y, n_classes):
     """Return S(l,j), the soft errors added up per class."""
     return np.array([errors[y == label].sum(axis=0) for label in range(n_classes)])

@@ -308,7 +308,7 @@ class ModelSoFar:
         return getattr(self._fitted, name)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return self._fitted.__reduce_ex__(protocol)
+        return copy.copy, (self._fitted,)  # a pickle refuses to make another class than that of its object
 
     def __sklearn_tags__(self) -> Any:
         return self._estimator.__sklearn_tags__()
