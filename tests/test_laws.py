@@ -16,6 +16,11 @@ ROUNDING = 1e-5  # of the loss, by the quantisation of the costs of a few rows t
 FLOAT_ERROR = 1e-9  # of a few dozen float operations in a row
 
 
+def law(**strategies):
+    """Make a test of a law, with half as many examples as usual: the laws are many, and of one model each."""
+    return lambda test: settings(max_examples=50)(given(**strategies)(test))
+
+
 def votes_of(model, X):
     """h_t on the rows, from what each round adds to the scores."""
     before = np.zeros((len(X), len(model.classes_)))
@@ -47,7 +52,7 @@ def upper_loss(model, twin):
     return model.loss_curve_[-1] * (1 + twin.rounds[-1].loss_rounding + FLOAT_ERROR)
 
 
-@given(problem=problems())
+@law(problem=problems())
 def test_loss_falls_each_round_by_the_factor_that_its_edge_promises(problem):
     model, twin = fit(problem), fit_twin(problem)
     rate = problem.settings.get("learning_rate", 1.0)
@@ -61,20 +66,20 @@ def test_loss_falls_each_round_by_the_factor_that_its_edge_promises(problem):
         before, rounding_before = loss, kept.loss_rounding
 
 
-@given(problem=problems(weighted=False, costed=False))
+@law(problem=problems(weighted=False, costed=False))
 def test_loss_stays_below_the_product_bound(problem):
     model = fit(problem)
     assert (model.loss_curve_ <= model.bound_curve_ * (1 + ROUNDING)).all()
 
 
-@given(problem=problems(costed=False))
+@law(problem=problems(costed=False))
 def test_squared_confusion_norm_is_below_the_loss(problem):
     problem = with_algorithm(problem, "combo")
     model, twin = fit(problem), fit_twin(problem)
     assert spectral_norm(model.train_confusion_) ** 2 <= upper_loss(model, twin)
 
 
-@given(problem=problems())
+@law(problem=problems())
 def test_costed_confusion_is_below_the_soft_confusion_entry_by_entry(problem):
     problem = with_algorithm(problem, "combo")
     model, twin = fit(problem), fit_twin(problem)
@@ -84,7 +89,7 @@ def test_costed_confusion_is_below_the_soft_confusion_entry_by_entry(problem):
     assert spectral_norm(costs * model.train_confusion_) ** 2 <= costs.max() * upper_loss(model, twin)
 
 
-@given(problem=problems(costed=False))
+@law(problem=problems(costed=False))
 def test_weighted_error_of_adaboost_mm_is_below_its_loss(problem):
     problem = with_algorithm(problem, "mm")
     model, twin = fit(problem), fit_twin(problem)
@@ -92,7 +97,7 @@ def test_weighted_error_of_adaboost_mm_is_below_its_loss(problem):
     assert np.average(wrong, weights=twin.weights) <= upper_loss(model, twin) / problem.n_classes
 
 
-@given(problem=problems(weighted=False, costed=False), shift=st.floats(-0.5, 0.5))
+@law(problem=problems(weighted=False, costed=False), shift=st.floats(-0.5, 0.5))
 def test_exact_step_has_the_smallest_loss_along_the_vote(problem, shift):
     problem = dataclasses.replace(problem, settings=problem.settings | {"step": "exact", "n_estimators": 1})
     model = fit(problem, learning_rate=1.0)
@@ -108,7 +113,7 @@ def test_exact_step_has_the_smallest_loss_along_the_vote(problem, shift):
         assert loss(alpha) <= loss(capped) + ROUNDING * played.initial_loss
 
 
-@given(problem=problems(weighted=False), data=st.data())
+@law(problem=problems(weighted=False) | problems(weighted=False, missing=True, categories=True), data=st.data())
 def test_weight_two_is_the_row_twice_and_weight_zero_is_no_row(problem, data):
     times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(problem.y), max_size=len(problem.y))))
     times[: problem.n_classes] += 1  # the strategy puts one row of every class first
@@ -118,14 +123,14 @@ def test_weight_two_is_the_row_twice_and_weight_zero_is_no_row(problem, data):
     assert weighted == repeated
 
 
-@given(problem=problems(), exponent=st.integers(-40, 40))
+@law(problem=problems(), exponent=st.integers(-40, 40))
 def test_weights_scaled_by_a_power_of_two_change_no_bit(problem, exponent):
     weights = np.ones(len(problem.y)) if problem.sample_weight is None else problem.sample_weight
     scaled = dataclasses.replace(problem, sample_weight=np.ldexp(weights, exponent))
     assert model_bytes(fit(scaled)) == model_bytes(fit(problem))
 
 
-@given(problem=problems(), data=st.data())
+@law(problem=problems() | problems(missing=True, categories=True), data=st.data())
 def test_permuted_rows_change_no_bit(problem, data):
     order = np.array(data.draw(st.permutations(range(len(problem.y)))))
     weights = None if problem.sample_weight is None else problem.sample_weight[order]
@@ -133,7 +138,7 @@ def test_permuted_rows_change_no_bit(problem, data):
     assert model_bytes(fit(permuted)) == model_bytes(fit(problem))
 
 
-@given(problem=problems())
+@law(problem=problems())
 def test_copies_of_other_width_and_memory_order_change_no_bit(problem):
     whole = np.clip(problem.X, -1e38, 1e38).astype(np.float32).astype(np.float64)
     models = {
@@ -143,7 +148,7 @@ def test_copies_of_other_width_and_memory_order_change_no_bit(problem):
     assert len(models) == 1
 
 
-@given(problem=problems())
+@law(problem=problems())
 def test_relabelling_that_keeps_the_order_changes_no_bit(problem):
     names = np.array([f"class {label}" for label in range(problem.n_classes)])
     assert model_bytes(booster_for(problem).fit(problem.X, names[problem.y], problem.sample_weight)) == model_bytes(
@@ -168,7 +173,7 @@ def test_any_relabelling_permutes_the_votes_where_nothing_ties(algorithm, criter
     )
 
 
-@given(problem=problems(costed=False), data=st.data())
+@law(problem=problems(costed=False), data=st.data())
 def test_one_cost_per_class_is_the_matrix_with_these_rows(problem, data):
     n_classes = problem.n_classes
     costs = np.array(data.draw(st.lists(st.floats(0.1, 10), min_size=n_classes, max_size=n_classes)))
@@ -178,7 +183,7 @@ def test_one_cost_per_class_is_the_matrix_with_these_rows(problem, data):
     assert len(models) == 1
 
 
-@given(problem=balanced_problems())
+@law(problem=balanced_problems())
 def test_both_algorithms_agree_to_the_bit_on_balanced_data(problem):
     parameters = booster_for(problem).get_params()
     models = {
@@ -191,17 +196,17 @@ def test_both_algorithms_agree_to_the_bit_on_balanced_data(problem):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_model_is_bit_identical_for_any_number_of_threads(algorithm, weighted):
     random = np.random.default_rng(0)
-    X = random.normal(size=(20_000, 7))
-    y = (X[:, :3] + random.normal(size=(20_000, 3))).argmax(axis=1)
-    weights = random.uniform(size=20_000) if weighted else None
+    X = random.normal(size=(9_000, 7))
+    y = (X[:, :3] + random.normal(size=(9_000, 3))).argmax(axis=1)
+    weights = random.uniform(size=9_000) if weighted else None
     models = {
-        model_bytes(ALGORITHMS[algorithm](n_estimators=6, step="exact", n_jobs=n_jobs).fit(X, y, weights))
+        model_bytes(ALGORITHMS[algorithm](n_estimators=4, step="exact", n_jobs=n_jobs).fit(X, y, weights))
         for n_jobs in (1, 2, 7)
     }
     assert len(models) == 1
 
 
-@given(problem=problems())
+@law(problem=problems())
 def test_stages_end_in_the_whole_model(problem):
     model = fit(problem)
     *_, scores = model.staged_decision_function(problem.X)
@@ -213,7 +218,7 @@ def test_stages_end_in_the_whole_model(problem):
     np.testing.assert_array_equal(shares, model.predict_proba(problem.X))
 
 
-@given(problem=problems(), proba=st.sampled_from(["softmax", "votes"]))
+@law(problem=problems(), proba=st.sampled_from(["softmax", "votes"]))
 def test_probabilities_add_up_to_one_and_rank_as_the_votes(problem, proba):
     model = fit(problem, proba=proba)
     shares = model.predict_proba(problem.X)
@@ -225,7 +230,7 @@ def test_probabilities_add_up_to_one_and_rank_as_the_votes(problem, proba):
     np.testing.assert_allclose(picked, shares.max(axis=1))
 
 
-@given(problem=problems(max_classes=2))
+@law(problem=problems(max_classes=2))
 def test_two_classes_have_one_margin_whose_sign_is_the_prediction(problem):
     model = fit(problem)
     margin = model.decision_function(problem.X)
@@ -233,7 +238,7 @@ def test_two_classes_have_one_margin_whose_sign_is_the_prediction(problem):
     np.testing.assert_array_equal(model.predict(problem.X), (margin > 0).astype(int))
 
 
-@given(problem=problems(weighted=False))
+@law(problem=problems(weighted=False) | problems(weighted=False, missing=True, categories=True))
 def test_train_confusion_is_that_of_the_predictions_on_the_training_rows(problem):
     model = fit(problem)
     counts = np.zeros(model.train_confusion_.shape)

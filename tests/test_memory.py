@@ -184,10 +184,12 @@ def peak_of(action):
 
 
 def test_other_weak_learners_need_no_codes_and_no_histograms(free):
-    X = random_sparse(100, 10**6, density=1e-4, format="csr", random_state=0)
-    free(GIB)
-    model = CoMBoClassifier(n_estimators=2, estimator=MultinomialNB()).fit(X, np.arange(100) % 2)
-    assert model.n_features_in_ == 10**6
+    X, y = random_sparse(100, 10**4, density=1e-3, format="csr", random_state=0), np.arange(100) % 2
+    free(10**6)
+    with pytest.raises(MemoryError):
+        CoMBoClassifier(n_estimators=2).fit(X, y)
+    model = CoMBoClassifier(n_estimators=2, estimator=MultinomialNB()).fit(X, y)
+    assert model.n_features_in_ == 10**4
 
 
 # What there is

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from models import ALGORITHMS, booster_for, fit, model_bytes
 from reference import float_twin
-from strategies import category_columns, columns_of, labels, problems, rising_columns
+from strategies import columns_of, labels, problems, rising_columns
 
 from comboost import CoMBoClassifier
 from comboost._dtypes import LEAF, MISSING_LEFT
@@ -343,25 +343,6 @@ def test_infinite_values_are_an_error_among_categories_too(infinite):
 
 
 @FEW
-@given(problem=problems(**SMALL, missing=True), data=st.data())
-def test_order_of_rows_with_missing_values_changes_no_bit(problem, data):
-    order = np.array(data.draw(st.permutations(range(len(problem.y)))))
-    weights = None if problem.sample_weight is None else problem.sample_weight[order]
-    permuted = dataclasses.replace(problem, X=problem.X[order], y=problem.y[order], sample_weight=weights)
-    assert model_bytes(fit(permuted)) == model_bytes(fit(problem))
-
-
-@FEW
-@given(problem=problems(**SMALL, weighted=False, missing=True), data=st.data())
-def test_weight_two_is_the_row_twice_and_weight_zero_is_no_row_with_missing_values(problem, data):
-    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(problem.y), max_size=len(problem.y))))
-    times[: problem.n_classes] += 1  # the strategy puts one row of every class first
-    booster = booster_for(problem, min_samples_leaf=1)
-    repeated = model_bytes(booster.fit(np.repeat(problem.X, times, axis=0), np.repeat(problem.y, times)))
-    assert model_bytes(booster.fit(problem.X, problem.y, sample_weight=times)) == repeated
-
-
-@FEW
 @given(problem=problems(**SMALL, weighted=False), data=st.data())
 def test_missing_values_of_rows_without_weight_leave_no_trace(problem, data):
     place = data.draw(st.integers(0, len(problem.y)))
@@ -370,21 +351,6 @@ def test_missing_values_of_rows_without_weight_leave_no_trace(problem, data):
     model, other = fit(problem), booster_for(problem).fit(X, y, weights)
     assert model_bytes(other) == model_bytes(model)
     assert [other.export_text(t) for t in range(other.n_iter_)] == [model.export_text(t) for t in range(model.n_iter_)]
-
-
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_model_with_missing_values_is_bit_identical_for_any_number_of_threads(algorithm, weighted):
-    random = np.random.default_rng(5)
-    X = random.normal(size=(20_000, 6))
-    y = (X[:, :3] + random.normal(size=(20_000, 3))).argmax(axis=1)
-    X = half_missing(X, random, share=0.2)
-    weights = random.uniform(size=20_000) if weighted else None
-    models = [
-        ALGORITHMS[algorithm](n_estimators=5, max_depth=4, n_jobs=n_jobs).fit(X, y, weights) for n_jobs in (1, 2, 7)
-    ]
-    assert len({model_bytes(model) for model in models}) == 1
-    assert len({model.decision_function(X).tobytes() for model in models}) == 1
 
 
 @pytest.mark.parametrize("max_depth", DEPTHS)
@@ -416,18 +382,3 @@ def test_rows_predict_one_by_one_as_they_do_together(problem, data):
     scores = model.decision_function(new)
     for i in range(0, len(new), 7):
         np.testing.assert_array_equal(model.decision_function(new[i : i + 1]), scores[i : i + 1])
-
-
-@FEW
-@given(column=category_columns(20), seed=st.integers(0, 2**32 - 1))
-def test_training_rows_with_missing_values_are_predicted_as_they_were_counted(column, seed):
-    random = np.random.default_rng(seed)
-    X = half_missing(np.column_stack([column, random.normal(size=20)]), random)
-    y = np.concatenate([np.arange(3), random.integers(3, size=17)])
-    for categorical in (None, [0]):
-        for max_depth in (3, None):
-            model = CoMBoClassifier(n_estimators=4, max_depth=max_depth, categorical_features=categorical).fit(X, y)
-            counts = np.zeros((3, 3))
-            np.add.at(counts, (y, model.predict(X)), 1)
-            expected = counts / counts.sum(axis=1, keepdims=True) * (1 - np.eye(3))
-            np.testing.assert_allclose(model.train_confusion_, expected)
