@@ -17,10 +17,15 @@ class Tree(NamedTuple):
     nodes: NodeBytes
     sets: SetBytes
 
+    @property
+    def node_bytes(self) -> NodeBytes:
+        """The nodes as the core takes them."""
+        return as_bytes(self.nodes.view(NODE_DTYPE))
+
     def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
         """Add the votes of this tree alone; see `Forest.add_votes`."""
         offsets, weights = np.array([0, len(self.nodes)]), np.array([weight])
-        _core.add_votes(X, missing, self.nodes, self.sets, offsets, weights, 0, 1, n_threads, scores)
+        _core.add_votes(X, missing, self.node_bytes, self.sets, offsets, weights, 0, 1, n_threads, scores)
 
 
 @dataclass(frozen=True)
@@ -92,4 +97,4 @@ class Forest:
 
 def as_bytes(nodes: NDArray[np.void]) -> NodeBytes:
     """Nodes as the core takes them; what came over a wire may lie at any address."""
-    return np.require(nodes, requirements=["C", "A"]).view(np.uint8).reshape(-1, NODE_DTYPE.itemsize)
+    return np.require(nodes, NODE_DTYPE, ["C", "A"]).view(np.uint8).reshape(-1, NODE_DTYPE.itemsize)

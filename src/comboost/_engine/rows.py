@@ -301,7 +301,7 @@ class BinnedRows(MemoryRows):
         """The vote of every row; overwritten by that of the next tree."""
         assert isinstance(ballot, Tree)
         if self._settled is not ballot:
-            self._partition.settle(self._codes, ballot.nodes, ballot.sets, self._n_threads, self._votes)
+            self._partition.settle(self._codes, ballot.node_bytes, ballot.sets, self._n_threads, self._votes)
             self._settled = ballot
         return self._votes
 

@@ -1,0 +1,149 @@
+"""The border to the core: what does not fit is refused there, and records may lie at any address."""
+
+import numpy as np
+import pytest
+
+from comboost import CoMBoClassifier, _core
+from comboost._engine.forest import Forest, Tree
+
+X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
+LABELS = np.array([0, 1, 0, 1], dtype=np.uint16)
+COSTS = np.array([[0.0, 1000.0], [1000.0, 0.0]])
+EDGES, STARTS = np.array([0.5, 0.5]), (0, 1, 2)  # of both features
+
+
+def integers(*values):
+    return np.array(values, dtype=np.int64)
+
+
+def moved(array, offset):
+    """A copy of an array that starts ``offset`` bytes behind a multiple of 8."""
+    room = np.empty(array.nbytes + 16, dtype=np.uint8)
+    start = -room.ctypes.data % 8 + offset
+    copied = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copied[...] = array
+    return copied
+
+
+def encode(starts=STARTS, edges=EDGES):
+    codes = np.empty((2, 4), dtype=np.uint8)
+    _core.encode(X, edges, integers(*starts), np.zeros(2, dtype=np.uint8), 1, codes)
+    return codes
+
+
+def make_grower(offsets=(0, 2, 4), starts=STARTS, n_classes=2):
+    return _core.Grower(
+        integers(*offsets),
+        np.zeros(2, dtype=np.uint8),
+        EDGES,
+        integers(*starts),
+        n_classes,
+        by_cost=False,
+        min_samples_leaf=1,
+        min_weight_fraction_leaf=0.0,
+        max_features=2,
+        seed=0,
+    )
+
+
+def make_table():
+    table = _core.CostTable(LABELS, None, 2, False)
+    table.advance(None, 1.0, 1.0, COSTS, 1)
+    return table
+
+
+def count_root(offsets=(0, 2, 4)):
+    histogram = np.empty((1, 4, 4), dtype=np.int64)
+    partition, root = _core.Partition(4), np.zeros(1, dtype=np.int32)
+    _core.count_histograms(
+        encode(), make_table(), partition, integers(*offsets), root, 1, _core.RecordPacker(), histogram
+    )
+    return histogram
+
+
+def test_edges_of_no_rows_are_refused():
+    with pytest.raises(ValueError, match="a row"):
+        _core.find_edges(np.zeros((0, 2)), None, 255, 1)
+
+
+@pytest.mark.parametrize(
+    ("starts", "n_edges", "words"),
+    [((0, 2, 1), 2, "ascend"), ((0, 1, 3), 2, "outside"), ((-1, 1, 2), 2, "outside"), ((0, 0, 255), 255, "tell apart")],
+)
+def test_starts_that_do_not_divide_the_edges_are_refused(starts, n_edges, words):
+    with pytest.raises(ValueError, match=words):
+        encode(starts, np.arange(float(n_edges)))
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"offsets": (1, 3, 5)}, "come first"),
+        ({"offsets": (0, 3, 5)}, "one edge fewer"),
+        ({"starts": (0, 3, 2)}, "ascend"),
+        ({"n_classes": 1}, "n_classes"),
+    ],
+)
+def test_grower_of_bins_that_do_not_fit_is_refused(changed, words):
+    with pytest.raises(ValueError, match=words):
+        make_grower(**changed)
+
+
+def test_grower_without_a_tree_is_not_searched():
+    grower = make_grower()
+    with pytest.raises(ValueError, match="plant one"):
+        grower.search(0, np.zeros((0, 4, 4), dtype=np.int64), 1)
+    with pytest.raises(ValueError, match="plant one"):
+        grower.share_out(1.0, np.zeros(2))
+
+
+@pytest.mark.parametrize(("offsets", "words"), [((0, 5, 4), "ascend"), ((-2, 2, 4), "outside")])
+def test_histograms_of_bins_that_do_not_fit_are_refused(offsets, words):
+    with pytest.raises(ValueError, match=words):
+        count_root(offsets)
+
+
+def test_votes_for_classes_that_are_not_there_are_refused_where_they_enter():
+    table = make_table()
+    with pytest.raises(ValueError, match="outside"):
+        table.advance(np.full(4, 2, dtype=np.uint16), 1.5, 0.7, COSTS, 1)
+    with pytest.raises(ValueError, match="outside"):
+        table.confusion(np.full(4, 2, dtype=np.uint16), np.empty((2, 2), dtype=np.int64))
+    with pytest.raises(ValueError, match="per row"):
+        table.measure(np.zeros(3, dtype=np.uint16), 1, np.empty((3, 2, 2), dtype=np.int64))
+
+
+def test_splits_and_nodes_at_an_unaligned_address_are_refused():
+    grower, codes, partition = make_grower(), encode(), _core.Partition(4)
+    histogram = count_root()
+    grower.plant(histogram, 0)
+    grower.search(0, histogram, 1)
+    splits, smaller, votes = grower.branch(), np.empty(1, dtype=np.int32), np.empty(4, dtype=np.uint16)
+    with pytest.raises(ValueError, match="pass a copy"):
+        partition.split(codes, moved(splits, 2), 1, smaller)
+    partition.split(codes, moved(splits, 4), 1, smaller)
+    for offset in range(1, 8):
+        with pytest.raises(ValueError, match="pass a copy"):
+            partition.settle(codes, moved(grower.nodes(), offset), grower.sets(), 1, votes)
+    partition.settle(codes, grower.nodes(), moved(grower.sets(), 3), 1, votes)
+    assert votes.tolist() == LABELS.tolist()
+
+
+@pytest.mark.parametrize("offset", range(8))
+def test_forest_that_came_over_a_wire_votes_as_before(offset):
+    random = np.random.default_rng(0)
+    rows = np.column_stack([random.normal(size=300), random.integers(0, 9, 300)])
+    rows[::7, 0] = np.nan
+    model = CoMBoClassifier(n_estimators=4, categorical_features=[1]).fit(rows, random.integers(0, 3, 300))
+    forest = model._forest
+    assert len(forest.sets) > 0
+    arrived = Forest(moved(forest.nodes, offset), moved(forest.sets, offset), forest.offsets, forest.weights)
+    expected, scores, one_by_one = np.zeros((3, 300, 3))
+    forest.add_votes(rows, True, expected, 0, 4, 1)
+    arrived.add_votes(rows, True, scores, 0, 4, 1)
+    for t, weight in enumerate(forest.weights.tolist()):
+        nodes, sets = forest.tree(t)
+        Tree(moved(nodes, offset), moved(sets, offset)).add_votes(rows, True, weight, one_by_one, 1)
+    assert expected.any()
+    np.testing.assert_array_equal(scores, expected)
+    np.testing.assert_array_equal(one_by_one, expected)
