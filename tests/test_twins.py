@@ -48,7 +48,7 @@ def test_model_equals_the_quantised_twin_to_the_bit(problem):
     np.testing.assert_allclose(model.train_confusion_, twin.train_confusion, rtol=1e-12)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(problem=problems() | problems(missing=True, categories=True))
 def test_edges_and_losses_are_the_papers_within_the_rounding(problem):
     model, twin = fit(problem), fit_twin(problem)
