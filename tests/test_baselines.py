@@ -478,7 +478,7 @@ def model_bytes(model):
 @pytest.mark.parametrize("load", [load_glass, load_car])
 def test_model_is_bit_identical_for_any_number_of_threads(booster, load):
     X, y = load(return_X_y=True, as_frame=True)
-    parameters = {"n_estimators": 12, "max_depth": 5}
+    parameters = {"n_estimators": 5, "max_depth": 5}
     models = [booster(**parameters, random_state=3, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2, 3)]
     assert len({model_bytes(model) for model in models}) == 1
     other = booster(**parameters, random_state=4).fit(X, y)

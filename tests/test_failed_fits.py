@@ -41,7 +41,7 @@ class Failing(Listener):
 
     def hear(self, hook, context):
         if (hook, context.task_name) == (self.hook, self.task):
-            raise self.error
+            raise self.error("not today")
 
 
 class FailingScorer:
@@ -54,7 +54,7 @@ class FailingScorer:
     def __call__(self, model, X, y):
         model.predict(X[:1])  # a fitted copy is made for that
         if model.n_iter_ == self.n_rounds:
-            raise self.error
+            raise self.error("not today")
         return 0.0
 
 
@@ -67,7 +67,6 @@ class FailingLearner(DecisionTreeClassifier):
         return super().fit(X, y, sample_weight)
 
 
-BROKEN = ArithmeticError("not today")
 BAD_ROWS = {
     "one class": lambda X, y: (X, np.zeros(len(y))),
     "missing classes": lambda X, y: (X, np.where(y == 0, np.nan, y)),
@@ -109,23 +108,23 @@ def test_callback_that_fails_leaves_the_very_same_objects(make_model, table, lea
     model = make_model(learner).set_params(n_estimators=4)
     if task == "round 1" and hasattr(model, "n_iter_") and model.warm_start:
         task = f"round {model.n_iter_ + 1}"
-    assert_fails(model.set_callbacks(Failing(hook, task, BROKEN)), ArithmeticError, *table)
+    assert_fails(model.set_callbacks(Failing(hook, task, ArithmeticError)), ArithmeticError, *table)
 
 
 @for_learners
 def test_interrupt_in_a_round_leaves_the_very_same_objects(make_model, table, learner):
     model = make_model(learner).set_params(n_estimators=4)
-    model.set_callbacks(Failing("on_fit_task_end", "round 3", KeyboardInterrupt()))
+    model.set_callbacks(Failing("on_fit_task_end", "round 3", KeyboardInterrupt))
     assert_fails(model, KeyboardInterrupt, *table)
 
 
 @for_learners
-@pytest.mark.parametrize("error", [BROKEN, KeyboardInterrupt()], ids=["error", "interrupt"])
+@pytest.mark.parametrize("error", [ArithmeticError, KeyboardInterrupt])
 @pytest.mark.parametrize("n_rounds", [1, 3])
 def test_scorer_that_fails_leaves_the_very_same_objects(table, learner, error, n_rounds):
     model = make_booster(learner=learner, n_estimators=4).fit(*table)
     model.set_params(early_stopping=True, scoring=FailingScorer(n_rounds, error))
-    assert_fails(model, type(error), *table)
+    assert_fails(model, error, *table)
 
 
 @pytest.mark.parametrize("fitted", [False, True])
@@ -137,7 +136,9 @@ def test_weak_learner_that_fails_in_a_later_round_leaves_the_very_same_objects(t
 
 
 def test_fit_after_a_failure_is_a_fit(make_model, table):
-    model = make_model().set_params(n_estimators=4).set_callbacks(Failing("on_fit_task_end", "round 3", BROKEN))
+    model = (
+        make_model().set_params(n_estimators=4).set_callbacks(Failing("on_fit_task_end", "round 3", ArithmeticError))
+    )
     assert_fails(model, ArithmeticError, *table)
     expected = make_booster(early_stopping=True, n_estimators=4).fit(*table)
     assert all_bits(model.set_callbacks().fit(*table)) == all_bits(expected)

@@ -59,7 +59,7 @@ def test_fit_ends_by_rounding_at_the_same_ratio_of_weights_as_the_twin(n_classes
     assert reasons == {"n_estimators", "rounding"}
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(problem=problems() | problems(missing=True, categories=True))
 def test_edges_and_losses_are_the_papers_within_the_rounding(problem):
     model, twin = fit(problem), fit_twin(problem)
