@@ -19,7 +19,9 @@ from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
 PACKAGE = Path(comboost.__file__).parent
 PAGE = Path(__file__).parents[1] / "ARCHITECTURE.md"
 ROOM = re.compile(r"^\| `(\w+)` \| (.*?) \|", flags=re.MULTILINE)
-CORE = {"_table", "_engine", "_boosting", "_estimators"}  # the rooms whose modules stand in the order of the data, too
+CORE = {
+    path.parent.name for path in PACKAGE.glob("_*/__init__.py")
+}  # their modules stand in the order of the data, too
 
 
 def order_of_modules():

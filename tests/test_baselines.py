@@ -25,7 +25,7 @@ from strategies import problems
 from comboost import AdaBoostMMClassifier
 from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER, BoostRules, boost
 from comboost._dtypes import MIN_EDGE
-from comboost._engine.voting import Audience
+from comboost._engine.votes import Audience
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 from comboost.baselines._ambiguity import Margin, next_distribution
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
@@ -653,3 +653,9 @@ def test_import_without_imbalanced_learn_names_the_extra():
     )
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert 'pip install "comboost[baselines]"' in said
+
+
+@pytest.mark.parametrize("booster", [AdaBoostNCClassifier, SMOTEBoostClassifier])
+def test_sample_weights_are_refused_with_the_reason(booster):
+    with pytest.raises(TypeError, match=rf"^{booster.__name__}\.fit got .*'sample_weight'; .* the rows are resampled"):
+        booster().fit([[0.0], [1.0]], [0, 1], sample_weight=[1.0, 1.0])

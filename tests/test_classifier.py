@@ -146,7 +146,7 @@ def test_name_that_other_libraries_use_is_refused_by_the_public_class_with_the_n
     ):
         with pytest.raises(TypeError) as caught:
             call()
-        assert str(caught.value).startswith(f"{called} got an unexpected keyword argument '{name}'; {hint}")
+        assert str(caught.value).startswith(f"{called} got an unexpected keyword argument '{name}'; for {name}, {hint}")
 
 
 @pytest.mark.parametrize("name", HINTS)
@@ -159,8 +159,15 @@ def test_every_hint_is_for_a_name_that_is_unknown_and_says_one_that_is_known(nam
 def test_all_unknown_names_are_said_and_none_without_a_hint_gets_one(table):
     with pytest.raises(TypeError, match=r"^CoMBoClassifier got an unexpected keyword argument 'foo'\.$"):
         CoMBoClassifier(foo=1)
-    with pytest.raises(TypeError, match=r"argument 'foo', 'max_iter'; give n_estimators\.$"):
-        CoMBoClassifier(max_iter=3, foo=1)
+    with pytest.raises(TypeError, match=r"argument 'foo', 'max_iter'; for max_iter, give n_estimators\.$"):
+        CoMBoClassifier(foo=1, max_iter=3)
+
+
+def test_wrong_arguments_are_told_in_public_names(table):
+    with pytest.raises(TypeError, match="^CoMBoClassifier: too many positional arguments; give parameters by their"):
+        CoMBoClassifier(3)
+    with pytest.raises(TypeError, match=r"^CoMBoClassifier\.fit: missing a required argument: 'y'"):
+        CoMBoClassifier().fit(table[0])
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -409,6 +409,16 @@ def test_scorer_gets_a_model_of_the_rounds_so_far(rows, learner):
         np.testing.assert_array_equal(shares, stage.shares)
 
 
+def test_subclass_is_scored_by_what_it_answers_itself(rows):
+    class Stubborn(CoMBoClassifier):
+        def predict(self, X):
+            return np.full(len(X), self.classes_[0])
+
+    X, y, X_val, y_val = rows
+    model = Stubborn(early_stopping=True, scoring=share_of_right, n_estimators=3).fit(X, y, X_val=X_val, y_val=y_val)
+    assert set(model.validation_curve_) == {float((y_val == model.classes_[0]).mean())}
+
+
 @for_learners
 def test_model_that_a_scorer_keeps_stays_as_it_was(rows, learner):
     witness = Witness(range(5))

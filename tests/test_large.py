@@ -137,8 +137,8 @@ def test_levels_searched_in_several_parts_give_the_model_of_the_twin(n_nodes, mo
 def test_rows_of_several_blocks_of_a_table_vote_as_the_twin(monkeypatch):
     problem = make_problem(2000, 3, 3, odd=True)
     problem.X[:500] = np.nan_to_num(problem.X[:500])  # so that blocks differ in whether values are missing
-    monkeypatch.setattr("comboost._engine.voting.BLOCK_BYTES", 300 * problem.X[0].nbytes)
-    monkeypatch.setattr("comboost._engine.voting.KEPT_BYTES", 0)
+    monkeypatch.setattr("comboost._engine.votes.BLOCK_BYTES", 300 * problem.X[0].nbytes)
+    monkeypatch.setattr("comboost._engine.votes.KEPT_BYTES", 0)
     model, twin = fit(problem), fit_twin(problem, array_twin)
     expected = twin.scores(problem.X)
     np.testing.assert_array_equal(model.decision_function(problem.X), expected)

@@ -11,7 +11,7 @@ from scipy.sparse import random as random_sparse
 from sklearn.naive_bayes import MultinomialNB
 
 from comboost import CoMBoClassifier
-from comboost._engine import memory, voting
+from comboost._engine import memory, votes
 from comboost._engine.memory import available_memory, check_memory, footprint
 
 GIB = 2**30
@@ -159,8 +159,8 @@ def test_wide_table_of_few_values_is_not_refused_for_bins_that_it_has_not(free):
 
 
 def test_validation_and_stages_of_a_sparse_table_take_no_dense_copy_of_it(monkeypatch):
-    monkeypatch.setattr(voting, "KEPT_BYTES", 0)
-    monkeypatch.setattr(voting, "BLOCK_BYTES", 2**20)
+    monkeypatch.setattr(votes, "KEPT_BYTES", 0)
+    monkeypatch.setattr(votes, "BLOCK_BYTES", 2**20)
     X = random_sparse(20_000, 300, density=0.01, format="csr", random_state=0)
     y = np.arange(20_000) % 3
     few = X[:500]

@@ -20,7 +20,7 @@ LANES = 4  # sums in a vector
 
 
 def counted_rows(forest: Any, X: NDArray[Any], max_depth: int = MAX_DEPTH) -> int:
-    """Rows per feature that a round counts, in the mean over the trees."""
+    """Rows per feature that a round counts, on average over the trees."""
     trees = [forest.nodes[first:last] for first, last in pairwise(forest.offsets)]
     counts = [counted_rows_of_tree(nodes, X, max_depth) for nodes in trees]
     return round(float(np.mean(counts)))

@@ -43,7 +43,7 @@ class CpuTime:
         return cls(time.perf_counter(), ours, busy_seconds())
 
     def cores_of_others(self) -> float:
-        """Cores that other programs kept busy since then, in the mean: what they took, a benchmark did not get."""
+        """Cores that other programs kept busy since then, on average: what they took, a benchmark did not get."""
         now = CpuTime.now()
         return max(0.0, (now.all - self.all) - (now.ours - self.ours)) / (now.clock - self.clock)
 

@@ -25,21 +25,27 @@ def results_of(outcomes):
     return {task: {name: value for name, value in result.items() if name != "seconds"} for task, result in outcomes}
 
 
+def children_since(before):
+    """Processes that this one has started since; other tests may have left clusters behind."""
+    return [child for child in multiprocessing.active_children() if child not in before]
+
+
 def test_results_are_the_same_for_any_number_of_processes():
+    before = multiprocessing.active_children()
     alone = results_of(run_tasks(TASKS, STUDY, n_jobs=1))
     assert set(alone) == set(TASKS)
     assert results_of(run_tasks(TASKS[::-1], STUDY, n_jobs=2)) == alone
-    assert not multiprocessing.active_children()
+    assert not children_since(before)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="exit codes differ")
 def test_processes_are_ended_and_not_waited_for_when_the_run_is_interrupted():
-    children = []
+    before, children = multiprocessing.active_children(), []
 
     def be_interrupted():
         with worker_pool(1) as pool:
             pool.submit(time.sleep, 5)
-            children.extend(multiprocessing.active_children())
+            children.extend(children_since(before))
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -50,9 +56,10 @@ def test_processes_are_ended_and_not_waited_for_when_the_run_is_interrupted():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
 def test_a_process_killed_from_outside_ends_the_run_with_advice():
+    before = multiprocessing.active_children()
     outcomes = run_tasks(TASKS, STUDY, n_jobs=2)
     next(outcomes)
-    for child in multiprocessing.active_children():
+    for child in children_since(before):
         os.kill(child.pid, signal.SIGKILL)
     with pytest.raises(ProcessLostError, match=r"start the same command again, with fewer --jobs"):
         list(outcomes)

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score
 
 from comboost import _core
 from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
+from comboost._boosting.warm_start import check_same_values
 from comboost._dtypes import LABEL, SUM, Floats, Labels, Weights
-from comboost._engine.voting import log_probabilities, margins, probabilities
+from comboost._engine.votes import log_probabilities, margins, probabilities
 from comboost._table.reading import read_distinct, read_labels
 from comboost._table.weights import integer_weights, read_weights
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
@@ -264,8 +266,15 @@ class Validation:
     def _score(self, history: History) -> float:
         if self._judge.score_of_counts is not None:
             return self._judge.score_votes(self._votes)
-        rounds = history.first(len(history))
-        return self._judge.score_model(ModelSoFar(self._estimator, self._fit, rounds, self._held.X, self._votes.copy()))
+        model = ModelSoFar(self._estimator, self._fit, history.first(len(history)), self._held.X, self._votes.copy())
+        # A subclass may answer otherwise than by the votes.
+        return self._judge.score_model(model if answers_by_votes(type(self._estimator)) else model.fitted)
+
+    def catch_up(self, history: History, curve: list[float]) -> None:
+        """Score the rounds of an earlier fit again, one by one; the scores must be those that it had."""
+        for n_rounds in range(1, len(history) + 1):
+            self.end(history.first(n_rounds))
+        check_same_values(repr(self.patience.curve), repr(curve[: len(history)]), "validation rows")
 
 
 class ModelSoFar:
@@ -297,24 +306,28 @@ class ModelSoFar:
         self.n_iter_ = len(history)
 
     @cached_property
-    def _fitted(self) -> Any:
+    def fitted(self) -> Any:
+        """The estimator, fitted with these rounds."""
         model = copy.copy(self._estimator)
         vars(model).update(self._fit.attributes(self._history))
         return model
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and not name.startswith("__sklearn"):  # what Python looks for, not a scorer
-            raise AttributeError(name)
-        return getattr(self._fitted, name)
+        if name == "fitted" or (name.startswith("__") and not name.startswith("__sklearn")):
+            raise AttributeError(name)  # what failed, or what Python looks for and no scorer
+        return getattr(self.fitted, name)
+
+    def __repr__(self) -> str:
+        return repr(self._estimator)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return copy.copy, (self._fitted,)  # a pickle refuses to make another class than that of its object
+        return copy.copy, (self.fitted,)  # a pickle refuses to make another class than that of its object
 
     def __sklearn_tags__(self) -> Any:
         return self._estimator.__sklearn_tags__()
 
     def _votes_on(self, X: Any) -> Floats:
-        votes: Floats = self._votes if X is self._X else self._fitted._scores(X)
+        votes: Floats = self._votes if X is self._X else self.fitted._scores(X)
         return votes
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -333,3 +346,13 @@ class ModelSoFar:
     def decision_function(self, X: Any) -> Floats:
         """Weighted votes of every class."""
         return margins(self._votes_on(X)).copy()
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose class is predicted."""
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+
+
+def answers_by_votes(estimator: type) -> bool:
+    """Whether what a class answers is made of its votes, in the way of this package."""
+    answers = ("predict", "predict_proba", "predict_log_proba", "decision_function", "score")
+    return all(getattr(estimator, name).__module__.startswith(("comboost.", "sklearn.")) for name in answers)

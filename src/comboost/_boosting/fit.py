@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, TreeLearner, shares_of
+from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, Learner, TreeLearner, shares_of
 from comboost._boosting.loop import BoostRules, History
 from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprints
 from comboost._dtypes import Floats
 from comboost._engine.binning import BinMapper
 from comboost._engine.formulas import Objective, bound_curve, error_shares
-from comboost._engine.rows import MemoryRows, TreeRows
-from comboost._engine.voting import Audience
+from comboost._engine.rows import MemoryRows, Rows, TreeRows
+from comboost._engine.votes import Audience
 from comboost._table.categories import Categories
 from comboost._table.table import RawTable
 
@@ -67,8 +67,8 @@ class Fit(ABC):
     """
 
     plan: FitPlan
-    learner: Any
-    rows: Any
+    learner: Learner
+    rows: Rows
 
     @cached_property
     def origin(self) -> Origin:
@@ -96,7 +96,7 @@ class Fit(ABC):
     def finished(self, history: History) -> dict[str, Any]:
         """All fitted attributes of the rounds in a history."""
         model = self.attributes(history)
-        return model | {"stop_reason_": history.stop_reason, "train_confusion_": self._confusion(model, history.alphas)}
+        return model | {"stop_reason_": history.stop_reason, "train_confusion_": self._confusion(model)}
 
     @abstractmethod
     def audience(self, table: Any) -> Any:
@@ -111,8 +111,8 @@ class Fit(ABC):
         """What the model keeps of as many hypotheses as there are weights."""
 
     @abstractmethod
-    def _confusion(self, model: Mapping[str, Any], alphas: Sequence[float]) -> Floats:
-        """C_S of a model with these weights, on the rows that are trained on."""
+    def _confusion(self, model: Mapping[str, Any]) -> Floats:
+        """C_S of a model, on the rows that are trained on."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class TreeFit(Fit):
         return values if self.row_digest is None else f"{values}{self.row_digest}"
 
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
-        importances = self.learner.importances(len(alphas))
+        importances = self.learner.importances(alphas)
         return {
             "_forest": self.learner.forest(alphas),
             "_categories": self.categories,
@@ -153,7 +153,7 @@ class TreeFit(Fit):
             "feature_importances_": shares_of(importances),
         }
 
-    def _confusion(self, model: Mapping[str, Any], alphas: Sequence[float]) -> Floats:
+    def _confusion(self, model: Mapping[str, Any]) -> Floats:
         return error_shares(self.rows.confusion(model["_forest"]))
 
 
@@ -177,5 +177,5 @@ class EstimatorFit(Fit):
         importances = self.learner.importances(alphas)
         return kept if importances is None else {**kept, "feature_importances_": shares_of(importances)}
 
-    def _confusion(self, model: Mapping[str, Any], alphas: Sequence[float]) -> Floats:
-        return error_shares(self.rows.count_elected(self.learner.elected(alphas)))
+    def _confusion(self, model: Mapping[str, Any]) -> Floats:
+        return error_shares(self.rows.count_elected(self.learner.elected(model["estimator_weights_"])))

@@ -179,10 +179,10 @@ class TreeLearner:
         """As many trees as there are weights."""
         return Forest.join(self.kept[: len(alphas)], np.array(alphas))
 
-    def importances(self, n_rounds: int) -> Floats:
-        """What every feature lowered the loss's logarithm by in the first rounds."""
+    def importances(self, alphas: Sequence[float]) -> Floats:
+        """What every feature lowered the loss's logarithm by, in as many rounds as there are weights."""
         total = self._past.importances.copy()
-        for shares in self._importances[: n_rounds - len(self._past.trees)]:
+        for shares in self._importances[: len(alphas) - len(self._past.trees)]:
             total += shares  # one round after the other, as if an earlier fit had not stopped between them
         return total
 

@@ -55,7 +55,7 @@ class History:
         return History(self.edges[:n_rounds], self.alphas[:n_rounds], self.losses[:n_rounds], self.stop_reason)
 
 
-class Watcher(Protocol):
+class Onlooker(Protocol):
     """Who looks on, and may end the fit."""
 
     def begin(self) -> None:
@@ -70,7 +70,7 @@ def boost(
     learner: Learner,
     objective: Objective,
     rules: BoostRules,
-    watcher: Watcher | None = None,
+    watcher: Onlooker | None = None,
     past: History | None = None,
 ) -> History:
     """Boost weak learners on rows.
@@ -85,7 +85,7 @@ def boost(
         What to make small.
     rules : BoostRules
         How to boost.
-    watcher : Watcher, optional
+    watcher : Onlooker, optional
         Looks on.
     past : History, optional
         Rounds of an earlier fit, which the learner remembers: the same rounds follow as if it had not ended.

@@ -16,7 +16,7 @@ class ProgressPrinter:
     n_rounds : int
         Number of the last round that there may be.
     every : int
-        Print every that many rounds; the first and the last are always printed.
+        Rounds from one line to the next; the first and the last are always printed.
     with_score : bool
         Whether there is a column for the validation score.
     print : callable, default=print

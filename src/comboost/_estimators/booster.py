@@ -158,7 +158,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         fitted = object.__new__(type(self))
         fitted.__dict__.update(self.__dict__)
         fitted._fit(X, y, sample_weight, None if X_val is None else (X_val, y_val, sample_weight_val))
-        self.__dict__ = fitted.__dict__
+        self.__dict__ = {**fitted.__dict__}  # a callback may have kept the copy
         return self
 
     @with_callbacks
@@ -182,7 +182,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         history = None if past is None else past.history
         if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
-                catch_up(validation, past)
+                validation.catch_up(past.history, past.validation_curve)
             history = boost(fit.rows, fit.learner, fit.plan.objective, fit.plan.rules, watch, history)
             if validation is not None:
                 history = history.first(validation.patience.best_round)
@@ -409,11 +409,3 @@ def prepare_clones(
     learner = EstimatorLearner(weak, chosen, data.labels, n_classes, plan.seed, past or ())
     rows = MemoryRows(data.labels, data.weights, n_classes, plan.n_threads)
     return EstimatorFit(plan, learner, rows, hash_matrix(matrix, data.labels, data.weights))
-
-
-def catch_up(validation: Validation, past: Past) -> None:
-    """Validate the rounds of an earlier fit again, one by one."""
-    for n_rounds in range(1, len(past.history) + 1):
-        validation.end(past.history.first(n_rounds))
-    then = past.validation_curve[: len(past.history)]
-    check_same_values(repr(validation.patience.curve), repr(then), "validation rows")

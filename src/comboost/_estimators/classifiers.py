@@ -72,12 +72,12 @@ class CoMBoClassifier(VoteBooster):
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares.
     n_jobs : int or None, default=None
-        Threads, in the meaning of joblib: None is 1, -1 all processors. The model is the same for any number.
+        Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seeds ``max_features``, the rows held out for validation, and the ``random_state`` of ``estimator``; nothing
         else is random.
     verbose : int, default=0
-        Print every that many rounds: round, loss, bound, edge, validation score and time left; 0 prints nothing.
+        Rounds from one printed line to the next: round, loss, bound, edge, validation score, time left; 0 prints none.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ Rule = tuple[str, Callable[[Any], bool]]  # what is expected, in words, and whet
 
 #: What other libraries call it, and what to do here.
 HINTS = {
-    "class_weight": "give cost_matrix, one cost per true class: a weight for all rows of a class would cancel",
+    "class_weight": "give cost_matrix, one cost per true class",
     "scale_pos_weight": "give cost_matrix, one cost per true class",
     "max_iter": "give n_estimators",
     "num_iterations": "give n_estimators",
@@ -169,26 +169,31 @@ def check_validation(
 
 
 def n_threads_of(n_jobs: int | None) -> int:
-    """Threads that ``n_jobs`` gets here, in the meaning of joblib."""
+    """Threads that ``n_jobs`` gets here, as in joblib."""
     return _core.available_threads(joblib.effective_n_jobs(n_jobs))
 
 
 def explained(method: Callable[P, R]) -> Callable[P, R]:
-    """Let a method of an estimator say what to do about an argument that it does not have; see ``_hints``."""
-    known = inspect.signature(method).parameters
+    """Let a method of an estimator say, in public names, what is wrong with its arguments; see ``_hints``."""
+    signature = inspect.signature(method)
 
     @wraps(method)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not kwargs.keys() <= known.keys():
-            raise unknown_argument_error(args[0], method.__name__, sorted(kwargs.keys() - known.keys()))
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            estimator: Any = args[0]
+            called = type(estimator).__name__ + ("" if method.__name__ == "__init__" else f".{method.__name__}")
+            unknown = [name for name in kwargs if name not in signature.parameters]
+            raise argument_error(called, unknown, estimator._hints, str(error)) from None
         return method(*args, **kwargs)
 
     return checked
 
 
-def unknown_argument_error(estimator: Any, method: str, names: list[str]) -> TypeError:
-    """What to do about arguments that are not there."""
-    called = type(estimator).__name__ + ("" if method == "__init__" else f".{method}")
-    hints = [estimator._hints[name] for name in names if name in estimator._hints]
-    said = f"{called} got an unexpected keyword argument {', '.join(map(repr, names))}"
-    return TypeError("; ".join([said, *hints]) + ".")
+def argument_error(called: str, unknown: list[str], hints: Mapping[str, str], otherwise: str) -> TypeError:
+    """What to do about arguments that are not there, or what else is wrong."""
+    if not unknown:
+        return TypeError(f"{called}: {otherwise}; give parameters by their names.")
+    said = f"{called} got an unexpected keyword argument {', '.join(map(repr, unknown))}"
+    return TypeError("; ".join([said, *(f"for {name}, {hints[name]}" for name in unknown if name in hints)]) + ".")

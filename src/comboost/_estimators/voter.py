@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._dtypes import Floats
-from comboost._engine.voting import Audience, blocks_of, log_probabilities, margins, probabilities
+from comboost._engine.votes import Audience, blocks_of, log_probabilities, margins, probabilities
 from comboost._estimators.parameters import PROBA, check_parameters, n_threads_of
 from comboost._table.reading import read_table
 from comboost._table.table import Table

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from comboost._engine.forest import Forest
 from comboost._estimators.parameters import Rule, real
 from comboost.baselines._ambiguity import boost_diversely
+from comboost.baselines._estimator import TreeVoter
 from comboost.baselines._problem import Problem
-from comboost.baselines._voting import TreeVoter
 from comboost.baselines._weighted import TreeGrower, oversample
 
 
@@ -37,7 +37,7 @@ class AdaBoostNCClassifier(TreeVoter):
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares.
     n_jobs : int or None, default=None
-        Threads, in the meaning of joblib: None is 1, -1 all processors. The model is the same for any number.
+        Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seeds the oversampling; nothing else is random.
 

@@ -8,9 +8,9 @@ from comboost._boosting.loop import BoostRules, boost
 from comboost._engine.forest import Forest
 from comboost._estimators.parameters import Rule, integer
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
+from comboost.baselines._estimator import TreeVoter
 from comboost.baselines._problem import Problem
 from comboost.baselines._synthesis import Synthesis
-from comboost.baselines._voting import TreeVoter
 
 
 class SMOTEBoostClassifier(TreeVoter):
@@ -40,7 +40,7 @@ class SMOTEBoostClassifier(TreeVoter):
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as the softmax of the votes, whose weights are already twice those of CoMBo, or as their shares.
     n_jobs : int or None, default=None
-        Threads, in the meaning of joblib: None is 1, -1 all processors. The model is the same for any number.
+        Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
     random_state : int, RandomState instance or None, default=None
         Seeds the synthetic rows; nothing else is random.
 

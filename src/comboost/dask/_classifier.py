@@ -30,7 +30,8 @@ class DaskVoteBooster(VoteBooster):
 
     _local: ClassVar[type[VoteBooster]]
     _hints: ClassVar[Mapping[str, str]] = HINTS | {
-        "estimator": "only the built-in trees are grown on a cluster; the local classifiers boost others, in memory",
+        "base_estimator": "leave it out: only the built-in trees are grown on a cluster",
+        "estimator": "leave it out: only the built-in trees are grown on a cluster",
         "validation_fraction": "give X_val and y_val to fit: no rows are held out of those on a cluster",
     }
 
@@ -159,6 +160,7 @@ class DaskVoteBooster(VoteBooster):
         try:
             super()._run(fit, held, given, past)
         finally:
+            assert isinstance(fit.rows, DaskRows)
             fit.rows.close()
 
     def to_local(self) -> Any:
@@ -340,7 +342,7 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
     random_state : int, RandomState instance or None, default=None
         Seeds ``max_features``; nothing else is random.
     verbose : int, default=0
-        Print every that many rounds: round, loss, bound, edge, validation score and time left; 0 prints nothing.
+        Rounds from one printed line to the next: round, loss, bound, edge, validation score, time left; 0 prints none.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the current one of Dask.
 

@@ -42,7 +42,7 @@ class ShardSettings:
     max_depth : int or None
         Depth of the trees, which says how much memory histograms will take.
     n_jobs : int or None
-        Threads of every kernel, in the meaning of joblib; None is as many as the worker has.
+        Threads of every kernel, as in joblib; None is as many as the worker has.
     digested : bool
         Whether a digest of the rows is asked for.
     """

@@ -1,6 +1,7 @@
 """What the baselines share as estimators. In: a table. Out: a fitted vote of trees."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from comboost._boosting.learners import TreeRules
 from comboost._engine.forest import Forest
-from comboost._estimators.parameters import RULES, Rule, check_parameters, n_threads_of
+from comboost._estimators.parameters import RULES, Rule, check_parameters, explained, n_threads_of
 from comboost._estimators.voter import Voter
 from comboost._table.reading import read_table
 from comboost.baselines._problem import Problem
@@ -20,6 +21,7 @@ class TreeVoter(Voter, ABC):
     """A weighted vote of trees that were boosted on resampled rows."""
 
     _rules: ClassVar[dict[str, Rule]] = {name: RULES[name] for name in SHARED}
+    _hints: ClassVar[Mapping[str, str]] = {"sample_weight": "leave it out: the rows are resampled"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -38,6 +40,7 @@ class TreeVoter(Voter, ABC):
     def _boost(self, problem: Problem) -> tuple[Forest, str]:
         """Boost trees on the rows: weighted trees, and why there are no more of them."""
 
+    @explained
     def fit(self, X: Any, y: Any) -> Self:
         """Boost trees on a table.
 
@@ -58,7 +61,7 @@ class TreeVoter(Voter, ABC):
         fitted = object.__new__(type(self))
         fitted.__dict__.update(self.__dict__)
         fitted._fit(X, y)
-        self.__dict__ = fitted.__dict__
+        self.__dict__ = {**fitted.__dict__}
         return self
 
     def _fit(self, X: Any, y: Any) -> None:
