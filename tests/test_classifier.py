@@ -164,7 +164,7 @@ def test_all_unknown_names_are_said_and_none_without_a_hint_gets_one(table):
 
 
 def test_wrong_arguments_are_told_in_public_names(table):
-    with pytest.raises(TypeError, match="^CoMBoClassifier: too many positional arguments; give parameters by their"):
+    with pytest.raises(TypeError, match=r"^CoMBoClassifier: too many positional arguments; give parameters by their"):
         CoMBoClassifier(3)
     with pytest.raises(TypeError, match=r"^CoMBoClassifier\.fit: missing a required argument: 'y'"):
         CoMBoClassifier().fit(table[0])
