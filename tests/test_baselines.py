@@ -94,7 +94,7 @@ def votes_per_round(model, X):
 
 
 def root_split(model, t, X):
-    """Which rows the root of a round's tree sends left: all where it is a leaf."""
+    """Which rows the root of a round's tree sends left: all if it is a leaf."""
     node = model._forest.nodes[model._forest.offsets[t]]
     return X[:, node["feature"]] <= node["threshold"] if node["feature"] >= 0 else np.ones(len(X), dtype=bool)
 

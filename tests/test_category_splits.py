@@ -52,7 +52,7 @@ def category_tables(draw, *, most_classes, most_items, with_missing):
 
 
 def goes_left(model, X):
-    """Which rows the first node sends to the left; all of them where it is a leaf."""
+    """Which rows the first node sends to the left; all of them if it is a leaf."""
     root = model._forest.nodes[0]
     if root["feature"] == LEAF:
         return np.ones(len(X), dtype=bool)

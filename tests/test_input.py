@@ -347,7 +347,7 @@ def test_sparse_table_takes_memory_for_its_nonzeros_and_a_byte_per_cell(make):
     X = make(sp.random(n_rows, n_features, density=0.01, format="coo", random_state=random))
     y = random.integers(2, size=n_rows)
     codes, nonzeros = n_rows * n_features, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    block = 64 * n_rows * 8  # so many columns are read at a time
+    block = 64 * n_rows * 8  # 64 columns are read at a time
     histograms = footprint(n_rows, n_features, 2)["histograms"]
     booster = CoMBoClassifier(n_estimators=1, max_depth=1)
     peak = peak_of(lambda: booster.fit(X, y))

@@ -28,7 +28,7 @@ DEPTHS = [1, 3, 6, 7, 8, None]  # level by level up to 6, row by row below that
 
 
 def goes_left(node, X):
-    """Which rows a node of numbers sends to the left; all of them where it is a leaf."""
+    """Which rows a node of numbers sends to the left; all of them if it is a leaf."""
     if node["feature"] == LEAF:
         return np.ones(len(X), dtype=bool)
     values = X[:, node["feature"]]

@@ -18,7 +18,7 @@ from benchmarks.tables.results import Result, Row
 
 N_WORKERS = 2
 ROWS = Rows(2000, 10, 3, n_chunks=2)  # not made fewer by a quick run
-N_ROUNDS = (10, 20, 120)  # a small fit as it is, and two whose difference is that of so many rounds
+N_ROUNDS = (10, 20, 120)  # a small fit as it is, and two whose difference is that of 100 rounds
 DASK, LOCAL = "on Dask", "local, 1 thread"
 PER_ROUND = Target("<", 60)  # milliseconds
 

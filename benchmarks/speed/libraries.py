@@ -63,11 +63,11 @@ class Library:
         raise NotImplementedError
 
     def prepare(self, X: NDArray[Any], y: NDArray[Any], n_threads: int) -> Any:
-        """The data as `train` takes it: binned already, where the library can keep that from fit to fit."""
+        """The data as `train` takes it: binned already, if the library can keep that from fit to fit."""
         return X, y
 
     def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
-        """A model of so many rounds; `on_round` is called after each."""
+        """A model of ``n_rounds`` rounds; `on_round` is called after each."""
         raise NotImplementedError
 
     def fit(self, X: NDArray[Any], y: NDArray[Any], n_rounds: int, n_threads: int) -> Any:
@@ -362,7 +362,7 @@ class AdaBoost(Library):
         return model.decision_function(X)
 
     def n_rounds(self, model: Any) -> int:
-        """Rounds, fewer where it stopped early."""
+        """Rounds, fewer if it stopped early."""
         return len(model.estimators_)
 
 

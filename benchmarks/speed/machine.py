@@ -49,7 +49,7 @@ class CpuTime:
 
 
 def busy_seconds() -> float:
-    """CPU seconds of all programs since the machine started; 0 where that is not known."""
+    """CPU seconds of all programs since the machine started; 0 if that is not known."""
     try:
         fields = Path("/proc/stat").read_text().split()
     except OSError:
@@ -71,7 +71,7 @@ def has_avx2() -> bool:
 
 
 def cpu_entries(key: str) -> list[str]:
-    """The entries of /proc/cpuinfo with this key; none where there is no such file."""
+    """The entries of /proc/cpuinfo with this key; none if there is no such file."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -133,7 +133,7 @@ def same_content(one: Path, other: Path) -> bool:
 
 
 def output_of(*command: str) -> str | None:
-    """What a command prints; None where it cannot be run."""
+    """What a command prints; None if it cannot be run."""
     try:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.rstrip()
     except (OSError, subprocess.CalledProcessError):

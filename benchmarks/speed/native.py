@@ -29,7 +29,7 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def build_bare_histogram() -> Path:
-    """The bare loop, with the widest vectors that our own kernels use where the CPU has them."""
+    """The bare loop, with the widest vectors that our own kernels use, if the CPU has them."""
     PROGRAMS.mkdir(parents=True, exist_ok=True)
     program = PROGRAMS / "bare_histogram"
     wide = ["-mavx2"] if has_avx2() else []

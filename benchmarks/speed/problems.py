@@ -34,7 +34,7 @@ class Problem:
         return Problem(int(self.n_rows * share), self.n_features, self.n_classes, self.noise)
 
     def paths(self) -> tuple[Path, Path]:
-        """Where X and y are; they are generated where they are not there yet."""
+        """Where X and y are; they are generated if they are not there yet."""
         stem = f"{self.n_rows}x{self.n_features}x{self.n_classes}-noise{self.noise}-seed{SEED}"
         paths = SCRATCH / f"{stem}-X.npy", SCRATCH / f"{stem}-y.npy"
         if not all(path.exists() for path in paths):

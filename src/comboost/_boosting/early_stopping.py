@@ -22,7 +22,8 @@ from comboost._boosting.loop import History
 from comboost._boosting.warm_start import check_same_values
 from comboost._dtypes import LABEL, SUM, Floats, Labels, Weights
 from comboost._engine.votes import log_probabilities, margins, probabilities
-from comboost._table.reading import read_distinct, read_labels
+from comboost._table.reading import TrainingSet, read_distinct, read_labels
+from comboost._table.table import RawTable
 from comboost._table.weights import integer_weights, read_weights
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
 
@@ -114,6 +115,41 @@ def hold_out(
     is_held = np.zeros(len(labels), dtype=bool)
     is_held[by_class[place_in_class < np.repeat(n_held, sizes)]] = True
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)
+
+
+def hold_out_rows(
+    data: TrainingSet, table: Any, given: RawTable, sample_weight: Any, fraction: float, seed: int
+) -> tuple[TrainingSet, HeldRows]:
+    """Some of the rows to train on, to validate on them, and the others.
+
+    Parameters
+    ----------
+    data : TrainingSet
+        The rows to train on.
+    table : RawTable or matrix
+        All rows given, as the weak learners vote on them.
+    given : RawTable
+        All rows given, in the container that they came in.
+    sample_weight : array-like or None
+        Their weights, as given.
+    fraction, seed
+        Which share of the rows to hold out, and what draws them; see `hold_out`.
+
+    Returns
+    -------
+    data, held : TrainingSet, HeldRows
+        The others, and those held out.
+    """
+    train, places = hold_out(data.labels, len(data.classes), fraction, np.random.RandomState(seed))
+    rows, held = places if data.rows is None else data.rows[places], data.take(places)
+    return data.take(train), HeldRows(
+        given.as_given(rows),
+        data.classes[held.labels],
+        None if sample_weight is None else np.asarray(sample_weight)[rows],
+        table.take(rows) if isinstance(table, RawTable) else table[rows],
+        held.labels,
+        held.weights,
+    )
 
 
 class Judge:

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._boosting.callbacks import CALLBACKS, CallbackSupportMixin, RoundCallbacks, with_callbacks
-from comboost._boosting.early_stopping import HeldRows, Patience, Validation, hold_out
+from comboost._boosting.early_stopping import HeldRows, Patience, Validation, hold_out_rows
 from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
 from comboost._boosting.learners import (
     EstimatorAudience,
@@ -204,7 +204,8 @@ class VoteBooster(CallbackSupportMixin, Voter):
         if validation is not None:
             held = self._read_held(validation, data.classes)
         elif self.early_stopping:
-            data, held = self._hold_out(data, table, X, sample_weight, seed)
+            given = table if self.estimator is None else read_table(self, X, reset=False)
+            data, held = hold_out_rows(data, table, given, sample_weight, self.validation_fraction, seed)
         plan = self._plan(n_rows, data.classes, data.masses, seed)
         learned = None if past is None else past.learned
         if self.estimator is None:
@@ -283,24 +284,6 @@ class VoteBooster(CallbackSupportMixin, Voter):
         except ValueError as error:
             raise ValueError(f"X_val: {error}") from error
         return HeldRows.read(X, y, sample_weight, table, classes)
-
-    def _hold_out(
-        self, data: TrainingSet, table: Any, X: Any, sample_weight: Any, seed: int
-    ) -> tuple[TrainingSet, HeldRows]:
-        """Some of the rows to train on, to validate on them, and the others."""
-        random = np.random.RandomState(seed)
-        train, places = hold_out(data.labels, len(data.classes), self.validation_fraction, random)
-        rows = places if data.rows is None else data.rows[places]
-        held = data.take(places)
-        given = table if self.estimator is None else read_table(self, X, reset=False)
-        return data.take(train), HeldRows(
-            given.as_given(rows),
-            data.classes[held.labels],
-            None if sample_weight is None else np.asarray(sample_weight)[rows],
-            table.take(rows) if self.estimator is None else table[rows],
-            held.labels,
-            held.weights,
-        )
 
     def _past(self) -> Past | None:
         """What a warm start goes on from; None if the fit starts from nothing."""

@@ -19,7 +19,7 @@ SCORES_AT_ONCE = 2**22  # votes that predict holds at a time
 
 
 class Voter(ClassifierMixin, BaseEstimator):
-    """What a fitted vote makes of rows; how it was fitted is no matter."""
+    """What a fitted vote makes of rows; however it was fitted."""
 
     _scale: ClassVar[float] = 2.0  # softmax(2f): the exponential loss fits f to half of the log odds
 
