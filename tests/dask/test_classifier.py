@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster, Status
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
 from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
@@ -52,6 +53,13 @@ def test_constructor_says_what_it_does_not_take(name, words):
     with pytest.raises(TypeError, match=f"DaskCoMBoClassifier got .*'{name}'.*") as caught:
         DaskCoMBoClassifier(**{name: 3})
     assert words in str(caught.value)
+
+
+def test_weak_learner_that_is_set_past_the_constructor_is_refused(client):
+    model = DaskCoMBoClassifier(client=client)
+    model.estimator = LogisticRegression()
+    with pytest.raises(ValueError, match=r"estimator=LogisticRegression\(\) cannot be boosted on a cluster"):
+        model.fit(lazy(ROWS), lazy([0, 0, 1, 1]))
 
 
 def test_clone_shares_the_client_and_pickle_drops_it(client):

@@ -125,6 +125,11 @@ class DaskVoteBooster(VoteBooster):
         self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None, past: Past | None
     ) -> tuple[Fit, HeldRows | None]:
         """Read the rows where they are, and make of them all that boosting needs."""
+        if self.estimator is not None:  # no parameter here, but an attribute can be set
+            raise ValueError(
+                f"estimator={self.estimator!r} cannot be boosted on a cluster, where only the built-in trees can be "
+                f"grown; leave estimator=None, or use {self._local.__name__} on rows in memory."
+            )
         if self.early_stopping and validation is None:
             raise ValueError(
                 "early_stopping=True needs rows to validate on, and none are held out of rows that are on a cluster; "
