@@ -13,6 +13,7 @@ The modules, in the order of the data; each imports only from those above it:
 - ``_fit``: from parts to bins and shards
 - ``_rows``: the shards as the boosting loop sees them
 - ``_predicting``: predictions that are not computed yet
+- ``_booster``: what all estimators share: fit, predict
 - ``_classifier``: the estimators
 """
 
@@ -24,6 +25,10 @@ except ImportError as error:
         "comboost.dask needs Dask and its distributed scheduler; install them with pip install 'comboost[dask]'."
     ) from error
 
-from comboost.dask._classifier import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
+from comboost.dask._classifier import (
+    DaskAdaBoostMMClassifier,
+    DaskCoMBoClassifier,
+    DaskConfusionBoostingClassifier,
+)
 
-__all__ = ["DaskAdaBoostMMClassifier", "DaskCoMBoClassifier"]
+__all__ = ["DaskAdaBoostMMClassifier", "DaskCoMBoClassifier", "DaskConfusionBoostingClassifier"]

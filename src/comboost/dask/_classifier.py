@@ -1,39 +1,38 @@
-"""The estimators on a cluster: parameters, fit, predict. In: Dask collections. Out: Dask arrays, or a local model."""
+"""The classifiers on a cluster, as users see them: their parameters, which are the local ones and a client."""
 
-import copy
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
-from typing import Any, ClassVar, Self
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-import dask
 from distributed import Client
-from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from comboost._boosting.early_stopping import HeldRows
-from comboost._boosting.fit import Fit, TreeFit
-from comboost._boosting.warm_start import Past
-from comboost._dtypes import Floats
 from comboost._estimators.booster import VoteBooster
 from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier, shared_sections
-from comboost._estimators.parameters import HINTS, explained
-from comboost.dask._cluster import Cluster
-from comboost.dask._fit import SurveyedRows
-from comboost.dask._parts import is_collection, read_collections
-from comboost.dask._predicting import map_rows
-from comboost.dask._rows import DaskRows
-from comboost.dask._shard import ShardSettings
+from comboost._estimators.confusion import ConfusionBoostingClassifier
+from comboost._estimators.parameters import explained
+from comboost.dask._booster import CLUSTER_HINTS, DaskBooster
+
+#: Parameters and attributes that mean something else on a cluster, for all boosters the same.
+CLUSTER_ENTRIES = ("early_stopping", "n_jobs", "random_state", "client", "train_confusion_")
 
 
-class DaskVoteBooster(VoteBooster):
-    """What the boosters on a cluster share."""
+def entries_of(documented: type, section: str, after: str) -> dict[str, str]:
+    """What a section of a booster's docstring, the one before another, says of every parameter or attribute."""
+    _, *entries = re.split(r"^(?=\w+ : )", shared_sections(documented, section, after), flags=re.MULTILINE)
+    return {entry.split()[0]: entry.rstrip() for entry in entries}
 
-    _local: ClassVar[type[VoteBooster]]
-    _hints: ClassVar[Mapping[str, str]] = HINTS | {
-        "base_estimator": "leave it out: only the built-in trees are grown on a cluster",
-        "estimator": "leave it out: only the built-in trees are grown on a cluster",
-        "validation_fraction": "give X_val and y_val to fit: no rows are held out of those on a cluster",
-    }
+
+def entries_on_cluster(local: type, section: str, after: str) -> str:
+    """A section of a local booster's docstring, as it must read on a cluster."""
+    entries, on_cluster = entries_of(local, section, after), entries_of(DaskCoMBoClassifier, section, after)
+    entries.pop("validation_fraction", None)
+    return "\n".join((entries | {name: on_cluster[name] for name in CLUSTER_ENTRIES if name in on_cluster}).values())
+
+
+class DaskVoteBooster(DaskBooster, VoteBooster):
+    """What the paper's boosters on a cluster share."""
+
+    _hints: ClassVar[Mapping[str, str]] = {**VoteBooster._hints, **CLUSTER_HINTS}
 
     @explained
     def __init__(
@@ -84,207 +83,6 @@ class DaskVoteBooster(VoteBooster):
             verbose=verbose,
         )
         self.client = client
-
-    @explained
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-    ) -> Self:
-        """Boost trees on rows that are on a cluster.
-
-        Parameters
-        ----------
-        X : Dask array or DataFrame of shape (n_samples, n_features)
-            The values: numbers or categories, NaN, None or NA if they are missing, none of them infinite.
-        y : Dask array or Series of shape (n_samples,)
-            The classes: at least two, of any sortable type. Rows belong together by their position in the partitions.
-        sample_weight : Dask array or Series of shape (n_samples,), optional
-            Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit; but
-            ``min_samples_leaf`` counts rows, whatever they weigh.
-        X_val, y_val, sample_weight_val : Dask collections or local tables, optional
-            Rows to validate on, their classes and their weights, for ``early_stopping``; they are brought here.
-
-        Returns
-        -------
-        self
-            The fitted classifier. If ``fit`` fails, the classifier stays as it was.
-        """
-        return super().fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
-
-    def _fit(self, *given: Any) -> None:
-        # Dask looks for the client in the context, too: for actors, and to wait.
-        with self.client.as_current() if isinstance(self.client, Client) else nullcontext():
-            super()._fit(*given)
-
-    def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None, past: Past | None
-    ) -> tuple[Fit, HeldRows | None]:
-        """Read the rows where they are, and make of them all that boosting needs."""
-        if self.estimator is not None:  # no parameter here, but an attribute can be set
-            raise ValueError(
-                f"estimator={self.estimator!r} cannot be boosted on a cluster, where only the built-in trees can be "
-                f"grown; leave estimator=None, or use {self._local.__name__} on rows in memory."
-            )
-        if self.early_stopping and validation is None:
-            raise ValueError(
-                "early_stopping=True needs rows to validate on, and none are held out of rows that are on a cluster; "
-                "give X_val and y_val."
-            )
-        cluster, collection = Cluster(self.client), read_collections(X, y, sample_weight)
-        validate_data(self, collection.header, reset=past is None, skip_check_array=True)
-        surveyed = SurveyedRows.read(
-            cluster, collection, self.categorical_features, self.max_bins, weighted=sample_weight is not None
-        )
-        n_rows, found = surveyed.survey.n_rows, surveyed.survey.class_masses()
-        plan = self._plan(n_rows, found.classes, found.masses, self._seed(n_rows, found.classes, past))
-        held = None
-        if validation is not None:
-            X_val, y_val, sample_weight_val = map(cluster.bring_here, validation)
-            held = self._read_held((X_val, y_val, sample_weight_val), found.classes)
-        categories = surveyed.survey.categories()
-        bins = surveyed.find_bins(categories)
-        learner = self._tree_learner(bins, plan, None if past is None else past.learned)
-        settings = ShardSettings(
-            n_classes=len(found.classes),
-            bin_offsets=bins.bin_offsets,
-            counted=learner.counts_rows,
-            max_depth=self.max_depth,
-            n_jobs=self.n_jobs,
-            digested=self.warm_start,
-        )
-        shards = surveyed.make_shards(found, categories, bins, settings)
-        rows = DaskRows(shards, len(found.classes))
-        return TreeFit(plan, learner, rows, categories, bins, shards.digest if self.warm_start else None), held
-
-    def _run(self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None) -> None:
-        try:
-            super()._run(fit, held, given, past)
-        finally:
-            assert isinstance(fit.rows, DaskRows)
-            fit.rows.close()
-
-    def to_local(self) -> Any:
-        """Make the estimator that a fit in one process would have made.
-
-        Returns
-        -------
-        CoMBoClassifier or AdaBoostMMClassifier
-            A fitted estimator that knows nothing of Dask. It shares its trees with this one.
-        """
-        check_is_fitted(self)
-        parameters = self.get_params(deep=False)
-        del parameters["client"]
-        local = self._local(**parameters)
-        fitted = {name: value for name, value in vars(self).items() if name not in {*parameters, "client"}}
-        local.__dict__.update(fitted)
-        return local
-
-    def predict(self, X: Any) -> Any:
-        """Class with the most votes; ties go to the first of them in ``classes_``.
-
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        Dask array or ndarray of shape (n_samples,)
-            The classes: a Dask array, not computed yet, if X is a Dask collection.
-        """
-        return self._lazily("predict", X)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Class probabilities, as ``proba`` says.
-
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        Dask array or ndarray of shape (n_samples, n_classes)
-            A column for every class of ``classes_``; not computed yet if X is a Dask collection.
-        """
-        return self._lazily("predict_proba", X)
-
-    def predict_log_proba(self, X: Any) -> Any:
-        """Logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        Dask array or ndarray of shape (n_samples, n_classes)
-            A column for every class of ``classes_``; not computed yet if X is a Dask collection.
-        """
-        return self._lazily("predict_log_proba", X)
-
-    def decision_function(self, X: Any) -> Any:
-        """Weighted votes f of every class.
-
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        Dask array or ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The votes, f(1) − f(0) with two classes; not computed yet if X is a Dask collection.
-        """
-        return self._lazily("decision_function", X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose class is predicted.
-
-        Parameters
-        ----------
-        X : Dask array or DataFrame, or array-like
-            The rows.
-        y : Dask array or Series, or array-like
-            Their classes.
-        sample_weight : Dask array or Series, or array-like, optional
-            Their weights.
-
-        Returns
-        -------
-        float
-            The share; computed here and now.
-        """
-        # One after the other: Dask computes dataframes and arrays together only with a warning.
-        (truth,), (predicted,), (weights,) = map(dask.compute, (y, self.predict(X), sample_weight))
-        return float(accuracy_score(truth, predicted, sample_weight=weights))
-
-    def _lazily(self, method: str, X: Any) -> Any:
-        if is_collection(X):
-            return map_rows(X, self.to_local().set_callbacks(), method)  # callbacks may be unable to travel
-        return getattr(super(), method)(X)
-
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
-        if is_collection(X):
-            raise TypeError(
-                "Votes after every round are given for rows in memory only; give X.compute(), or let to_local() vote "
-                "on every partition with map_blocks or map_partitions."
-            )
-        yield from super()._staged_scores(X)
-
-    def __sklearn_clone__(self) -> Self:
-        new: Self = super(DaskVoteBooster, copy.copy(self)).__sklearn_clone__()  # a copy has no client, see below
-        new.client = self.client  # one connection for both: it cannot be copied
-        return new
-
-    def __getstate__(self) -> Any:
-        return {**super().__getstate__(), "client": None}  # a connection cannot be pickled
 
 
 class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
@@ -426,3 +224,100 @@ comboost.AdaBoostMMClassifier : The same on rows in memory, to which ``to_local`
 """
 
     _local = AdaBoostMMClassifier
+
+
+class DaskConfusionBoostingClassifier(DaskBooster, ConfusionBoostingClassifier):
+    __doc__ = f"""Confusion boosting on a Dask cluster: trees whose leaves vote for every class.
+
+The model is the same as that of `comboost.ConfusionBoostingClassifier` on the same rows, to the last bit, for any
+number of workers and partitions and in any order of them, even if workers are lost while it is fitted. Rows stay on
+their workers, where each is kept as one byte per feature and a few per class.
+
+Parameters
+----------
+{entries_on_cluster(ConfusionBoostingClassifier, "Parameters", "Attributes")}
+
+Attributes
+----------
+{entries_on_cluster(ConfusionBoostingClassifier, "Attributes", "See Also")}
+
+See Also
+--------
+comboost.ConfusionBoostingClassifier : The same on rows in memory, to which ``to_local`` leads.
+
+{shared_sections(DaskCoMBoClassifier, "Notes", "Examples").rstrip()}
+
+Trees that are limited by ``max_depth`` grow level by level, with a trip to the workers per level. With
+``max_leaf_nodes`` they grow the best leaf first, with a trip per leaf, which takes longer.
+
+Examples
+--------
+>>> import dask.array as da
+>>> from distributed import Client
+>>> from comboost.dask import DaskConfusionBoostingClassifier
+>>> from comboost.datasets import load_yeast
+>>> X, y = load_yeast(return_X_y=True)
+>>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as client:
+...     model = DaskConfusionBoostingClassifier(n_estimators=20, client=client)
+...     model = model.fit(da.from_array(X, chunks=500), da.from_array(y, chunks=500))
+...     shares = model.predict_proba(da.from_array(X, chunks=500))[:3].compute()
+>>> bool((shares == model.to_local().predict_proba(X[:3])).all())
+True
+"""
+
+    _local = ConfusionBoostingClassifier
+    _hints: ClassVar[Mapping[str, str]] = {**ConfusionBoostingClassifier._hints, **CLUSTER_HINTS}
+
+    @explained
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 200,
+        learning_rate: float = 0.3,
+        max_depth: int | None = 6,
+        max_leaf_nodes: int | None = None,
+        loss: str = "log",
+        smoothing: float = 1.0,
+        balance: float = 1.0,
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        cost_matrix: Any = None,
+        early_stopping: bool = False,
+        scoring: Any = None,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        warm_start: bool = False,
+        priors: str = "balanced",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        client: Client | None = None,
+    ) -> None:
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_depth=max_depth,
+            max_leaf_nodes=max_leaf_nodes,
+            loss=loss,
+            smoothing=smoothing,
+            balance=balance,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_fraction_leaf=min_weight_fraction_leaf,
+            max_features=max_features,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            cost_matrix=cost_matrix,
+            early_stopping=early_stopping,
+            scoring=scoring,
+            n_iter_no_change=n_iter_no_change,
+            tol=tol,
+            warm_start=warm_start,
+            priors=priors,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.client = client

@@ -5,16 +5,27 @@ from numpy.typing import NDArray
 
 from comboost import _core
 from comboost._dtypes import Floats, Sums
-from comboost._engine.forest import Forest
-from comboost._engine.rows import Ballot, Costs, Counted, Vote, quantise_below
+from comboost._engine.forest import Forest, Tree
+from comboost._engine.formulas import BalancedObjective
+from comboost._engine.rows import Ballot, Costs, Counted, LeafPass, LeafVote, Vote, price_leaves, quantise_below
 from comboost.dask._shard_group import ShardGroup
-from comboost.dask._steps import AdvanceStep, ConfusionStep, CountStep, DivideStep, MeasureStep, SplitStep
+from comboost.dask._steps import (
+    AdvanceStep,
+    ConfusionStep,
+    CountStep,
+    DivideStep,
+    LeafAdvanceStep,
+    MeasureStep,
+    SplitStep,
+    SumLeavesStep,
+)
 
 
 class DaskRows:
     """Rows on workers, voted on by trees; see `TreeRows`.
 
-    Every question is one trip to the workers and back, but `advance` two if the costs must be quantised once more.
+    Every question is one trip to the workers and back, but `advance` and `advance_leaves` two if the costs must be
+    quantised once more.
 
     Parameters
     ----------
@@ -28,6 +39,7 @@ class DaskRows:
         self._shards = shards
         self._n_classes = n_classes
         self._n_nodes = 1
+        self._told: BalancedObjective | None = None  # what the shards know of votes for every class
 
     def advance(self, vote: Vote | None, unit: Floats, bound: float, *, with_root: bool) -> Costs:
         """Add the last round's votes, quantise the costs, and start a new tree."""
@@ -35,7 +47,7 @@ class DaskRows:
 
         def quantise(vote: Vote | None, exponent: int) -> tuple[int, float]:
             nonlocal root
-            loss, largest, root = self._shards.ask(AdvanceStep(vote, unit, exponent, with_root))
+            loss, largest, root, _ = self._shards.ask(AdvanceStep(vote, unit, exponent, with_root))
             return loss, largest
 
         exponent, loss, largest = quantise_below(bound, self._n_classes, vote, quantise)
@@ -63,6 +75,29 @@ class DaskRows:
         """Rows do not travel, so a frontier is never searched straight from them."""
         return False
 
+    def advance_leaves(
+        self, vote: LeafVote | None, objective: BalancedObjective, bound: float, *, with_root: bool
+    ) -> Costs:
+        """Add the last round's votes for every class, quantise the costs, and start a new tree."""
+        root: Sums | None = None
+
+        def quantise(vote: LeafVote | None, exponent: int) -> LeafPass:
+            nonlocal root
+            news = None if objective is self._told else objective
+            loss, largest, root, log_loss = self._shards.ask(LeafAdvanceStep(vote, news, exponent, with_root))
+            self._told = objective
+            return LeafPass(loss, largest, log_loss)
+
+        if vote is not None:
+            vote = vote._replace(ballot=without_votes(vote.ballot))  # the factors say what these do to rows
+        costs = price_leaves(bound, self._n_classes, vote, objective, quantise)
+        self._n_nodes = 1
+        return costs._replace(root=root)
+
+    def sum_leaves(self, tree: Tree, *, pairs: bool) -> Sums:
+        """Cost sums of the leaves by (truth, class), (n_leaves, K, K), or their losses by truth, (n_leaves, K)."""
+        return self._shards.ask(SumLeavesStep(without_votes(tree), pairs))
+
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""
         return self._shards.ask(ConfusionStep(forest))
@@ -70,3 +105,8 @@ class DaskRows:
     def close(self) -> None:
         """Let go of the rows on the workers."""
         self._shards.close()
+
+
+def without_votes(tree: Tree) -> Tree:
+    """A tree as it travels to rows that only ask which leaf is theirs."""
+    return tree._replace(votes=None)

@@ -39,8 +39,9 @@ class ShardSettings:
         Where the bins of every feature start in a histogram.
     counted : bool
         Whether histograms count rows, too.
-    max_depth : int or None
-        Depth of the trees, which says how much memory histograms will take.
+    max_depth, max_leaf_nodes : int or None
+        Depth and leaves of the trees, which say how much memory histograms will take; with a limit of leaves, trees
+        grow the best leaf first.
     n_jobs : int or None
         Threads of every kernel, as in joblib; None is as many as the worker has.
     digested : bool
@@ -51,6 +52,7 @@ class ShardSettings:
     bin_offsets: NDArray[np.int64]
     counted: bool
     max_depth: int | None
+    max_leaf_nodes: int | None
     n_jobs: int | None
     digested: bool
 
@@ -101,7 +103,7 @@ class Shard:
             bin_offsets=np.require(settings.bin_offsets, requirements="A"),  # they may have arrived at any address
             counted=settings.counted,
         )
-        self._state = ShardState(binned)
+        self._state = ShardState(binned, best_first=settings.max_leaf_nodes is not None)
         self._children: list[ChildShard] = []
         self._last_number = 0
         self._last_answer: Answer = None

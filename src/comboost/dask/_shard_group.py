@@ -14,7 +14,7 @@ from comboost._boosting.warm_start import RowDigest
 from comboost._dtypes import Sums
 from comboost.dask._cluster import Cluster, ClusterError
 from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, wait_for_answer
-from comboost.dask._steps import AdvanceStep, Answer, AnswerT, Step, align_sums, pack
+from comboost.dask._steps import Answer, AnswerT, RoundStep, Step, align_sums, pack
 from comboost.dask._survey import PartLocation
 
 FAN_OUT = 4  # children of a shard: more would queue at its wire, fewer make the tree deep
@@ -78,7 +78,7 @@ class ShardGroup:
         self._first_sums: Sums | None = None  # of classes and codes
         self._step_number = 0
         self._n_losses = 0  # since the step was asked for
-        self._rounds: list[AdvanceStep] = []
+        self._rounds: list[RoundStep] = []
         self._tree_steps: list[Step[Answer]] = []  # of the tree that is being grown
         try:
             self._complete()
@@ -126,7 +126,7 @@ class ShardGroup:
 
     def _remember(self, step: Step[Answer]) -> None:
         """Keep a step that a lost shard would have to take again."""
-        if isinstance(step, AdvanceStep):
+        if isinstance(step, RoundStep):
             self._rounds.append(step)
             self._tree_steps = []
         elif step.changes:
@@ -269,7 +269,7 @@ def changed_rows_error(when: str) -> ClusterError:
     )
 
 
-def without_roots(rounds: Sequence[AdvanceStep]) -> list[AdvanceStep]:
+def without_roots(rounds: Sequence[RoundStep]) -> list[RoundStep]:
     """Rounds to take again: only the last needs its histogram."""
     return [*(replace(step, with_root=False) for step in rounds[:-1]), *rounds[-1:]]
 

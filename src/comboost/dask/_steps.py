@@ -11,16 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._dtypes import Floats, Sums
-from comboost._engine.forest import Forest
-from comboost._engine.rows import Ballot, BinnedRows, Vote
+from comboost._engine.forest import Forest, Tree
+from comboost._engine.formulas import BalancedObjective
+from comboost._engine.memory import HISTOGRAM_BUDGET
+from comboost._engine.rows import Ballot, BinnedRows, LeafVote, Vote
 
 
 class AdvanceAnswer(NamedTuple):
-    """What a pass over the rows found: the loss, the largest row, the histogram of all rows; see `Costs`."""
+    """What a pass over the rows found: the loss, the largest row, the histogram of all rows; see `Costs`.
+
+    And the log-loss in units of its own, 0 if it is not the loss; see `LeafPass`.
+    """
 
     loss: int
     largest: float
     root: Sums | None
+    log_loss: int = 0
 
 
 Answer = AdvanceAnswer | Sums | None
@@ -35,24 +41,46 @@ class ShardState:
     ----------
     rows : BinnedRows
         The rows.
-    frontier : list of ndarray
-        Histograms of the nodes to be split, of these rows alone.
-    begin : int
-        The number of the first of these nodes.
+    best_first : bool
+        Whether leaves that are not split with the others of their level may be split later.
+    histograms : dict of int to ndarray
+        Those of nodes that may be split, of these rows alone, as far as they are kept.
     n_nodes : int
         Nodes of the tree so far.
+    objective : BalancedObjective or None
+        What votes for every class make small.
     """
 
     rows: BinnedRows
-    frontier: list[Sums] = field(default_factory=list)
-    begin: int = 0
+    best_first: bool = False
+    histograms: dict[int, Sums] = field(default_factory=dict)
     n_nodes: int = 1
+    objective: BalancedObjective | None = None
 
-    def add_level(self, n_splits: int, frontier: list[Sums]) -> None:
-        """Go on with the children of as many nodes, whose histograms may be unknown."""
-        self.begin = self.n_nodes
+    def start_tree(self, *, count: bool) -> Sums | None:
+        """Start a new tree: its root's histogram, if that is asked for."""
+        root = self.rows.start_tree(count=count)
+        self.histograms = {} if root is None else {0: root[0]}
+        self.n_nodes = 1
+        return root
+
+    def take_histograms(self, parents: list[int]) -> list[Sums] | None:
+        """The histograms of nodes that were split, which are not needed again; None if not all of them were kept."""
+        found = [self.histograms.pop(parent, None) for parent in parents]
+        if not self.best_first:
+            self.histograms = {}  # the others of their level stay leaves
+        known = [histogram for histogram in found if histogram is not None]
+        return known if len(known) == len(found) else None
+
+    def add_children(self, n_splits: int, histograms: list[Sums]) -> None:
+        """Go on with the children of that many nodes, and keep their histograms, if they are known and there is room.
+
+        The client keeps those of all rows by the same rule, but nothing depends on that.
+        """
+        first = self.n_nodes
         self.n_nodes += 2 * n_splits
-        self.frontier = frontier
+        if sum(histogram.nbytes for histogram in (*self.histograms.values(), *histograms)) <= HISTOGRAM_BUDGET:
+            self.histograms.update(enumerate(histograms, start=first))
 
 
 class Step(Protocol[AnswerT]):
@@ -77,10 +105,32 @@ class AdvanceStep:
     def take(self, shard: ShardState) -> AdvanceAnswer:
         """Take the step in one shard."""
         loss, largest = shard.rows.quantise(self.unit, self.vote, self.exponent)
-        root = shard.rows.start_tree(count=self.with_root)
-        shard.frontier = [] if root is None else list(root)
-        shard.begin, shard.n_nodes = 0, 1
-        return AdvanceAnswer(loss, largest, root)
+        return AdvanceAnswer(loss, largest, shard.start_tree(count=self.with_root))
+
+
+@dataclass(frozen=True)
+class LeafAdvanceStep:
+    """Add the votes of the last round for every class, quantise the costs, and start a new tree.
+
+    The objective is given once, and None from then on: it may be larger than all else that travels.
+    """
+
+    changes: ClassVar[bool] = True
+    vote: LeafVote | None
+    objective: BalancedObjective | None
+    exponent: int
+    with_root: bool
+
+    def take(self, shard: ShardState) -> AdvanceAnswer:
+        """Take the step in one shard."""
+        shard.objective = self.objective or shard.objective
+        assert shard.objective is not None
+        loss, largest, log_loss = shard.rows.quantise_leaves(shard.objective, self.vote, self.exponent)
+        return AdvanceAnswer(loss, largest, shard.start_tree(count=self.with_root), log_loss)
+
+
+#: What begins a round. Of earlier rounds nothing else is needed to make a lost shard anew.
+RoundStep = AdvanceStep | LeafAdvanceStep
 
 
 @dataclass(frozen=True)
@@ -93,18 +143,21 @@ class SplitStep:
     def take(self, shard: ShardState) -> Sums:
         """Count the smaller child of each split, which may be another one on another worker.
 
-        Its sibling is what then is left of the parent's histogram of these rows alone.
+        Its sibling is what then is left of the parent's histogram of these rows alone. If that was not kept, the left
+        child itself is counted.
         """
+        parents, first = shard.take_histograms(self.splits[:, 0].tolist()), shard.n_nodes
         smaller = shard.rows.divide(self.splits)
-        frontier: list[Sums] = []
-        for parent, child, counted in zip(
-            self.splits[:, 0] - shard.begin, smaller - shard.n_nodes, shard.rows.count(smaller), strict=True
-        ):
+        children: list[Sums] = []
+        if parents is None:
+            shard.add_children(len(self.splits), children)
+            return shard.rows.count(np.arange(first, shard.n_nodes, 2, dtype=np.int32))
+        for parent, child, counted in zip(parents, smaller - first, shard.rows.count(smaller), strict=True):
             # Not in place: with workers in the client's process, the client holds this very array of the parent.
-            sibling = shard.frontier[parent] - counted
-            frontier += [counted, sibling] if child % 2 == 0 else [sibling, counted]
-        shard.add_level(len(self.splits), frontier)
-        return np.stack(frontier[::2])
+            sibling = parent - counted
+            children += [counted, sibling] if child % 2 == 0 else [sibling, counted]
+        shard.add_children(len(self.splits), children)
+        return np.stack(children[::2])
 
 
 @dataclass(frozen=True)
@@ -116,8 +169,9 @@ class DivideStep:
 
     def take(self, shard: ShardState) -> None:
         """Take the step in one shard."""
+        shard.take_histograms(self.splits[:, 0].tolist())
         shard.rows.divide(self.splits)
-        shard.add_level(len(self.splits), [])
+        shard.add_children(len(self.splits), [])
 
 
 @dataclass(frozen=True)
@@ -142,6 +196,19 @@ class MeasureStep:
     def take(self, shard: ShardState) -> Sums:
         """Take the step in one shard."""
         return shard.rows.measure(self.ballot)
+
+
+@dataclass(frozen=True)
+class SumLeavesStep:
+    """Sum up the costs of every leaf by (truth, class), or its losses by truth."""
+
+    changes: ClassVar[bool] = False
+    tree: Tree
+    pairs: bool
+
+    def take(self, shard: ShardState) -> Sums:
+        """Take the step in one shard."""
+        return shard.rows.sum_leaves(self.tree, pairs=self.pairs)
 
 
 @dataclass(frozen=True)
@@ -175,7 +242,8 @@ def add(one: Answer, other: Answer) -> Answer:
     """The answers of different rows as one."""
     if isinstance(one, AdvanceAnswer) and isinstance(other, AdvanceAnswer):
         root = None if one.root is None or other.root is None else one.root + other.root
-        return AdvanceAnswer(one.loss + other.loss, max(one.largest, other.largest), root)
+        largest = max(one.largest, other.largest)
+        return AdvanceAnswer(one.loss + other.loss, largest, root, one.log_loss + other.log_loss)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one + other
     assert one is None

@@ -1,0 +1,241 @@
+"""What all boosters on a cluster share: fit, predict. In: Dask collections. Out: Dask arrays, or a local model."""
+
+import copy
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any, ClassVar, Self
+
+import dask
+from distributed import Client
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from comboost._boosting.early_stopping import HeldRows
+from comboost._boosting.fit import Fit, TreeFit
+from comboost._boosting.warm_start import Past
+from comboost._dtypes import Floats
+from comboost._estimators.booster import Booster
+from comboost._estimators.parameters import explained
+from comboost.dask._cluster import Cluster
+from comboost.dask._fit import SurveyedRows
+from comboost.dask._parts import is_collection, read_collections
+from comboost.dask._predicting import map_rows
+from comboost.dask._rows import DaskRows
+from comboost.dask._shard import ShardSettings
+
+#: What a cluster does not have, and what to do instead.
+CLUSTER_HINTS = {
+    "base_estimator": "leave it out: only the built-in trees are grown on a cluster",
+    "estimator": "leave it out: only the built-in trees are grown on a cluster",
+    "validation_fraction": "give X_val and y_val to fit: no rows are held out of those on a cluster",
+}
+
+
+class DaskBooster(Booster):
+    """A booster of rows on a cluster; its kinds are those of rows in memory, with a client."""
+
+    _local: ClassVar[type[Booster]]
+    client: Client | None
+
+    @explained
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Boost trees on rows that are on a cluster.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame of shape (n_samples, n_features)
+            The values: numbers or categories, NaN, None or NA if they are missing, none of them infinite.
+        y : Dask array or Series of shape (n_samples,)
+            The classes: at least two, of any sortable type. Rows belong together by their position in the partitions.
+        sample_weight : Dask array or Series of shape (n_samples,), optional
+            Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit; but
+            ``min_samples_leaf`` counts rows, whatever they weigh.
+        X_val, y_val, sample_weight_val : Dask collections or local tables, optional
+            Rows to validate on, their classes and their weights, for ``early_stopping``; they are brought here.
+
+        Returns
+        -------
+        self
+            The fitted classifier. If ``fit`` fails, the classifier stays as it was.
+        """
+        return super().fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
+
+    def _fit(self, *given: Any) -> None:
+        # Dask looks for the client in the context, too: for actors, and to wait.
+        with self.client.as_current() if isinstance(self.client, Client) else nullcontext():
+            super()._fit(*given)
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None, past: Past | None
+    ) -> tuple[Fit, HeldRows | None]:
+        """Read the rows where they are, and make of them all that boosting needs."""
+        if self.estimator is not None:  # no parameter here, but an attribute can be set
+            raise ValueError(
+                f"estimator={self.estimator!r} cannot be boosted on a cluster, where only the built-in trees can be "
+                f"grown; leave estimator=None, or use {self._local.__name__} on rows in memory."
+            )
+        if self.early_stopping and validation is None:
+            raise ValueError(
+                "early_stopping=True needs rows to validate on, and none are held out of rows that are on a cluster; "
+                "give X_val and y_val."
+            )
+        cluster, collection = Cluster(self.client), read_collections(X, y, sample_weight)
+        validate_data(self, collection.header, reset=past is None, skip_check_array=True)
+        surveyed = SurveyedRows.read(
+            cluster, collection, self.categorical_features, self.max_bins, weighted=sample_weight is not None
+        )
+        n_rows, found = surveyed.survey.n_rows, surveyed.survey.class_masses()
+        seed = self._seed(n_rows, found.classes, past)
+        plan = self._plan(n_rows, found.classes, found.masses, surveyed.shift or 0, seed)
+        held = None
+        if validation is not None:
+            X_val, y_val, sample_weight_val = map(cluster.bring_here, validation)
+            held = self._read_held((X_val, y_val, sample_weight_val), found.classes)
+        categories = surveyed.survey.categories()
+        bins = surveyed.find_bins(categories)
+        learner = self._tree_learner(bins, plan, None if past is None else past.learned)
+        settings = ShardSettings(
+            n_classes=len(found.classes),
+            bin_offsets=bins.bin_offsets,
+            counted=learner.counts_rows,
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_leaf_nodes,
+            n_jobs=self.n_jobs,
+            digested=self.warm_start,
+        )
+        shards = surveyed.make_shards(found, categories, bins, settings)
+        rows = DaskRows(shards, len(found.classes))
+        return TreeFit(plan, learner, rows, categories, bins, shards.digest if self.warm_start else None), held
+
+    def _run(self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None) -> None:
+        try:
+            super()._run(fit, held, given, past)
+        finally:
+            assert isinstance(fit.rows, DaskRows)
+            fit.rows.close()
+
+    def to_local(self) -> Any:
+        """Make the estimator that a fit in one process would have made.
+
+        Returns
+        -------
+        CoMBoClassifier, AdaBoostMMClassifier or ConfusionBoostingClassifier
+            A fitted estimator that knows nothing of Dask. It shares its trees with this one.
+        """
+        check_is_fitted(self)
+        parameters = self.get_params(deep=False)
+        del parameters["client"]
+        local = self._local(**parameters)
+        fitted = {name: value for name, value in vars(self).items() if name not in {*parameters, "client"}}
+        local.__dict__.update(fitted)
+        return local
+
+    def predict(self, X: Any) -> Any:
+        """Class with the most votes; ties go to the first of them in ``classes_``.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples,)
+            The classes: a Dask array, not computed yet, if X is a Dask collection.
+        """
+        return self._lazily("predict", X)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities, as ``proba`` or ``priors`` says.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_classes)
+            A column for every class of ``classes_``; not computed yet if X is a Dask collection.
+        """
+        return self._lazily("predict_proba", X)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_classes)
+            A column for every class of ``classes_``; not computed yet if X is a Dask collection.
+        """
+        return self._lazily("predict_log_proba", X)
+
+    def decision_function(self, X: Any) -> Any:
+        """Weighted votes f of every class.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        Dask array or ndarray of shape (n_samples, n_classes) or (n_samples,)
+            The votes, f(1) − f(0) with two classes; not computed yet if X is a Dask collection.
+        """
+        return self._lazily("decision_function", X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : Dask array or DataFrame, or array-like
+            The rows.
+        y : Dask array or Series, or array-like
+            Their classes.
+        sample_weight : Dask array or Series, or array-like, optional
+            Their weights.
+
+        Returns
+        -------
+        float
+            The share; computed here and now.
+        """
+        # One after the other: Dask computes dataframes and arrays together only with a warning.
+        (truth,), (predicted,), (weights,) = map(dask.compute, (y, self.predict(X), sample_weight))
+        return float(accuracy_score(truth, predicted, sample_weight=weights))
+
+    def _lazily(self, method: str, X: Any) -> Any:
+        if is_collection(X):
+            return map_rows(X, self.to_local().set_callbacks(), method)  # callbacks may be unable to travel
+        return getattr(super(), method)(X)
+
+    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+        if is_collection(X):
+            raise TypeError(
+                "Votes after every round are given for rows in memory only; give X.compute(), or let to_local() vote "
+                "on every partition with map_blocks or map_partitions."
+            )
+        yield from super()._staged_scores(X)
+
+    def __sklearn_clone__(self) -> Self:
+        new: Self = super(DaskBooster, copy.copy(self)).__sklearn_clone__()  # a copy has no client, see below
+        new.client = self.client  # one connection for both: it cannot be copied
+        return new
+
+    def __getstate__(self) -> Any:
+        return {**super().__getstate__(), "client": None}  # a connection cannot be pickled
