@@ -11,12 +11,12 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from clusters import ON_DASK, cut
 from distributed import Client, LocalCluster, Status
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from comboost import AdaBoostMMClassifier, CoMBoClassifier
-from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
+from comboost.dask import DaskCoMBoClassifier, DaskConfusionBoostingClassifier
 from comboost.dask._shard import threads_of
 from comboost.datasets import load_yeast
 
@@ -27,21 +27,19 @@ def lazy(rows, chunks=2):
     return da.from_array(np.asarray(rows), chunks=chunks)
 
 
-@pytest.fixture(scope="module")
-def fitted(clients):
+@pytest.fixture(scope="module", params=[DaskCoMBoClassifier, DaskConfusionBoostingClassifier])
+def fitted(clients, request):
     """A model of the yeast data, and the data as Dask arrays."""
     X, y = load_yeast(return_X_y=True)
-    X, y = da.from_array(X, chunks=(400, -1)), da.from_array(y, chunks=400)
-    return DaskCoMBoClassifier(n_estimators=5, client=clients(2)).fit(X, y), X, y
+    X, y = cut(X, 400), cut(y, 400)
+    return request.param(n_estimators=5, client=clients(2)).fit(X, y), X, y
 
 
-@pytest.mark.parametrize(
-    ("on_dask", "local"),
-    [(DaskCoMBoClassifier, CoMBoClassifier), (DaskAdaBoostMMClassifier, AdaBoostMMClassifier)],
-)
-def test_constructor_is_the_local_one_but_for_what_has_no_meaning_and_a_client(on_dask, local):
+@pytest.mark.parametrize(("local", "on_dask"), ON_DASK.items())
+def test_constructor_is_the_local_one_but_for_what_has_no_meaning_and_a_client(local, on_dask):
     expected = local().get_params()
-    del expected["estimator"], expected["validation_fraction"]
+    for meaningless in {"estimator", "validation_fraction"} & expected.keys():
+        del expected[meaningless]
     assert on_dask().get_params() == {**expected, "client": None}
 
 
@@ -49,9 +47,10 @@ def test_constructor_is_the_local_one_but_for_what_has_no_meaning_and_a_client(o
     ("name", "words"),
     [("estimator", "only the built-in trees"), ("validation_fraction", "give X_val"), ("n_trees", "'n_trees'")],
 )
-def test_constructor_says_what_it_does_not_take(name, words):
-    with pytest.raises(TypeError, match=f"DaskCoMBoClassifier got .*'{name}'.*") as caught:
-        DaskCoMBoClassifier(**{name: 3})
+@pytest.mark.parametrize("classifier", [DaskCoMBoClassifier, DaskConfusionBoostingClassifier])
+def test_constructor_says_what_it_does_not_take(classifier, name, words):
+    with pytest.raises(TypeError, match=f"{classifier.__name__} got .*'{name}'.*") as caught:
+        classifier(**{name: 3})
     assert words in str(caught.value)
 
 
@@ -62,8 +61,9 @@ def test_weak_learner_that_is_set_past_the_constructor_is_refused(client):
         model.fit(lazy(ROWS), lazy([0, 0, 1, 1]))
 
 
-def test_clone_shares_the_client_and_pickle_drops_it(client):
-    model = DaskCoMBoClassifier(n_estimators=3, client=client)
+@pytest.mark.parametrize("classifier", [DaskCoMBoClassifier, DaskConfusionBoostingClassifier])
+def test_clone_shares_the_client_and_pickle_drops_it(client, classifier):
+    model = classifier(n_estimators=3, client=client)
     assert clone(model).client is client
     assert clone(model).get_params() == model.get_params()
     again = pickle.loads(pickle.dumps(model))

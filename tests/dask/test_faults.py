@@ -8,12 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 import dask.array as da
 import numpy as np
 import pytest
+from clusters import cut, on_dask, same_bytes
 from distributed import Client, LocalCluster
 from hypothesis import given
 from hypothesis import strategies as st
 from models import everything
+from sklearn.base import clone
 
-from comboost import CoMBoClassifier
+from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost.dask import DaskCoMBoClassifier, _shard, _shard_group
 from comboost.dask._cluster import ClusterError
 from comboost.dask._shard import Shard, ShardFacts, wait_for_answer
@@ -22,6 +24,11 @@ from comboost.dask._steps import DivideStep, pack
 from comboost.datasets import load_yeast
 
 N_ROUNDS = 6
+COMBO = CoMBoClassifier(random_state=0, n_estimators=N_ROUNDS)
+BY_LEVEL = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_depth=4)
+BEST_FIRST = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_leaf_nodes=6)
+MAKING_SHARDS, MIDST_OF_A_TREE = 3, 14  # answers of shards
+ROOT, CHILD, ALL = slice(1), slice(1, None), slice(None)  # of two workers, by address
 
 
 @pytest.fixture
@@ -48,7 +55,7 @@ def rows():
 @pytest.fixture(scope="module")
 def local(rows):
     """The bytes of the local model."""
-    return everything(CoMBoClassifier(random_state=0, n_estimators=N_ROUNDS).fit(*rows))
+    return everything(clone(COMBO).fit(*rows))
 
 
 def kill(client, addresses):
@@ -76,15 +83,16 @@ class Striking:
         return self.left <= 0
 
 
-@pytest.mark.parametrize("choose", [lambda w: w[:1], lambda w: w[1:], lambda w: w], ids=["root", "child", "all"])
-@pytest.mark.parametrize("n_answers", [3, 14], ids=["while shards are made", "in a round"])
-def test_fit_with_killed_workers_gives_the_same_bits(breakable, rows, local, monkeypatch, n_answers, choose):
-    X, y = rows
-    strike = Striking(monkeypatch, breakable, n_answers, lambda workers: kill(breakable, choose(workers)))
-    model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable)
-    model.fit(da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300))
+@pytest.mark.parametrize(
+    ("local", "n_answers", "lost"),
+    [(COMBO, n_answers, lost) for n_answers in (MAKING_SHARDS, MIDST_OF_A_TREE) for lost in (ROOT, CHILD, ALL)]
+    + [(BY_LEVEL, MIDST_OF_A_TREE, ROOT), (BEST_FIRST, MIDST_OF_A_TREE, ALL)],
+)
+def test_fit_with_killed_workers_gives_the_same_bits(breakable, rows, monkeypatch, local, n_answers, lost):
+    strike = Striking(monkeypatch, breakable, n_answers, lambda workers: kill(breakable, workers[lost]))
+    model = on_dask(local, breakable).fit(*(cut(each, 300) for each in rows))
     assert strike.has_struck
-    assert everything(model.to_local()) == local
+    assert same_bytes(model, clone(local).fit(*rows))
 
 
 def test_fit_goes_on_if_the_cluster_becomes_smaller(breakable, rows, local, monkeypatch):

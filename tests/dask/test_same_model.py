@@ -5,29 +5,17 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from clusters import cut, on_dask, same_bytes
 from distributed import Client, LocalCluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import booster_for, everything, fit
+from models import booster_for, fit
 from strategies import problems
 
-from comboost import AdaBoostMMClassifier, CoMBoClassifier
-from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
+from comboost import CoMBoClassifier, ConfusionBoostingClassifier
+from comboost._dtypes import MAX_PAIRED
+from comboost.dask import DaskCoMBoClassifier
 from comboost.datasets import load_car, load_yeast
-
-ON_DASK = {CoMBoClassifier: DaskCoMBoClassifier, AdaBoostMMClassifier: DaskAdaBoostMMClassifier}
-
-
-def on_dask(local, client):
-    """The estimator of the same parameters that fits on a cluster."""
-    parameters = local.get_params(deep=False)
-    del parameters["estimator"], parameters["validation_fraction"]
-    return ON_DASK[type(local)](**parameters, client=client)
-
-
-def cut(rows, sizes):
-    """Rows as a Dask array in chunks of these sizes."""
-    return da.from_array(rows, chunks=(tuple(sizes), *((n,) for n in rows.shape[1:])))
 
 
 def draw_sizes(data, n_rows, n_parts):
@@ -50,19 +38,26 @@ def test_model_is_bit_identical_for_any_cut_and_order_of_rows(clients, n_workers
         cut(problem.y[order], sizes),
         None if weights is None else cut(weights[order], sizes),
     )
-    assert everything(model.to_local()) == everything(fit(problem))
+    assert same_bytes(model, fit(problem))
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])
-def test_workers_inside_this_process_give_the_local_model(n_workers):
+@pytest.mark.parametrize(
+    ("local", "n_workers"),
+    [
+        (CoMBoClassifier(random_state=0, n_estimators=12, max_depth=4), 1),
+        (CoMBoClassifier(random_state=0, n_estimators=12, max_depth=4), 2),
+        (ConfusionBoostingClassifier(random_state=0, n_estimators=4, max_depth=3), 2),
+        (ConfusionBoostingClassifier(random_state=0, n_estimators=4, max_leaf_nodes=6), 2),
+    ],
+)
+def test_workers_inside_this_process_give_the_local_model(local, n_workers):
     X, y = load_yeast(return_X_y=True)
-    local = CoMBoClassifier(random_state=0, n_estimators=12, max_depth=4)
     with (
         LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         model = on_dask(local, client).fit(cut(X, [700, 784]), cut(y, [700, 784]))
-    assert everything(model.to_local()) == everything(local.fit(X, y))
+    assert same_bytes(model, local.fit(X, y))
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 4])
@@ -73,7 +68,7 @@ def test_class_that_lives_in_one_partition_only_counts_as_everywhere(clients, n_
     local = CoMBoClassifier(random_state=0, n_estimators=12).fit(X, y)
     model = on_dask(CoMBoClassifier(random_state=0, n_estimators=12), clients(n_workers))
     model.fit(cut(X[by_class], sizes), cut(y[by_class], sizes))
-    assert everything(model.to_local()) == everything(local)
+    assert same_bytes(model, local)
 
 
 @pytest.fixture(scope="module")
@@ -84,14 +79,22 @@ def car():
     return X, pd.Series(y, index=X.index, name="label")
 
 
-@pytest.mark.parametrize("parameters", [{}, {"max_depth": None}, {"step": "exact", "learning_rate": 0.5}])
-def test_frame_of_categories_gives_the_local_model(client, car, parameters):
+@pytest.mark.parametrize(
+    "local",
+    [
+        CoMBoClassifier(random_state=0, n_estimators=6),
+        CoMBoClassifier(random_state=0, n_estimators=6, max_depth=None),
+        CoMBoClassifier(random_state=0, n_estimators=6, step="exact", learning_rate=0.5),
+        ConfusionBoostingClassifier(random_state=0, n_estimators=6),
+        ConfusionBoostingClassifier(random_state=0, n_estimators=6, loss="exponential", max_leaf_nodes=5),
+    ],
+)
+def test_frame_of_categories_gives_the_local_model(client, car, local):
     X, y = car
     frame = dd.from_pandas(X.assign(label=y), npartitions=5, sort=False)
-    local = CoMBoClassifier(random_state=0, n_estimators=6, **parameters)
     model = on_dask(local, client).fit(frame.drop(columns="label"), frame["label"])
     here = frame.compute()
-    assert everything(model.to_local()) == everything(local.fit(here.drop(columns="label"), here["label"]))
+    assert same_bytes(model, local.fit(here.drop(columns="label"), here["label"]))
 
 
 def test_rows_of_several_dtypes_give_the_model_of_their_common_one(client):
@@ -101,40 +104,62 @@ def test_rows_of_several_dtypes_give_the_model_of_their_common_one(client):
     parts = [da.from_array(single[:half], chunks=200), da.from_array(single[half:].astype(np.float64), chunks=300)]
     local = CoMBoClassifier(random_state=0, n_estimators=5)
     model = on_dask(local, client).fit(da.concatenate(parts).rechunk({1: -1}), da.from_array(y, chunks=400))
-    assert everything(model.to_local()) == everything(local.fit(single.astype(np.float64), y))
+    assert same_bytes(model, local.fit(single.astype(np.float64), y))
 
 
-def test_deep_trees_whose_histograms_are_counted_in_pieces_give_the_local_model(client, monkeypatch):
+@pytest.mark.parametrize(
+    "local",
+    [
+        CoMBoClassifier(random_state=0, n_estimators=3, max_depth=None),
+        ConfusionBoostingClassifier(random_state=0, n_estimators=2, max_depth=None, max_leaf_nodes=30),
+    ],
+)
+def test_deep_trees_whose_histograms_are_counted_in_pieces_give_the_local_model(client, monkeypatch, local):
     X, y = load_yeast(return_X_y=True)
-    local = CoMBoClassifier(random_state=0, n_estimators=3, max_depth=None)
-    expected = everything(local.fit(X, y))
+    local.fit(X, y)
     monkeypatch.setattr("comboost._boosting.learners.HISTOGRAM_BUDGET", 2**20)
-    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=3, max_depth=None), client)
-    assert everything(model.fit(cut(X, [500, 984]), cut(y, [500, 984])).to_local()) == expected
+    assert same_bytes(on_dask(local, client).fit(cut(X, [500, 984]), cut(y, [500, 984])), local)
 
 
-@pytest.mark.parametrize("where", ["here", "on the cluster"])
-def test_early_stopping_with_validation_rows_gives_the_local_model(client, where):
+@pytest.mark.parametrize("loss", ["log", "exponential"])
+def test_more_classes_than_leaves_sum_up_in_pairs_give_the_local_model(client, loss):
+    random = np.random.default_rng(0)
+    y = random.permutation(np.arange(600) % (MAX_PAIRED + 12))
+    X, weights = random.normal(size=(600, 3)) + y[:, np.newaxis] / 20, random.integers(1, 4, size=600).astype(float)
+    local = ConfusionBoostingClassifier(random_state=0, n_estimators=3, max_depth=4, loss=loss, balance=0.5)
+    model = on_dask(local, client).fit(cut(X, [250, 350]), cut(y, [250, 350]), cut(weights, [250, 350]))
+    assert same_bytes(model, local.fit(X, y, weights))
+
+
+@pytest.mark.parametrize(
+    ("classifier", "where"),
+    [
+        (CoMBoClassifier, "here"),
+        (CoMBoClassifier, "on the cluster"),
+        (ConfusionBoostingClassifier, "on the cluster"),
+    ],
+)
+def test_early_stopping_with_validation_rows_gives_the_local_model(client, classifier, where):
     X, y = load_yeast(return_X_y=True)
     X_val, y_val = X[::3], y[::3]
-    local = CoMBoClassifier(random_state=0, n_estimators=60, early_stopping=True, n_iter_no_change=3).fit(
-        X, y, X_val=X_val, y_val=y_val
-    )
+    local = classifier(random_state=0, n_estimators=60, max_depth=3, early_stopping=True, n_iter_no_change=3, tol=1e-3)
+    model = on_dask(local, client)
+    local.fit(X, y, X_val=X_val, y_val=y_val)
     if where == "on the cluster":
         X_val, y_val = da.from_array(X_val, chunks=100), da.from_array(y_val, chunks=100)
-    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=60, early_stopping=True, n_iter_no_change=3), client)
     model.fit(cut(X, [700, 784]), cut(y, [700, 784]), X_val=X_val, y_val=y_val)
     assert model.stop_reason_ == "early_stopping"
-    assert everything(model.to_local()) == everything(local)
+    assert same_bytes(model, local)
 
 
-def test_warm_start_on_a_cluster_is_one_fit(client):
+@pytest.mark.parametrize("classifier", [CoMBoClassifier, ConfusionBoostingClassifier])
+def test_warm_start_on_a_cluster_is_one_fit(client, classifier):
     X, y = load_yeast(return_X_y=True)
-    here = CoMBoClassifier(random_state=0, n_estimators=9, warm_start=True).fit(X, y)
-    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=4, warm_start=True), client)
+    local = classifier(random_state=0, n_estimators=7, max_depth=3, warm_start=True)
+    model = on_dask(local, client).set_params(n_estimators=4)
     model.fit(cut(X, [700, 784]), cut(y, [700, 784]))
-    model.set_params(n_estimators=9).fit(cut(X, [300, 1184]), cut(y, [300, 1184]))
-    assert everything(model.to_local()) == everything(here)
+    model.set_params(n_estimators=7).fit(cut(X, [300, 1184]), cut(y, [300, 1184]))
+    assert same_bytes(model, local.fit(X, y))
 
 
 def test_warm_start_refuses_other_rows(client):
@@ -164,4 +189,4 @@ def test_labels_of_any_type_give_the_classes_of_the_local_model(client, labels):
     model = DaskCoMBoClassifier(random_state=0, n_estimators=2, client=client).fit(lazy[["a", "b"]], lazy["label"])
     local = CoMBoClassifier(random_state=0, n_estimators=2).fit(here[["a", "b"]], here["label"])
     assert model.classes_.dtype == local.classes_.dtype
-    assert everything(model.to_local()) == everything(local)
+    assert same_bytes(model, local)

@@ -5,24 +5,33 @@ import dataclasses
 import numpy as np
 import pytest
 
-from comboost import CoMBoClassifier
-from comboost._dtypes import SUM
-from comboost._engine.rows import Vote
+from comboost import CoMBoClassifier, ConfusionBoostingClassifier
+from comboost._dtypes import CODE, LABEL, SUM
+from comboost._engine.balancing import LeafFactors
+from comboost._engine.formulas import BalancedObjective
+from comboost._engine.rows import BinnedRows, LeafVote, Vote
 from comboost.dask._quantiles import EdgeSearch
 from comboost.dask._steps import (
     AdvanceAnswer,
     AdvanceStep,
     ConfusionStep,
     CountStep,
+    LeafAdvanceStep,
     MeasureStep,
+    ShardState,
     SplitStep,
+    SumLeavesStep,
+    add,
     align_sums,
     pack,
     unpack,
 )
 
 FOREST = CoMBoClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
-TREE = FOREST.tree(0)
+VOTING_FOREST = ConfusionBoostingClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
+TREE, VOTING_TREE = FOREST.tree(0), VOTING_FOREST.tree(0)
+LEAF_VOTE = LeafVote(VOTING_TREE, LeafFactors.of(VOTING_TREE.votes))
+OBJECTIVE = BalancedObjective.of(None, np.array([1, 1, 1]), 0, 1.0, "log")
 SPLITS = np.arange(6, dtype=np.int32).reshape(2, 3)
 STEPS = [
     AdvanceStep(Vote(TREE, 2.0, 0.5), np.eye(3), 4, with_root=True),
@@ -30,6 +39,9 @@ STEPS = [
     CountStep(SPLITS[0]),
     MeasureStep(TREE),
     ConfusionStep(FOREST),
+    ConfusionStep(VOTING_FOREST),
+    LeafAdvanceStep(LEAF_VOTE, OBJECTIVE, 4, with_root=True),
+    SumLeavesStep(VOTING_TREE, pairs=True),
 ]
 
 
@@ -84,3 +96,34 @@ def test_question_is_aligned_wherever_it_arrives():
         aligned = getattr(arrived.aligned(), name)
         assert aligned.flags.aligned
         np.testing.assert_array_equal(aligned, getattr(question, name))
+
+
+def test_answers_add_up_as_those_of_all_rows():
+    sums = np.arange(6, dtype=SUM)
+    whole = add(AdvanceAnswer(7, 0.5, sums, 3), AdvanceAnswer(2, 0.75, 2 * sums, 4))
+    assert (whole.loss, whole.largest, whole.log_loss) == (9, 0.75, 7)
+    np.testing.assert_array_equal(whole.root, 3 * sums)
+
+
+def binned_rows():
+    """Rows of two features with four bins each."""
+    random = np.random.default_rng(0)
+    codes, labels = random.integers(4, size=(2, 50)).astype(CODE), random.integers(3, size=50).astype(LABEL)
+    return BinnedRows(labels, None, 3, 1, codes=codes, bin_offsets=np.array([0, 4, 8]), counted=True)
+
+
+def split_of(node, feature, last_left):
+    """A split as the core takes it: codes up to the last one go left."""
+    return np.array([[node, feature, last_left, *[0] * 8]], dtype=np.int32)
+
+
+@pytest.mark.parametrize("n_kept", [0, 2, 3, 100])
+def test_split_is_answered_with_its_left_child_whatever_histograms_were_kept(monkeypatch, n_kept):
+    shard = ShardState(binned_rows(), best_first=True)
+    root = AdvanceStep(None, np.ones((3, 3)) - np.eye(3), 20, with_root=True).take(shard).root
+    monkeypatch.setattr("comboost.dask._steps.HISTOGRAM_BUDGET", n_kept * root.nbytes)
+    for split in (split_of(0, 0, 1), split_of(2, 1, 0), split_of(1, 1, 2), split_of(4, 0, 2)):
+        left = shard.n_nodes
+        answer = SplitStep(split).take(shard)
+        np.testing.assert_array_equal(answer, shard.rows.count(np.array([left], dtype=np.int32)))
+        assert len(shard.histograms) <= n_kept

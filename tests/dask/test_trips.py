@@ -1,13 +1,13 @@
 """What travels in a round: one trip per level, one histogram per split and wire, and no tasks at all."""
 
-import dask.array as da
 import numpy as np
 import pytest
+from clusters import cut
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from comboost.dask import DaskCoMBoClassifier
+from comboost.dask import DaskCoMBoClassifier, DaskConfusionBoostingClassifier
 from comboost.dask._shard_group import ShardGroup, assign_parts
-from comboost.dask._steps import AdvanceStep, SplitStep
+from comboost.dask._steps import AdvanceStep, LeafAdvanceStep, RoundStep, SplitStep, SumLeavesStep
 from comboost.dask._survey import PartLocation
 from comboost.datasets import load_yeast
 
@@ -27,28 +27,50 @@ def trips(monkeypatch):
     return asked
 
 
-def fit(client, **parameters):
+def fit(client, classifier=DaskCoMBoClassifier, **parameters):
     X, y = load_yeast(return_X_y=True)
-    return DaskCoMBoClassifier(client=client, **parameters).fit(
-        da.from_array(X, chunks=(200, -1)), da.from_array(y, chunks=200)
-    )
+    return classifier(client=client, **parameters).fit(cut(X, 200), cut(y, 200))
+
+
+def kinds_of(trips):
+    return [type(step).__name__ for step, _ in trips]
 
 
 @pytest.mark.parametrize("max_depth", [1, 2, 4])
 def test_round_takes_one_trip_per_level(client, trips, max_depth):
     fit(client, n_estimators=5, max_depth=max_depth)
-    kinds = [type(step).__name__ for step, _ in trips]
     one_round = ["AdvanceStep", *["SplitStep"] * (max_depth - 1)]
-    assert kinds == [*one_round * 5, "AdvanceStep", "ConfusionStep"]
+    assert kinds_of(trips) == [*one_round * 5, "AdvanceStep", "ConfusionStep"]
 
 
-def test_one_histogram_per_split_and_the_root_travel(client, trips):
-    fit(client, n_estimators=3)
+@pytest.mark.parametrize(
+    ("limits", "n_splits"),
+    [({"max_depth": 3}, 2), ({"max_leaf_nodes": 6}, 4)],
+    ids=["one trip per level", "one trip per split but the last"],
+)
+def test_votes_for_every_class_take_one_trip_more(client, trips, limits, n_splits):
+    fit(client, DaskConfusionBoostingClassifier, n_estimators=3, **limits)
+    one_round = ["LeafAdvanceStep", *["SplitStep"] * n_splits, "SumLeavesStep"]
+    assert kinds_of(trips) == [*one_round * 3, "LeafAdvanceStep", "ConfusionStep"]
+
+
+@pytest.mark.parametrize("classifier", [DaskCoMBoClassifier, DaskConfusionBoostingClassifier])
+def test_one_histogram_per_split_and_the_root_travel(client, trips, classifier):
+    fit(client, classifier, n_estimators=3, max_depth=3)
     for step, answer in trips:
         if isinstance(step, SplitStep):
             assert len(answer) == len(step.splits)
-        elif isinstance(step, AdvanceStep) and step.with_root:
+        elif isinstance(step, RoundStep) and step.with_root:
             assert len(answer.root) == 1
+
+
+def test_objective_travels_once_and_votes_only_as_factors(client, trips):
+    fit(client, DaskConfusionBoostingClassifier, n_estimators=3, max_depth=2)
+    rounds = [step for step, _ in trips if isinstance(step, LeafAdvanceStep)]
+    assert [step.objective is None for step in rounds] == [False, True, True, True]
+    trees = [step.vote.ballot for step in rounds[1:]]
+    trees += [step.tree for step, _ in trips if isinstance(step, SumLeavesStep)]
+    assert [tree.votes for tree in trees] == [None] * 6
 
 
 def test_last_vote_travels_with_the_first_trip_of_the_next_round(client, trips):
