@@ -7,17 +7,18 @@ import numpy as np
 from reference import quantised_twin
 from sklearn.utils import check_random_state
 
-from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
 from comboost._table.categories import Categories
 
 ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}
+CLASSIFIERS = ALGORITHMS | {"votes": ConfusionBoostingClassifier}
 
 
 def booster_for(problem, **changed):
     """The package's classifier with the settings of a problem."""
     parameters = {name: value for name, value in problem.settings.items() if name not in ("algorithm", "seed")}
-    algorithm = ALGORITHMS[problem.settings.get("algorithm", "combo")]
+    algorithm = CLASSIFIERS[problem.settings.get("algorithm", "combo")]
     parameters |= {"cost_matrix": problem.cost_matrix, "random_state": problem.settings.get("seed", 0)}
     if problem.categorical:
         parameters["categorical_features"] = list(problem.categorical)

@@ -5,12 +5,13 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from boosters import StopAfter
 from clusters import cut, on_dask, same_bytes
 from distributed import Client, LocalCluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import booster_for, fit
-from strategies import problems
+from strategies import problems, vote_settings
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._dtypes import MAX_PAIRED
@@ -24,10 +25,17 @@ def draw_sizes(data, n_rows, n_parts):
     return np.diff([0, *cuts, n_rows]).tolist()
 
 
+def any_problems(**kinds):
+    """Draw problems of all classifiers."""
+    return problems(**kinds) | problems(settings=vote_settings, max_rounds=8, **kinds)
+
+
 @pytest.mark.parametrize("n_workers", [1, 2, 4])
-@settings(max_examples=10)
+@settings(max_examples=16)
 @given(
-    problem=problems() | problems(missing=True, categories=True), n_parts=st.sampled_from([1, 2, 3, 8]), data=st.data()
+    problem=any_problems() | any_problems(missing=True, categories=True),
+    n_parts=st.sampled_from([1, 2, 3, 8]),
+    data=st.data(),
 )
 def test_model_is_bit_identical_for_any_cut_and_order_of_rows(clients, n_workers, problem, n_parts, data):
     order = np.array(data.draw(st.permutations(range(len(problem.y)))))
@@ -160,6 +168,15 @@ def test_warm_start_on_a_cluster_is_one_fit(client, classifier):
     model.fit(cut(X, [700, 784]), cut(y, [700, 784]))
     model.set_params(n_estimators=7).fit(cut(X, [300, 1184]), cut(y, [300, 1184]))
     assert same_bytes(model, local.fit(X, y))
+
+
+@pytest.mark.parametrize("classifier", [CoMBoClassifier, ConfusionBoostingClassifier])
+def test_callback_that_ends_a_fit_ends_it_on_a_cluster(client, classifier):
+    X, y = load_yeast(return_X_y=True)
+    local = classifier(random_state=0, n_estimators=6, max_depth=3)
+    model = on_dask(local, client).set_callbacks(StopAfter(2)).fit(cut(X, [700, 784]), cut(y, [700, 784]))
+    assert model.stop_reason_ == "callback"
+    assert same_bytes(model.set_callbacks(), local.set_callbacks(StopAfter(2)).fit(X, y).set_callbacks())
 
 
 def test_warm_start_refuses_other_rows(client):
