@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 import comboost
-from comboost import AdaBoostMMClassifier, CoMBoClassifier
-from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier
+from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
+from comboost.dask import DaskAdaBoostMMClassifier, DaskCoMBoClassifier, DaskConfusionBoostingClassifier
 
+ESTIMATORS = [CoMBoClassifier, AdaBoostMMClassifier, ConfusionBoostingClassifier]
+DASK_ESTIMATORS = [DaskCoMBoClassifier, DaskAdaBoostMMClassifier, DaskConfusionBoostingClassifier]
 PACKAGE = Path(comboost.__file__).parent
 PAGE = Path(__file__).parents[1] / "ARCHITECTURE.md"
 ROOM = re.compile(r"^\| `(\w+)` \| (.*?) \|", flags=re.MULTILINE)
@@ -91,16 +93,14 @@ def test_no_name_is_defined_in_two_modules():
     assert {name: paths for name, paths in defined.items() if len(paths) > 1 and name != "__all__"} == {}
 
 
-@pytest.mark.parametrize(
-    "estimator", [CoMBoClassifier, AdaBoostMMClassifier, DaskCoMBoClassifier, DaskAdaBoostMMClassifier]
-)
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, *DASK_ESTIMATORS])
 def test_documented_defaults_are_the_defaults(estimator):
     documented = dict(re.findall(r"^(\w+) : .*?default=([^,\n]+)$", inspect.getdoc(estimator), flags=re.MULTILINE))
     actual = {name: parameter.default for name, parameter in inspect.signature(estimator).parameters.items()}
     assert {name: ast.literal_eval(text) for name, text in documented.items()} == actual
 
 
-@pytest.mark.parametrize("estimator", [CoMBoClassifier, AdaBoostMMClassifier])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_fitted_attributes_are_documented(estimator):
     model = estimator(n_estimators=1).fit([[0.0], [1.0]], [0, 1])
     public = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}

@@ -240,17 +240,36 @@ def test_what_is_no_client_is_refused():
         DaskCoMBoClassifier(client="tcp://127.0.0.1").fit(lazy(ROWS), lazy([0, 0, 1, 1]))
 
 
-def test_rows_too_many_for_a_worker_are_refused_before_memory_runs_out(client):
+@pytest.fixture
+def limited(client):
+    """Workers that may take only 20 MiB each."""
+
     def limit_memory(dask_worker, limit):
         dask_worker.memory_manager.memory_limit = limit
 
-    client.run(limit_memory, limit=2**20)
-    X = da.random.random((100_000, 1), chunks=(50_000, 1))
-    try:
-        with pytest.raises(MemoryError, match=r"its memory limit is 0\.0; use more workers"):
-            DaskCoMBoClassifier(client=client).fit(X, (X[:, 0] > 0.5).astype(int))
-    finally:
-        client.run(limit_memory, limit=None)
+    client.run(limit_memory, limit=20 * 2**20)
+    yield client
+    client.run(limit_memory, limit=None)
+
+
+@pytest.mark.parametrize(
+    ("model", "n_rows", "n_classes"),
+    [(DaskCoMBoClassifier(), 10**6, 2), (DaskConfusionBoostingClassifier(max_depth=None), 2000, 50)],
+    ids=["rows", "leaves"],
+)
+def test_fit_too_large_for_a_worker_is_refused_before_memory_runs_out(limited, model, n_rows, n_classes):
+    X = da.random.random((n_rows, 1), chunks=(n_rows // 2, 1))
+    with pytest.raises(MemoryError, match=r"its memory limit is 0\.0; use more workers"):
+        model.set_params(client=limited).fit(X, (X[:, 0] * n_classes).astype(int))
+
+
+def test_trees_too_large_for_this_process_are_refused_before_memory_runs_out(client, monkeypatch):
+    monkeypatch.setattr("comboost.dask._memory.available_memory", lambda: 2**20)
+    model = DaskConfusionBoostingClassifier(client=client, max_depth=None)
+    y = np.arange(1000) % 3
+    with pytest.raises(MemoryError, match=r"1000 rows and 3 classes need about .* this process.*smaller trees"):
+        model.fit(lazy(y[:, np.newaxis], chunks=(500, 1)), lazy(y, chunks=500))
+    assert not hasattr(model, "classes_")
 
 
 def test_workers_that_are_paused_for_good_end_the_fit(monkeypatch):

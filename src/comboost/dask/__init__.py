@@ -7,6 +7,7 @@ The modules, in the order of the data; each imports only from those above it:
 - ``_coding``: a part, read and coded on its worker
 - ``_quantiles``: exact bin edges from counts of keys that add up
 - ``_survey``: what all parts together are like: classes, weights, categories
+- ``_memory``: what a fit takes, of a worker and of this process
 - ``_steps``: the questions to all shards, and how answers add up
 - ``_shard``: the rows of one worker, an actor
 - ``_shard_group``: all shards of a fit; lost ones are made anew

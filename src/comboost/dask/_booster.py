@@ -18,6 +18,7 @@ from comboost._estimators.booster import Booster
 from comboost._estimators.parameters import explained
 from comboost.dask._cluster import Cluster
 from comboost.dask._fit import SurveyedRows
+from comboost.dask._memory import FitShape, check_client_memory
 from comboost.dask._parts import is_collection, read_collections
 from comboost.dask._predicting import map_rows
 from comboost.dask._rows import DaskRows
@@ -102,12 +103,13 @@ class DaskBooster(Booster):
         categories = surveyed.survey.categories()
         bins = surveyed.find_bins(categories)
         learner = self._tree_learner(bins, plan, None if past is None else past.learned)
+        n_bins = int(bins.bin_offsets[-1])
+        shape = FitShape(n_rows, collection.n_features, len(found.classes), n_bins, self._limits())
+        check_client_memory(shape)
         settings = ShardSettings(
-            n_classes=len(found.classes),
+            shape=shape,
             bin_offsets=bins.bin_offsets,
             counted=learner.counts_rows,
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
             n_jobs=self.n_jobs,
             digested=self.warm_start,
         )

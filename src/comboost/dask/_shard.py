@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import RowDigest, digest_rows
 from comboost._dtypes import SUM, Sums
-from comboost._engine.memory import TreeLimits, footprint, in_gib
+from comboost._engine.memory import in_gib
 from comboost._engine.rows import BinnedRows
 from comboost._table.reading import class_masses
 from comboost.dask._cluster import LOOK_AFTER
 from comboost.dask._coding import CodedRows
+from comboost.dask._memory import FitShape
 from comboost.dask._steps import Answer, ShardState, add, unpack
 
 
@@ -33,26 +34,21 @@ class ShardSettings:
 
     Attributes
     ----------
-    n_classes : int
-        K.
+    shape : FitShape
+        The shape of the fit, which says how much memory it will take.
     bin_offsets : ndarray of int64
         Where the bins of every feature start in a histogram.
     counted : bool
         Whether histograms count rows, too.
-    max_depth, max_leaf_nodes : int or None
-        Depth and leaves of the trees, which say how much memory histograms will take; with a limit of leaves, trees
-        grow the best leaf first.
     n_jobs : int or None
         Threads of every kernel, as in joblib; None is as many as the worker has.
     digested : bool
         Whether a digest of the rows is asked for.
     """
 
-    n_classes: int
+    shape: FitShape
     bin_offsets: NDArray[np.int64]
     counted: bool
-    max_depth: int | None
-    max_leaf_nodes: int | None
     n_jobs: int | None
     digested: bool
 
@@ -85,8 +81,8 @@ class Shard:
     """
 
     def __init__(self, coded: list[CodedRows], settings: ShardSettings) -> None:
-        worker, n_classes = get_worker(), settings.n_classes
-        check_worker_memory(worker, sum(len(rows.labels) for rows in coded), settings)
+        worker, n_classes = get_worker(), settings.shape.n_classes
+        check_worker_memory(worker, sum(len(rows.labels) for rows in coded), settings.shape)
         rows = CodedRows.join(coded)
         self._facts = ShardFacts(
             worker.address,
@@ -103,7 +99,7 @@ class Shard:
             bin_offsets=np.require(settings.bin_offsets, requirements="A"),  # they may have arrived at any address
             counted=settings.counted,
         )
-        self._state = ShardState(binned, best_first=settings.max_leaf_nodes is not None)
+        self._state = ShardState(binned, best_first=settings.shape.limits.max_leaf_nodes is not None)
         self._children: list[ChildShard] = []
         self._last_number = 0
         self._last_answer: Answer = None
@@ -179,14 +175,13 @@ def threads_of(worker: Any, n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, int(joblib.cpu_count()) + 1 + n_jobs)
 
 
-def check_worker_memory(worker: Any, n_rows: int, settings: ShardSettings) -> None:
+def check_worker_memory(worker: Any, n_rows: int, shape: FitShape) -> None:
     """Raise if the rows of a worker would need more memory than it may take."""
     limit = worker.memory_manager.memory_limit
-    n_bins, n_features = int(settings.bin_offsets[-1]), len(settings.bin_offsets) - 1
-    needed = sum(footprint(n_rows, n_features, settings.n_classes, n_bins, TreeLimits(settings.max_depth)).values())
+    needed = shape.worker_bytes(n_rows)
     if limit and needed > limit:
         raise MemoryError(
             f"The {n_rows} rows of the worker at {worker.address} need about {in_gib(needed)} GiB, and its memory "
             f"limit is {in_gib(limit)}; use more workers, or workers with more memory, or fewer features, classes or "
-            "bins (max_bins)."
+            "bins (max_bins), or smaller trees (max_depth, max_leaf_nodes)."
         )
