@@ -31,7 +31,7 @@ def any_problems(**kinds):
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 4])
-@settings(max_examples=16)
+@settings(max_examples=14)
 @given(
     problem=any_problems() | any_problems(missing=True, categories=True),
     n_parts=st.sampled_from([1, 2, 3, 8]),
