@@ -3,7 +3,9 @@ import os
 import subprocess
 import sys
 import unicodedata
+from collections import Counter
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 
 import numpy as np
@@ -14,13 +16,19 @@ from sklearn.metrics import confusion_matrix, roc_auc_score
 from typer.testing import CliRunner
 
 import comboost
+from comboost._boosting import loop
 from comboost.cli import main
 from comboost.cli._app import app
-from comboost.cli._comparison import CLASSIFIERS, Certificate, compare_boosters, split_yeast
-from comboost.cli.demo import MEANINGS, STOP_REASONS, find_better, render_comparison
+from comboost.cli._comparison import BOUNDS, CLASSIFIERS, Certificate, compare_boosters, split_yeast
+from comboost.cli.demo import MEANINGS, STOP_REASONS, find_best, render_comparison
 
 N_ROUNDS = 12
 SEED = 3
+ESTIMATORS = {
+    "ConfusionBoosting": comboost.ConfusionBoostingClassifier,
+    "CoMBo": comboost.CoMBoClassifier,
+    "AdaBoost.MM": comboost.AdaBoostMMClassifier,
+}
 
 
 @pytest.fixture(scope="module")
@@ -28,25 +36,24 @@ def summary():
     return compare_boosters(seed=SEED, n_rounds=N_ROUNDS)
 
 
-@pytest.fixture(scope="module", params=CLASSIFIERS)
+@pytest.fixture(scope="module", params=ESTIMATORS)
 def pair(request, summary):
     """One method's result in the summary, and the same classifier fitted here, with the held-out rows."""
     X_train, X_held_out, y_train, y_held_out = split_yeast(SEED)
-    estimator = {"CoMBo": comboost.CoMBoClassifier, "AdaBoost.MM": comboost.AdaBoostMMClassifier}[request.param]
-    fitted = estimator(n_estimators=N_ROUNDS).fit(X_train, y_train)
+    fitted = ESTIMATORS[request.param](n_estimators=N_ROUNDS, random_state=SEED).fit(X_train, y_train)
     (result,) = (method for method in summary.methods if method.name == request.param)
     return result, fitted, X_held_out, y_held_out
 
 
-def print_to_text(renderable, encoding="utf-8"):
+def print_to_text(renderable, encoding="utf-8", width=80):
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    Console(file=stream, width=80, highlight=False).print(renderable)
+    Console(file=stream, width=width, highlight=False).print(renderable)
     stream.flush()
     return stream.buffer.getvalue().decode(encoding)
 
 
 def with_measures(summary, **changed):
-    """The summary with other measures, each given as (CoMBo, AdaBoost.MM)."""
+    """The summary with other measures, each given as (ConfusionBoosting, CoMBo, AdaBoost.MM)."""
     methods = [
         replace(method, measures=method.measures | {key: values[place] for key, values in changed.items()})
         for place, method in enumerate(summary.methods)
@@ -62,6 +69,10 @@ def run_in_pipe(*arguments, code="from comboost.cli import main; main()", **envi
 
 
 # what is computed
+
+
+def test_the_recommended_method_comes_first_and_then_the_papers_two(summary):
+    assert [method.name for method in summary.methods] == list(CLASSIFIERS) == list(ESTIMATORS)
 
 
 def test_parts_are_disjoint_and_every_class_is_in_both():
@@ -104,22 +115,29 @@ def test_rounds_and_stop_reason_are_the_estimators(pair):
     assert (result.n_rounds, result.stop_reason) == (fitted.n_iter_, fitted.stop_reason_)
 
 
-def test_certificate_is_computed_from_the_training_rows(summary):
+def test_certificate_is_computed_from_the_training_rows(pair):
+    result, fitted, _, _ = pair
+    if result.name == "AdaBoost.MM":  # whose loss bounds no norm
+        assert result.certificate is None
+        return
     X_train, _, y_train, _ = split_yeast(SEED)
-    fitted = comboost.CoMBoClassifier(n_estimators=N_ROUNDS).fit(X_train, y_train)
     shares = confusion_matrix(y_train, fitted.predict(X_train), labels=fitted.classes_, normalize="true")
     norm = np.linalg.norm(shares - np.diag(np.diag(shares)), ord=2)
-    assert summary.certificate.confusion_norm == pytest.approx(norm)
-    assert summary.certificate.loss_bound**2 == pytest.approx(fitted.loss_curve_[-1])
-    assert summary.certificate.product_bound**2 == pytest.approx(fitted.bound_curve_[-1])
+    assert result.certificate.confusion_norm == pytest.approx(norm)
+    assert ("log-loss" in result.certificate.bounds) == (getattr(fitted, "loss", None) == "log")
+    loss, promise = result.certificate.bounds.values()
+    assert (loss**2, promise**2) == pytest.approx((fitted.loss_curve_[-1], fitted.bound_curve_[-1]))
 
 
 @pytest.mark.parametrize("n_rounds", [1, N_ROUNDS])
-def test_certificate_holds(n_rounds):
-    certificate = compare_boosters(seed=SEED, n_rounds=n_rounds).certificate
-    assert certificate.confusion_norm <= certificate.bound
-    # the rounding that DESIGN.md section 3 allows
-    assert certificate.loss_bound <= certificate.product_bound * (1 + 1e-5)
+def test_certificates_hold(n_rounds):
+    methods = compare_boosters(seed=SEED, n_rounds=n_rounds).methods
+    certificates = [method.certificate for method in methods if method.certificate is not None]
+    assert len(certificates) == len(BOUNDS)
+    for certificate in certificates:
+        assert certificate.confusion_norm <= certificate.bound
+        loss, promise = certificate.bounds.values()
+        assert loss <= promise * (1 + 1e-5)  # the rounding that DESIGN.md section 3 allows
 
 
 def test_every_round_is_reported_and_reporting_changes_nothing(summary):
@@ -136,23 +154,27 @@ def test_summary_is_the_same_for_any_number_of_threads(summary):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "lower_is_better", "better"),
+    ("values", "lower_is_better", "best"),
     [
-        (0.2, 0.1, False, 0),
-        (0.1, 0.2, False, 1),
-        (0.2, 0.1, True, 1),
-        (0.1, 0.2, True, 0),
-        (0.1, 0.1, True, None),
-        (0.1000, 0.1004, False, None),
-        (0.1000, 0.1006, False, 1),
+        ([0.3, 0.2, 0.1], False, [0]),
+        ([0.1, 0.2, 0.3], False, [2]),
+        ([0.3, 0.2, 0.1], True, [2]),
+        ([0.2, 0.1, 0.3], True, [1]),
+        ([0.2, 0.1, 0.2], False, [0, 2]),
+        ([0.1, 0.1, 0.2], True, [0, 1]),
+        ([0.1, 0.1, 0.1], True, []),
+        ([0.1000, 0.1004, 0.0996], False, []),
+        ([0.1000, 0.1004, 0.0900], False, [0, 1]),
+        ([0.1000, 0.1006, 0.0996], False, [1]),
     ],
 )
-def test_better_is_what_the_shown_digits_say(first, second, lower_is_better, better):
-    assert find_better(first, second, lower_is_better=lower_is_better) == better
+def test_best_are_all_that_look_best_unless_all_look_the_same(values, lower_is_better, best):
+    assert find_best(values, lower_is_better=lower_is_better) == best
 
 
-def test_every_class_has_a_line_with_its_sizes_and_recalls(summary):
-    lines = [line.split() for line in print_to_text(render_comparison(summary)).splitlines()]
+@pytest.mark.parametrize("width", [60, 80])
+def test_every_class_has_a_line_with_its_sizes_and_recalls(summary, width):
+    lines = [line.split() for line in print_to_text(render_comparison(summary), width=width).splitlines()]
     for size in summary.classes:
         (words,) = (line for line in lines if line and line[0] == size.name)
         recalls = [f"{method.recalls[size.name]:.3f}" for method in summary.methods]
@@ -162,39 +184,53 @@ def test_every_class_has_a_line_with_its_sizes_and_recalls(summary):
         assert ("rare" in words) == size.is_rare
 
 
-@pytest.mark.parametrize(("values", "marked"), [((0.9, 0.8), "0.900 * 0.800"), ((0.8, 0.9), "0.800 0.900 *")])
-def test_mark_goes_to_the_better_method_whichever_it_is(summary, values, marked):
+@pytest.mark.parametrize(
+    ("values", "marked"),
+    [
+        ((0.9, 0.8, 0.7), "0.900 * 0.800 0.700"),
+        ((0.7, 0.9, 0.8), "0.700 0.900 * 0.800"),
+        ((0.7, 0.8, 0.9), "0.700 0.800 0.900 *"),
+        ((0.9, 0.8, 0.9), "0.900 * 0.800 0.900 *"),
+        ((0.9, 0.9, 0.9), "0.900 0.900 0.900"),
+    ],
+)
+def test_mark_goes_to_the_best_method_whichever_it_is(summary, values, marked):
     shown = print_to_text(render_comparison(with_measures(summary, g_mean=values)))
     (line,) = (line for line in shown.splitlines() if line.strip().startswith("G-mean"))
     assert " ".join(line.split()).endswith(marked)
 
 
 def test_mark_of_the_norm_goes_to_the_lower_value(summary):
-    shown = print_to_text(render_comparison(with_measures(summary, confusion_norm=(0.9, 0.8))))
+    shown = print_to_text(render_comparison(with_measures(summary, confusion_norm=(0.9, 0.8, 0.9))))
     (line,) = (line for line in shown.splitlines() if line.strip().startswith("‖C‖ "))
-    assert " ".join(line.split()).endswith("0.900 0.800 *")
+    assert " ".join(line.split()).endswith("0.900 0.800 * 0.900")
 
 
-def test_verdict_says_where_adaboost_mm_wins(summary):
-    values = dict.fromkeys(MEANINGS, (0.5, 0.5))
-    values |= {"confusion_norm": (0.5, 0.6), "accuracy": (0.5, 0.6)}
+def test_verdict_says_who_is_best_in_what_and_names_all_who_share_it(summary):
+    values = dict.fromkeys(MEANINGS, (0.5, 0.5, 0.5))
+    values |= {"confusion_norm": (0.5, 0.5, 0.6), "accuracy": (0.5, 0.4, 0.6)}
     shown = print_to_text(render_comparison(with_measures(summary, **values)))
-    assert "* better: CoMBo in ‖C‖; AdaBoost.MM in accuracy." in shown
+    assert "* best: ConfusionBoosting in ‖C‖; CoMBo in ‖C‖; AdaBoost.MM in accuracy." in shown
+    values["confusion_norm"] = (0.5, 0.6, 0.6)
+    shown = print_to_text(render_comparison(with_measures(summary, **values)))
+    assert "* best: ConfusionBoosting in ‖C‖; CoMBo in none; AdaBoost.MM in accuracy." in shown
 
 
-@pytest.mark.parametrize("reason", ["n_estimators", "no_edge", "perfect_learner", "loss_vanished"])
+def test_every_reason_of_the_loop_has_words():
+    reasons = {value for name, value in vars(loop).items() if name.isupper() and isinstance(value, str)}
+    assert reasons > loop.FINAL
+    assert set(STOP_REASONS) == reasons
+
+
+@pytest.mark.parametrize("reason", STOP_REASONS)
 def test_stop_reason_is_told_in_words(summary, reason):
     told = replace(summary, methods=tuple(replace(method, stop_reason=reason) for method in summary.methods))
     shown = print_to_text(render_comparison(told))
-    assert STOP_REASONS[reason] in shown
-    assert reason not in shown
+    for name in CLASSIFIERS:
+        assert f"{name}: {STOP_REASONS[reason]} (" in shown
 
 
-def test_unknown_stop_reason_is_told_as_it_is(summary):
-    told = replace(summary, methods=tuple(replace(method, stop_reason="callback") for method in summary.methods))
-    assert "CoMBo: callback (" in print_to_text(render_comparison(told))
-
-
+@pytest.mark.parametrize(("certified", "names"), BOUNDS.items())
 @pytest.mark.parametrize(
     ("bounds", "told"),
     [
@@ -204,17 +240,43 @@ def test_unknown_stop_reason_is_told_as_it_is(summary):
         ((3.0, 4.0), "Training rows only: it says nothing yet, no norm can exceed √(K−1) = 3."),
     ],
 )
-def test_certificate_is_told_with_what_its_bound_is_worth(summary, bounds, told):
-    shown = print_to_text(render_comparison(replace(summary, certificate=Certificate(0.0625, *bounds)))).splitlines()
-    chain = "‖C_S‖ = 0.0625 ≤ √(loss) = {:.3g} ≤ √(product bound) = {:.3g}".format(*bounds)
-    assert shown[-2:] == [chain, told]
+def test_certificate_is_told_with_what_its_bound_is_worth(summary, certified, names, bounds, told):
+    certificate = Certificate(0.0625, dict(zip(names, bounds, strict=True)))
+    methods = [
+        replace(method, certificate=certificate if method.name == certified else None) for method in summary.methods
+    ]
+    shown = print_to_text(render_comparison(replace(summary, methods=tuple(methods)))).splitlines()
+    chain = f"‖C_S‖ = 0.0625 ≤ √({names[0]}) = {bounds[0]:.3g} ≤ √({names[1]}) = {bounds[1]:.3g}"
+    assert shown[-3:] == [f"Certified for {certified}, on its training rows", chain, told]
+
+
+def test_certificates_are_shown_for_those_who_have_one(summary):
+    shown = print_to_text(render_comparison(summary))
+    for method in summary.methods:
+        assert (f"Certified for {method.name}," in shown) == (method.certificate is not None)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_output_fits_80_columns_in_any_encoding(summary, encoding):
-    shown = print_to_text(render_comparison(summary, ascii_only=encoding == "ascii"), encoding)
-    assert max(map(len, shown.splitlines())) <= 80
+@pytest.mark.parametrize("width", [60, 80])
+def test_output_fits_narrow_terminals_in_any_encoding_with_every_word_whole(summary, width, encoding):
+    tables = render_comparison(summary, ascii_only=encoding == "ascii")
+    shown = print_to_text(tables, encoding, width)
+    assert max(map(len, shown.splitlines())) <= width
     assert ("‖C‖" if encoding == "utf-8" else "||C||") in shown
+    words, all_words = (
+        Counter(word for word in text.split() if word.strip("-")) for text in (shown, print_to_text(tables, width=200))
+    )
+    assert words == all_words
+
+
+@pytest.mark.parametrize("width", [30, 40, 50])
+def test_terminal_that_is_too_narrow_breaks_words_but_hides_nothing(summary, width):
+    tables = render_comparison(summary, ascii_only=True)
+    signs, all_signs = (Counter(print_to_text(tables, "ascii", chosen)) for chosen in (width, 200))
+    for shown in (signs, all_signs):
+        for blank in " \n-":
+            del shown[blank]
+    assert signs == all_signs
 
 
 # the command
@@ -232,6 +294,15 @@ def test_output_in_a_pipe_that_takes_only_ascii():
     done = CliRunner(charset="ascii").invoke(app, ["demo", "--rounds", "2", "--seed", str(SEED)])
     assert (done.exit_code, done.stderr) == (0, "")
     assert "||C||" in done.stdout_bytes.decode("ascii")
+
+
+def test_each_method_boosts_for_its_own_default_unless_told(monkeypatch):
+    for n_rounds, (name, estimator) in enumerate(ESTIMATORS.items(), start=2):
+        monkeypatch.setitem(CLASSIFIERS, name, partial(estimator, n_estimators=n_rounds))
+    own, told = (CliRunner().invoke(app, ["demo", *arguments]).stdout for arguments in ([], ["--rounds", "5"]))
+    for n_rounds, name in enumerate(ESTIMATORS, start=2):
+        assert f"{name}: {STOP_REASONS['n_estimators']} ({n_rounds} rounds)" in own
+        assert f"{name}: {STOP_REASONS['n_estimators']} (5 rounds)" in told
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``comboost demo``: CoMBo beside AdaBoost.MM on the bundled Yeast data.
+"""``comboost demo``: confusion boosting beside the paper's CoMBo and AdaBoost.MM on the bundled Yeast data.
 
 In: a seed, the number of rounds, the number of threads. Out: tables in a terminal. `_comparison` computes a plain
 `Summary`; `render_comparison` turns that into tables; `demo` is the command, with the progress bar.
@@ -12,7 +12,7 @@ import typer
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from comboost.cli._comparison import CLASSIFIERS, Certificate, MethodResult, Summary, compare_boosters
@@ -21,10 +21,10 @@ from comboost.study._results import MEASURES
 SHOWN_DECIMALS = 3
 
 MEANINGS = {
-    "confusion_norm": "size of the confusions; lower is better",
+    "confusion_norm": "confusions; lower is better",
     "g_mean": "geometric mean of the recalls",
-    "mauc": "how well pairs of classes are told apart",
-    "accuracy": "share of all rows that are right",
+    "mauc": "classes told apart in pairs",
+    "accuracy": "share of rows that are right",
 }
 
 STOP_REASONS = {
@@ -33,7 +33,11 @@ STOP_REASONS = {
     "perfect_learner": "one tree makes no mistake",
     "loss_vanished": "nothing left to learn, the loss is zero",
     "rounding": "weights differ too much for exact sums",
+    "early_stopping": "validation no longer gets better",
+    "callback": "a callback asked for it",
 }
+
+RULE_UNDER_HEADS = box.Box(str(box.SIMPLE_HEAD).replace("─", "-"), ascii=True)  # which any terminal can show
 
 ASCII_SIGNS = str.maketrans({"‖": "||", "√": "sqrt", "≤": "<=", "−": "-"})
 
@@ -52,63 +56,60 @@ def render_comparison(summary: Summary, *, ascii_only: bool = False) -> Renderab
         recalls_by_class(summary),
         say("All classes together, on the held-out rows", "bold"),
         measures_overall(summary, say),
-        say(f"* better: {tell_winners(summary)}"),
+        say(f"* best: {tell_winners(summary)}"),
         say(f"One split (seed {summary.seed}) of few rows: another seed gives other figures."),
         say("\nHow training ended", "bold"),
         *(say(f"{method.name}: {tell_end(method)}") for method in summary.methods),
-        say("\nCertified for CoMBo, on its training rows", "bold"),
-        say(tell_chain(summary.certificate)),
-        say(tell_meaning(summary.certificate.bound, len(summary.classes))),
+        *(part for method in summary.methods for part in certificate_of(method, len(summary.classes), say)),
     )
 
 
 def recalls_by_class(summary: Summary) -> Table:
     """A table with a row per class."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("class")
-    table.add_column("")
-    table.add_column("train rows", justify="right")
-    table.add_column("held-out rows", justify="right")
-    for method in summary.methods:
-        table.add_column(method.name)
+    sizes = (Column("train\nrows", justify="right"), Column("held\nout", justify="right"))
+    table = open_table(summary, Column("class"), *sizes)
     for size in summary.classes:
-        figures = mark_better([method.recalls[size.name] for method in summary.methods])
-        rarity = Text("rare", "yellow") if size.is_rare else Text()
-        table.add_row(size.name, rarity, str(size.n_train), str(size.n_held_out), *figures)
+        figures = mark_best([method.recalls[size.name] for method in summary.methods])
+        name = Text.assemble(size.name, (" rare" if size.is_rare else "", "yellow"))
+        table.add_row(name, str(size.n_train), str(size.n_held_out), *figures)
     return table
 
 
 def measures_overall(summary: Summary, say: Callable[[str], Text]) -> Table:
     """A table with a row per measure."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("measure")
-    table.add_column("")
-    for method in summary.methods:
-        table.add_column(method.name)
+    table = open_table(summary, Column("measure"), Column("what it is"))
     for name, meaning in MEANINGS.items():
         values = [method.measures[name] for method in summary.methods]
-        figures = mark_better(values, lower_is_better=MEASURES[name].lower_is_better)
+        figures = mark_best(values, lower_is_better=MEASURES[name].lower_is_better)
         table.add_row(say(MEASURES[name].label), meaning, *figures)
     return table
 
 
-def mark_better(values: list[float], *, lower_is_better: bool = False) -> list[Text]:
-    """The figures, the better of them with a star."""
-    better = find_better(*values, lower_is_better=lower_is_better)
+def open_table(summary: Summary, *columns: Column) -> Table:
+    """A table of the columns given and one per method, narrow enough for 60 characters in a line."""
+    heads = [method.name.replace("Boosting", "\nBoosting") for method in summary.methods]
+    table = Table(*columns, *heads, box=RULE_UNDER_HEADS, padding=(0, 1, 0, 0), pad_edge=False)
+    for column in table.columns:
+        column.overflow = "fold"  # otherwise rich cuts words off, with a sign that is not ASCII
+    return table
+
+
+def mark_best(values: list[float], *, lower_is_better: bool = False) -> list[Text]:
+    """The figures, the best of them with a star."""
+    figures = [f"{value:.{SHOWN_DECIMALS}f}" for value in values]
+    best = find_best(values, lower_is_better=lower_is_better)
     return [
-        Text(f"{value:.{SHOWN_DECIMALS}f} *", "bold green") if place == better else Text(f"{value:.{SHOWN_DECIMALS}f}")
-        for place, value in enumerate(values)
+        Text(f"{figure} *", "bold green") if place in best else Text(figure) for place, figure in enumerate(figures)
     ]
 
 
 def tell_winners(summary: Summary) -> str:
-    """Say in one sentence who is better in what; nobody is if the figures are equal."""
+    """Say in one sentence who is best in what, as the stars do."""
     won: list[list[str]] = [[] for _ in summary.methods]
     for name in MEANINGS:
-        first, second = (method.measures[name] for method in summary.methods)
-        better = find_better(first, second, lower_is_better=MEASURES[name].lower_is_better)
-        if better is not None:
-            won[better].append(MEASURES[name].label)
+        values = [method.measures[name] for method in summary.methods]
+        for place in find_best(values, lower_is_better=MEASURES[name].lower_is_better):
+            won[place].append(MEASURES[name].label)
     parts = [
         f"{method.name} in {', '.join(labels) or 'none'}" for method, labels in zip(summary.methods, won, strict=True)
     ]
@@ -117,14 +118,24 @@ def tell_winners(summary: Summary) -> str:
 
 def tell_end(method: MethodResult) -> str:
     """Say why training ended, and when."""
-    reason = STOP_REASONS.get(method.stop_reason, method.stop_reason)
-    return f"{reason} ({method.n_rounds} {'round' if method.n_rounds == 1 else 'rounds'})"
+    return f"{STOP_REASONS[method.stop_reason]} ({method.n_rounds} {'round' if method.n_rounds == 1 else 'rounds'})"
+
+
+def certificate_of(method: MethodResult, n_classes: int, say: Callable[[str, str], Text]) -> list[Text]:
+    """What holds for a method's confusion matrix and what that is worth, if anything holds."""
+    if method.certificate is None:
+        return []
+    return [
+        say(f"\nCertified for {method.name}, on its training rows", "bold"),
+        say(tell_chain(method.certificate), ""),
+        say(tell_meaning(method.certificate.bound, n_classes), ""),
+    ]
 
 
 def tell_chain(certificate: Certificate) -> str:
-    """Say the norm and its two bounds."""
-    norm, loss, product = certificate.confusion_norm, certificate.loss_bound, certificate.product_bound
-    return f"‖C_S‖ = {norm:.3g} ≤ √(loss) = {loss:.3g} ≤ √(product bound) = {product:.3g}"
+    """Say the norm and its bounds."""
+    bounds = (f"√({name}) = {bound:.3g}" for name, bound in certificate.bounds.items())
+    return " ≤ ".join([f"‖C_S‖ = {certificate.confusion_norm:.3g}", *bounds])
 
 
 def tell_meaning(bound: float, n_classes: int) -> str:
@@ -139,21 +150,22 @@ def tell_meaning(bound: float, n_classes: int) -> str:
     return f"Training rows only: {promise}."
 
 
-def find_better(first: float, second: float, *, lower_is_better: bool = False) -> int | None:
-    """Say which of two figures is better: 0, 1, or None if they look the same in the table.
+def find_best(values: list[float], *, lower_is_better: bool = False) -> list[int]:
+    """Places of the best figures: all that look like the best one in the table, or none if all figures look the same.
 
     Examples
     --------
-    >>> from comboost.cli.demo import find_better
-    >>> find_better(0.7, 0.6), find_better(0.7, 0.6, lower_is_better=True)
-    (0, 1)
-    >>> find_better(0.70001, 0.70002) is None
-    True
+    >>> from comboost.cli.demo import find_best
+    >>> find_best([0.7, 0.6, 0.5]), find_best([0.7, 0.6, 0.5], lower_is_better=True)
+    ([0], [2])
+    >>> find_best([0.70001, 0.70002, 0.5]), find_best([0.70001, 0.70002, 0.7])
+    ([0, 1], [])
     """
-    first, second = round(first, SHOWN_DECIMALS), round(second, SHOWN_DECIMALS)
-    if first == second:
-        return None
-    return int((first < second) != lower_is_better)
+    shown = [round(value, SHOWN_DECIMALS) for value in values]
+    if len(set(shown)) == 1:
+        return []
+    best = min(shown) if lower_is_better else max(shown)
+    return [place for place, value in enumerate(shown) if value == best]
 
 
 def check_threads(jobs: int | None) -> int | None:
@@ -165,16 +177,20 @@ def check_threads(jobs: int | None) -> int | None:
 
 def demo(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides which rows are held out.")] = 0,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of boosting, for each method.")] = 200,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Rounds of boosting.", show_default="each method's own")
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(callback=check_threads, help="Threads; -1 for one per core.", show_default="one")
     ] = None,
 ) -> None:
-    """Compare CoMBo with AdaBoost.MM on the bundled Yeast data."""
+    """Compare confusion boosting with CoMBo and AdaBoost.MM on the bundled Yeast data."""
     errors = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
-        tasks = {name: progress.add_task(name, total=rounds) for name in CLASSIFIERS}
+        tasks = {
+            name: progress.add_task(name, total=rounds or make().n_estimators) for name, make in CLASSIFIERS.items()
+        }
         summary = compare_boosters(
             seed=seed,
             n_rounds=rounds,
