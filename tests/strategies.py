@@ -187,6 +187,26 @@ def fit_settings(n_features, *, max_rounds=12):
     )
 
 
+def vote_settings(n_features, *, max_rounds=8):
+    """Draw keyword arguments of the ``fit`` of the twin whose leaves vote for every class."""
+    return st.fixed_dictionaries(
+        {"algorithm": st.just("votes"), "n_estimators": st.integers(1, max_rounds)},
+        optional={
+            "loss": st.sampled_from(["log", "exponential"]),
+            "learning_rate": st.sampled_from([1.0, 0.5, 0.1]) | st.floats(0.01, 1.0),
+            "smoothing": st.sampled_from([0.01, 0.0, 1.0]) | st.floats(0.0, 1.0),
+            "balance": st.sampled_from([1.0, 0.0, 0.5]) | st.floats(0.0, 1.0),
+            "max_depth": st.sampled_from([3, 1, 2, 4, None]),
+            "max_leaf_nodes": st.none() | st.integers(2, 9),
+            "min_samples_leaf": st.integers(1, 4),
+            "min_weight_fraction_leaf": st.sampled_from([0.0, 0.01, 0.1, 0.25]) | st.floats(0.0, 0.5),
+            "max_features": st.none() | st.integers(1, n_features),
+            "max_bins": st.sampled_from([255, 2, 3, 5, 8]),
+            "seed": st.integers(0, 2**31 - 1),
+        },
+    )
+
+
 # Problems
 
 
@@ -203,11 +223,14 @@ def problems(
     missing=False,
     categories=False,
     max_rounds=12,
+    settings=fit_settings,
 ):
     """Draw a whole problem.
 
     Parameters
     ----------
+    settings : function
+        Draws the keyword arguments of ``fit``, given the number of features and ``max_rounds``.
     weighted, costed : bool
         Whether sample weights, or a cost matrix, may be given.
     wide : bool
@@ -225,12 +248,14 @@ def problems(
     if missing and sample_weight is not None and draw(st.booleans()):
         X[sample_weight == 0] = np.nan  # in some columns the only missing values, which training does not see
     cost_matrix = draw(st.none() | cost_matrices(n_classes)) if costed else None
-    settings = draw(fit_settings(n_features, max_rounds=max_rounds))
-    return Problem(X, y, sample_weight, cost_matrix, settings, categorical)
+    drawn = draw(settings(n_features, max_rounds=max_rounds))
+    return Problem(X, y, sample_weight, cost_matrix, drawn, categorical)
 
 
 @st.composite
-def balanced_problems(draw, *, max_rows_per_class=8, max_features=4, max_classes=5, max_rounds=12):
+def balanced_problems(
+    draw, *, max_rows_per_class=8, max_features=4, max_classes=5, max_rounds=12, settings=fit_settings
+):
     """Draw a problem without weights whose classes have the same number of rows."""
     n_classes = draw(st.integers(2, max_classes))
     rows_per_class = draw(st.integers(1, max_rows_per_class))
@@ -238,4 +263,18 @@ def balanced_problems(draw, *, max_rows_per_class=8, max_features=4, max_classes
     y = np.tile(np.arange(n_classes), rows_per_class)
     X = draw(feature_matrices(len(y), n_features))
     cost_matrix = draw(st.none() | cost_matrices(n_classes))
-    return Problem(X, y, None, cost_matrix, draw(fit_settings(n_features, max_rounds=max_rounds)))
+    return Problem(X, y, None, cost_matrix, draw(settings(n_features, max_rounds=max_rounds)))
+
+
+@st.composite
+def many_class_problems(draw, n_classes, *, max_rounds=2):
+    """Draw a problem of so many classes that most have one row; few bins, since the twin is slow."""
+    n_rows = n_classes + draw(st.integers(0, 60))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    y = np.concatenate([np.arange(n_classes), random.integers(n_classes, size=n_rows - n_classes)])
+    X = random.normal(size=(n_rows, 2))
+    X[:, 0] += 6 * y / n_classes
+    weights = draw(st.none() | st.just(random.integers(1, 4, n_rows).astype(float)))
+    costs = draw(st.none() | st.just(random.integers(0, 4, (n_classes, n_classes)) * (1.0 - np.eye(n_classes))))
+    few = {"max_bins": draw(st.integers(2, 8)), "max_depth": draw(st.integers(1, 3))}
+    return Problem(X, y, weights, costs, draw(vote_settings(2, max_rounds=max_rounds)) | few)
