@@ -4,20 +4,21 @@ import dataclasses
 from itertools import pairwise
 
 import numpy as np
-from reference import quantised_twin
+from reference import leaf_twin, quantised_twin
 from sklearn.utils import check_random_state
 
-from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
 from comboost._table.categories import Categories
 
 ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}
+CLASSIFIERS = ALGORITHMS | {"votes": ConfusionBoostingClassifier}
 
 
 def booster_for(problem, **changed):
     """The package's classifier with the settings of a problem."""
     parameters = {name: value for name, value in problem.settings.items() if name not in ("algorithm", "seed")}
-    algorithm = ALGORITHMS[problem.settings.get("algorithm", "combo")]
+    algorithm = CLASSIFIERS[problem.settings.get("algorithm", "combo")]
     parameters |= {"cost_matrix": problem.cost_matrix, "random_state": problem.settings.get("seed", 0)}
     if problem.categorical:
         parameters["categorical_features"] = list(problem.categorical)
@@ -32,10 +33,14 @@ def fit(problem, **changed):
 def fit_twin(problem, twin=quantised_twin):
     """The model of a problem that a twin makes, which the package's equals to the bit."""
     seed = int(check_random_state(problem.settings.get("seed", 0)).randint(np.iinfo(np.int32).max))
+    settings = {**problem.settings, "seed": seed}
+    if settings.get("algorithm") == "votes":
+        twin = leaf_twin
+        del settings["algorithm"]
     return twin.fit(
         problem.X,
         problem.y,
-        **{**problem.settings, "seed": seed},
+        **settings,
         cost_matrix=problem.cost_matrix,
         sample_weight=problem.sample_weight,
         categorical=problem.categorical,
@@ -74,7 +79,14 @@ def in_words(node, sets):
         left_codes = frozenset(np.flatnonzero(np.unpackbits(sets[node["set"]], bitorder="little")).tolist())
     bin_of = -1 if is_leaf or by_set else node["bin"]
     missing_left = bool(node["flags"] & MISSING_LEFT)
-    return node["feature"], bin_of, node["threshold"], node["left"], node["label"], missing_left, left_codes
+    left = -1 if is_leaf else node["left"]
+    return node["feature"], bin_of, node["threshold"], left, node["label"], missing_left, left_codes
+
+
+def leaf_votes(model):
+    """What the leaves of every tree vote for all classes, in the order of their nodes."""
+    trees = (model._forest.nodes[begin:end] for begin, end in pairwise(model._forest.offsets))
+    return [model._forest.votes[tree["left"][tree["feature"] == LEAF]] for tree in trees]
 
 
 def trees_of_twin(trees):

@@ -188,10 +188,11 @@ def fit_settings(n_features, *, max_rounds=12):
 
 
 def vote_settings(n_features, *, max_rounds=8):
-    """Draw keyword arguments of the ``fit`` of the twin whose leaves vote for every class."""
+    """Draw keyword arguments of the ``fit`` of the twin whose leaves vote for every class, none left to a default."""
     return st.fixed_dictionaries(
-        {"algorithm": st.just("votes"), "n_estimators": st.integers(1, max_rounds)},
-        optional={
+        {
+            "algorithm": st.just("votes"),
+            "n_estimators": st.integers(1, max_rounds),
             "loss": st.sampled_from(["log", "exponential"]),
             "learning_rate": st.sampled_from([1.0, 0.5, 0.1]) | st.floats(0.01, 1.0),
             "smoothing": st.sampled_from([0.01, 0.0, 1.0]) | st.floats(0.0, 1.0),
@@ -203,7 +204,7 @@ def vote_settings(n_features, *, max_rounds=8):
             "max_features": st.none() | st.integers(1, n_features),
             "max_bins": st.sampled_from([255, 2, 3, 5, 8]),
             "seed": st.integers(0, 2**31 - 1),
-        },
+        }
     )
 
 
