@@ -63,10 +63,19 @@ void search_rows(Grower& grower, const CodeColumns& codes, const comboost::CostT
     grower.search_rows(codes_of(codes), table.records(), partition, n_threads);
 }
 
-auto branch(Grower& grower) {
-    const auto& splits = grower.branch();
+auto records_of_splits(const std::vector<comboost::Split>& splits) {
     return copy_records<std::int32_t, comboost::Split, nb::shape<-1, kSplitWidth>>(splits,
                                                                                    {splits.size(), kSplitWidth});
+}
+
+auto branch(Grower& grower) { return records_of_splits(grower.branch()); }
+
+auto branch_best(Grower& grower) { return records_of_splits(grower.branch_best()); }
+
+auto leaf_costs(const Grower& grower) {
+    const std::vector<Sum> costs = grower.leaf_costs();
+    const std::size_t n_classes = grower.channels().n_classes;
+    return copy_records<Sum, Sum, nb::ndim<2>>(costs, {costs.size() / n_classes, n_classes});
 }
 
 void derive(const Grower& grower, const Histograms& old_histograms, const Histograms& counted,
@@ -114,6 +123,8 @@ void bind_growing(nb::module_& m) {
              "Finds the best splits of the frontier's nodes straight from their rows.")
         .def("branch", &branch,
              "Divides the frontier by the splits found: node, feature, bin and the set of codes that go left.")
+        .def("branch_best", &branch_best, "Divides the one leaf whose split raises the criterion most.")
+        .def("leaf_costs", &leaf_costs, "D of every class in every leaf, leaves in the order of their nodes.")
         .def("derive", &derive, "old_histograms"_a.noconvert(), "counted"_a.noconvert(), "counted_nodes"_a.noconvert(),
              "n_threads"_a, "histograms"_a.noconvert(), release, "Writes the new frontier's histograms.")
         .def("nodes", &nodes, "The nodes of the tree, as bytes of NODE_DTYPE.")

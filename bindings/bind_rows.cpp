@@ -1,5 +1,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 
@@ -20,6 +21,7 @@ using comboost::Weight;
 
 using Square = Array<const double, nb::ndim<2>, nb::c_contig>;
 using OutLabels = OutVector<Label>;
+using Leaves = Vector<comboost::RowIndex>;
 
 void construct_table(CostTable* self, const Vector<Label>& labels, const std::optional<Vector<Weight>>& weights,
                      std::size_t n_classes, bool counted) {
@@ -49,6 +51,46 @@ std::pair<Sum, double> advance(CostTable& table, const std::optional<Vector<Labe
     }
     const auto pass = table.advance(span_or_empty(votes), up, down, span_of(factors), n_threads);
     return {pass.loss, pass.largest};
+}
+
+void require_leaves(const CostTable& table, const Leaves& leaves, std::size_t n_leaves, int n_threads) {
+    require(leaves.size() == table.n_rows(), "leaves must have one entry per row");
+    comboost::for_each_block(leaves.size(), 1, n_threads, [&](std::size_t begin, std::size_t end) {
+        comboost::RowIndex largest = 0;
+        for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, leaves.data()[i]);
+        require(largest < n_leaves, "a row stands in no leaf");
+    });
+}
+
+std::tuple<Sum, double, Sum> advance_leaves(CostTable& table, const std::optional<Leaves>& leaves, const Square& growth,
+                                            const Square& shrink, const Square& factors,
+                                            const std::optional<Vector<double>>& tops,
+                                            const std::optional<Vector<double>>& bits, int n_threads) {
+    const std::size_t n_classes = table.n_classes();
+    require(factors.shape(0) == n_classes && factors.shape(1) == n_classes, "factors must be (n_classes, n_classes)");
+    require(growth.shape(1) == n_classes && shrink.shape(1) == n_classes && growth.shape(0) == shrink.shape(0),
+            "growth and shrink must be (n_leaves, n_classes)");
+    require(tops.has_value() == bits.has_value() && (!tops || (tops->size() == n_classes && bits->size() == n_classes)),
+            "tops and bits must have one entry per class");
+    if (leaves) require_leaves(table, *leaves, growth.shape(0), n_threads);
+    const auto pass = table.advance_leaves(span_or_empty(leaves), span_of(growth), span_of(shrink), span_of(factors),
+                                           span_or_empty(tops), span_or_empty(bits), n_threads);
+    return {pass.loss, pass.largest, pass.log_loss};
+}
+
+void sum_leaves(const CostTable& table, const Leaves& leaves, int n_threads,
+                const Array<Sum, nb::ndim<3>, nb::c_contig>& sums) {
+    require(sums.shape(1) == table.n_classes() && sums.shape(2) == table.n_classes(),
+            "sums must be (n_leaves, n_classes, n_classes)");
+    require_leaves(table, leaves, sums.shape(0), n_threads);
+    table.sum_leaves(span_of(leaves), sums.shape(0), n_threads, span_of(sums));
+}
+
+void sum_leaf_losses(const CostTable& table, const Leaves& leaves, int n_threads,
+                     const Array<Sum, nb::ndim<2>, nb::c_contig>& sums) {
+    require(sums.shape(1) == table.n_classes(), "sums must be (n_leaves, n_classes)");
+    require_leaves(table, leaves, sums.shape(0), n_threads);
+    table.sum_leaf_losses(span_of(leaves), span_of(sums));
 }
 
 void measure(const CostTable& table, const Vector<Label>& votes, int n_threads,
@@ -99,13 +141,23 @@ void split(Partition& partition, const CodeColumns& codes, const Splits& splits,
     }
 }
 
+comboost::Tree tree_of(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes,
+                       const SetBytes& sets, std::size_t n_rows) {
+    require_rows(partition, codes.shape(1));
+    require_rows(partition, n_rows);
+    require(nodes.shape(0) >= partition.n_nodes(), "the tree has fewer nodes than the partition");
+    return {records_of<comboost::Node>(nodes), records_of<comboost::CodeSet>(sets)};
+}
+
 void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& sets,
             int n_threads, const OutLabels& votes) {
-    require_rows(partition, codes.shape(1));
-    require_rows(partition, votes.size());
-    require(nodes.shape(0) >= partition.n_nodes(), "the tree has fewer nodes than the partition");
-    partition.settle(codes_of(codes), {records_of<comboost::Node>(nodes), records_of<comboost::CodeSet>(sets)},
-                     n_threads, span_of(votes));
+    partition.settle(codes_of(codes), tree_of(partition, codes, nodes, sets, votes.size()), n_threads, span_of(votes));
+}
+
+void settle_leaves(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& sets,
+                   int n_threads, const OutVector<comboost::RowIndex>& leaves) {
+    partition.settle_leaves(codes_of(codes), tree_of(partition, codes, nodes, sets, leaves.size()), n_threads,
+                            span_of(leaves));
 }
 
 void count_histograms(const CodeColumns& codes, const CostTable& table, const Partition& partition,
@@ -137,6 +189,15 @@ void bind_rows(nb::module_& m) {
         .def("advance", &advance, "votes"_a.noconvert().none(), "up"_a, "down"_a, "factors"_a.noconvert(),
              "n_threads"_a, release,
              "Adds a round's votes and quantises the costs; the loss and the largest row, both scaled.")
+        .def("advance_leaves", &advance_leaves, "leaves"_a.noconvert().none(), "growth"_a.noconvert(),
+             "shrink"_a.noconvert(), "factors"_a.noconvert(), "tops"_a.noconvert().none(), "bits"_a.noconvert().none(),
+             "n_threads"_a, release,
+             "Adds the votes of leaves for every class and quantises the costs; the loss, the largest row, the "
+             "log-loss.")
+        .def("sum_leaves", &sum_leaves, "leaves"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
+             "Writes the cost sums of every leaf by (truth, class).")
+        .def("sum_leaf_losses", &sum_leaf_losses, "leaves"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
+             "Writes the loss of every leaf by truth.")
         .def("measure", &measure, "votes"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
              "Writes the cost sums by (truth, class) that the votes would shrink, grow and leave.")
         .def("row_losses", &row_losses, "losses"_a.noconvert(), release, "Writes the loss of every row.")
@@ -151,7 +212,9 @@ void bind_rows(nb::module_& m) {
              release,
              "Divides nodes; the children become the next nodes, left before right. Writes the smaller of each two.")
         .def("settle", &settle, "codes"_a.noconvert(), "nodes"_a.noconvert(), "sets"_a.noconvert(), "n_threads"_a,
-             "votes"_a.noconvert(), release, "Writes the vote of the finished tree for every row.");
+             "votes"_a.noconvert(), release, "Writes the vote of the finished tree for every row.")
+        .def("settle_leaves", &settle_leaves, "codes"_a.noconvert(), "nodes"_a.noconvert(), "sets"_a.noconvert(),
+             "n_threads"_a, "leaves"_a.noconvert(), release, "Writes the leaf of the finished tree for every row.");
 
     nb::class_<comboost::RecordPacker>(m, "RecordPacker",
                                        "Memory for copies of records, kept from one count to the next.")

@@ -6,6 +6,7 @@ void bind_parallel(nanobind::module_& m);
 void bind_binning(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
 void bind_growing(nanobind::module_& m);
+void bind_balancing(nanobind::module_& m);
 void bind_predicting(nanobind::module_& m);
 }  // namespace comboost_python
 
@@ -15,5 +16,6 @@ NB_MODULE(_core, m) {
     comboost_python::bind_binning(m);
     comboost_python::bind_rows(m);
     comboost_python::bind_growing(m);
+    comboost_python::bind_balancing(m);
     comboost_python::bind_predicting(m);
 }

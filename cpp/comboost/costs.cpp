@@ -17,6 +17,20 @@ CostTable::CostTable(std::span<const Label> labels, std::span<const Weight> weig
     for (std::size_t i = 0; i < labels.size(); ++i) units_.data()[i * channels.size() + channels.count()] = 1;
 }
 
+template <class DoBlock>
+PassResult CostTable::pass_over_blocks(int n_threads, DoBlock&& do_block) const {
+    std::vector<PassResult> parts(n_blocks(n_rows()));
+    for_each_block(n_rows(), 4 * n_classes(), n_threads,
+                   [&](std::size_t begin, std::size_t end) { parts[begin / kBlock] = do_block(begin, end); });
+    PassResult result{0, 0.0, 0};
+    for (const PassResult& part : parts) {
+        result.loss += part.loss;
+        result.largest = std::max(result.largest, part.largest);
+        result.log_loss += part.log_loss;
+    }
+    return result;
+}
+
 PassResult CostTable::advance(std::span<const Label> votes, double up, double down, std::span<const double> factors,
                               int n_threads) {
     const Pass pass{labels_.data(),
@@ -28,16 +42,53 @@ PassResult CostTable::advance(std::span<const Label> votes, double up, double do
                     channels_,
                     excess_.data(),
                     units_.data()};
-    std::vector<PassResult> parts(n_blocks(n_rows()));
-    for_each_block(n_rows(), 4 * n_classes(), n_threads, [&](std::size_t begin, std::size_t end) {
-        parts[begin / kBlock] = kernels().advance(pass, begin, end);
+    return pass_over_blocks(n_threads,
+                            [&](std::size_t begin, std::size_t end) { return kernels().advance(pass, begin, end); });
+}
+
+PassResult CostTable::advance_leaves(std::span<const RowIndex> leaves, std::span<const double> growth,
+                                     std::span<const double> shrink, std::span<const double> factors,
+                                     std::span<const double> tops, std::span<const double> bits, int n_threads) {
+    const LeafPass pass{
+        labels_.data(), leaves.empty() ? nullptr : leaves.data(), records().weights, growth.data(), shrink.data(),
+        factors.data(), tops.empty() ? nullptr : tops.data(),     bits.data(),       channels_,     excess_.data(),
+        units_.data()};
+    return pass_over_blocks(
+        n_threads, [&](std::size_t begin, std::size_t end) { return kernels().advance_leaves(pass, begin, end); });
+}
+
+void CostTable::sum_leaves(std::span<const RowIndex> leaves, std::size_t n_leaves, int n_threads,
+                           std::span<Sum> sums) const {
+    constexpr std::size_t kMostSums = 1 << 20;  // of all parts together, unless there is but one
+    const std::size_t size = n_leaves * n_classes() * channels_.size();
+    const std::size_t work = n_rows() * channels_.size();
+    std::vector<std::vector<Sum>> parts(
+        std::max<std::size_t>(1, std::min(n_parts(work, n_threads), kMostSums / std::max<std::size_t>(1, size))),
+        std::vector<Sum>(size));
+    for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
+        kernels().sum_leaves(leaves.data(), labels_.data(), n_rows() * part / parts.size(),
+                             n_rows() * (part + 1) / parts.size(), records(), parts[part].data());
     });
-    PassResult result{0, 0.0};
-    for (const PassResult& part : parts) {
-        result.loss += part.loss;
-        result.largest = std::max(result.largest, part.largest);
-    }
-    return result;
+    for_each_task(n_leaves, size, n_threads, [&](std::size_t leaf) {
+        for (std::size_t truth = 0; truth < n_classes(); ++truth) {
+            const std::size_t place = leaf * n_classes() + truth;
+            Sum* row = sums.data() + place * n_classes();
+            Sum last = 0;  // a record's costs add up to zero over the classes
+            for (std::size_t j = 0; j + 1 < n_classes(); ++j) {
+                row[j] = 0;
+                for (const auto& part : parts) row[j] += part[place * channels_.size() + j];
+                last -= row[j];
+            }
+            row[n_classes() - 1] = last;
+            row[truth] = 0;
+        }
+    });
+}
+
+void CostTable::sum_leaf_losses(std::span<const RowIndex> leaves, std::span<Sum> sums) const {
+    std::fill(sums.begin(), sums.end(), 0);
+    for (std::size_t i = 0; i < n_rows(); ++i)
+        sums[leaves[i] * n_classes() + labels_[i]] += weight(i) * record(i)[channels_.loss()];
 }
 
 Unit CostTable::unit(std::size_t row, std::size_t label) const {

@@ -19,6 +19,19 @@ class CostTable {
     PassResult advance(std::span<const Label> votes, double up, double down, std::span<const double> factors,
                        int n_threads);
 
+    // Adds a round's votes for every class to the excess, then quantises the costs. `leaves` is empty if there is
+    // nothing to add; `growth` and `shrink` are exp(v) and exp(-v), K per leaf. `tops` and `bits` are empty for the
+    // exponential loss.
+    PassResult advance_leaves(std::span<const RowIndex> leaves, std::span<const double> growth,
+                              std::span<const double> shrink, std::span<const double> factors,
+                              std::span<const double> tops, std::span<const double> bits, int n_threads);
+
+    // The cost sums of every leaf by (true class, class), zero diagonal: n_leaves × K × K.
+    void sum_leaves(std::span<const RowIndex> leaves, std::size_t n_leaves, int n_threads, std::span<Sum> sums) const;
+
+    // The loss of every leaf by true class: n_leaves × K.
+    void sum_leaf_losses(std::span<const RowIndex> leaves, std::span<Sum> sums) const;
+
     // The cost sums by (true class, class), K×K each, split by what these votes would do: sums[0] of the entries that
     // would shrink (the rows voted right), sums[1] of those that would grow (a wrong row's entry voted for), sums[2] of
     // the rest.
@@ -38,6 +51,10 @@ class CostTable {
     Records records() const { return {units_.data(), weights_.empty() ? nullptr : weights_.data(), channels_}; }
 
   private:
+    // Does a pass over the blocks of rows.
+    template <class DoBlock>
+    PassResult pass_over_blocks(int n_threads, DoBlock&& do_block) const;
+
     Sum weight(std::size_t row) const { return weights_.empty() ? 1 : Sum{weights_[row]}; }
     const Unit* record(std::size_t row) const { return units_.data() + row * channels_.size(); }
     Unit unit(std::size_t row, std::size_t label) const;

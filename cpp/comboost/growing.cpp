@@ -29,6 +29,7 @@ double Grower::threshold(std::size_t feature, std::int32_t bin) const {
 void Grower::add_node(NodeSums sums) {
     nodes_.push_back({0.0, kLeaf, kLeaf, kNoSet, static_cast<Label>(sums.best_class()), 0, 0});
     sums_.push_back(std::move(sums));
+    found_.emplace_back();
 }
 
 void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round) {
@@ -37,9 +38,15 @@ void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round) {
     sets_.clear();
     sums_.clear();
     branched_.clear();
+    found_.clear();
     add_node(sum_bins(root_histogram.data(), layout().size(0), channels_));
-    frontier_begin_ = old_frontier_begin_ = 0;
-    found_.assign(1, Found{});
+    begin_frontier(0, 0, 0);
+}
+
+void Grower::begin_frontier(std::size_t begin, std::size_t old_begin, std::size_t old_size) {
+    frontier_begin_ = begin;
+    old_frontier_begin_ = old_begin;
+    old_frontier_size_ = old_size;
 }
 
 SplitRules Grower::split_rules() const {
@@ -81,9 +88,11 @@ void Grower::search_bins(std::span<const std::size_t> places, std::size_t work, 
 
 void Grower::keep(const Candidate& winner, const BinView& bins) {
     const Kind kind = kinds_[winner.feature];
-    Found& found = found_[winner.place];
-    found = {static_cast<std::int32_t>(winner.feature), winner.best, sum_left(bins, kind, channels_, winner.best)};
-    const bool left_is_heavier = found.left.loss >= sums_[frontier_begin_ + winner.place].loss - found.left.loss;
+    const NodeSums& node = sums_[frontier_begin_ + winner.place];
+    Found& found = found_[frontier_begin_ + winner.place];
+    found = {static_cast<std::int32_t>(winner.feature), winner.best, sum_left(bins, kind, channels_, winner.best),
+             winner.best.score.above(score_of(node, rules_.criterion))};
+    const bool left_is_heavier = found.left.loss >= node.loss - found.left.loss;
     complete_cut(bins, layout().size(winner.feature), kind, channels_, left_is_heavier, found.cut);
 }
 
@@ -109,21 +118,36 @@ void Grower::search_rows(const Codes& codes, const Records& records, const Parti
 
 const std::vector<Split>& Grower::branch() {
     branched_.clear();
+    const std::size_t begin = frontier_begin_;
     const std::size_t end = nodes_.size();
-    for (std::size_t node = frontier_begin_; node < end; ++node) {
-        Found& found = found_[node - frontier_begin_];
-        if (found.feature == kLeaf) continue;
-        divide(node, found);
-        NodeSums right = difference(sums_[node], found.left);
-        add_node(std::move(found.left));
-        add_node(std::move(right));
-    }
-    old_frontier_begin_ = std::exchange(frontier_begin_, end);
-    found_.assign(frontier_size(), Found{});
+    for (std::size_t node = begin; node < end; ++node)
+        if (found_[node].feature != kLeaf) divide(node);
+    begin_frontier(end, begin, end - begin);
     return branched_;
 }
 
-void Grower::divide(std::size_t place, const Found& found) {
+const std::vector<Split>& Grower::branch_best() {
+    branched_.clear();
+    const std::size_t end = nodes_.size();
+    std::size_t best = end;
+    for (std::size_t node = 0; node < end; ++node)
+        if (nodes_[node].feature == kLeaf && found_[node].feature != kLeaf &&
+            (best == end || found_[node].gain > found_[best].gain))
+            best = node;
+    if (best != end) divide(best);
+    begin_frontier(end, best, 1);
+    return branched_;
+}
+
+void Grower::divide(std::size_t node) {
+    Found found = std::move(found_[node]);
+    describe(node, found);
+    NodeSums right = difference(sums_[node], found.left);
+    add_node(std::move(found.left));
+    add_node(std::move(right));
+}
+
+void Grower::describe(std::size_t place, const Found& found) {
     const auto feature = static_cast<std::size_t>(found.feature);
     const bool by_set = needs_set(kinds_[feature], found.cut);
     const bool categorical = kinds_[feature] == Kind::categories;
@@ -151,6 +175,14 @@ void Grower::derive(const Sum* old_histograms, const Sum* counted, std::span<con
         subtract_histogram(parent, counted + k * size, size, histograms + place * size,
                            histograms + (place ^ 1) * size);
     });
+}
+
+std::vector<Sum> Grower::leaf_costs() const {
+    std::vector<Sum> costs;
+    for (std::size_t node = 0; node < nodes_.size(); ++node)
+        if (nodes_[node].feature == kLeaf)
+            costs.insert(costs.end(), sums_[node].costs.begin(), sums_[node].costs.end());
+    return costs;
 }
 
 Sum Grower::advantage() const {

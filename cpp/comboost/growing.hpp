@@ -1,4 +1,4 @@
-// A tree that grows level by level from the histograms of its frontier.
+// A tree that grows level by level, or the best leaf first, from the histograms of its frontier.
 #pragma once
 
 #include <span>
@@ -39,6 +39,10 @@ class Grower {
     // node.
     const std::vector<Split>& branch();
 
+    // Divides the one leaf, of the frontier or older, whose split raises the criterion most, the lowest on a tie; its
+    // children are the new frontier. No split if no leaf has one.
+    const std::vector<Split>& branch_best();
+
     // The histograms of the new frontier after branch(), from those of the old one and of the one child that was
     // counted of every split.
     void derive(const Sum* old_histograms, const Sum* counted, std::span<const std::int32_t> counted_nodes,
@@ -49,7 +53,10 @@ class Grower {
     const std::vector<Split>& branches() const { return branched_; }
     std::size_t frontier_begin() const { return frontier_begin_; }
     std::size_t frontier_size() const { return nodes_.size() - frontier_begin_; }
-    std::size_t old_frontier_size() const { return frontier_begin_ - old_frontier_begin_; }
+    std::size_t old_frontier_size() const { return old_frontier_size_; }
+
+    // D of every class in every leaf, leaves in the order of their nodes.
+    std::vector<Sum> leaf_costs() const;
 
     // A = -Σ of the leaves' costs, and Λ: their ratio is the edge.
     Sum advantage() const;
@@ -62,11 +69,12 @@ class Grower {
     Channels channels() const { return channels_; }
 
   private:
-    // The best split found of a node of the frontier.
+    // The best split found of a leaf.
     struct Found {
         std::int32_t feature = kLeaf;  // kLeaf if there is none
         Cut cut;
         NodeSums left;
+        double gain = 0.0;  // by how much it raises the criterion
     };
 
     // A feature to split a node of the frontier by.
@@ -86,7 +94,9 @@ class Grower {
 
     double threshold(std::size_t feature, std::int32_t bin) const;
     void add_node(NodeSums sums);
-    void divide(std::size_t place, const Found& found);  // turns a leaf into a split
+    void divide(std::size_t node);  // turns a leaf into a split, and adds its children
+    void describe(std::size_t place, const Found& found);
+    void begin_frontier(std::size_t begin, std::size_t old_begin, std::size_t old_size);
 
     std::vector<std::int64_t> bin_offsets_;
     std::vector<Kind> kinds_;
@@ -98,10 +108,11 @@ class Grower {
     std::uint64_t round_ = 0;
     std::size_t frontier_begin_ = 0;
     std::size_t old_frontier_begin_ = 0;
+    std::size_t old_frontier_size_ = 0;
     std::vector<Node> nodes_;
     std::vector<CodeSet> sets_;
     std::vector<NodeSums> sums_;  // of every node
-    std::vector<Found> found_;    // by place in the frontier
+    std::vector<Found> found_;    // of every node
     std::vector<Split> branched_;
 };
 

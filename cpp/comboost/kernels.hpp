@@ -17,6 +17,7 @@ struct Records {
 struct PassResult {
     Sum loss;        // Λ, the sum of n·Σ_j u(i,j)
     double largest;  // the largest Σ_j v(i,j), still scaled by 2^e
+    Sum log_loss;    // the sum of n·b(i) for the log-loss, 0 for others
 };
 
 // A pass over the rows: votes are added to the excess, costs quantised into the records.
@@ -27,6 +28,21 @@ struct Pass {
     const double* factors;  // K×K, zero diagonal
     double up;              // e^α
     double down;            // e^-α
+    Channels channels;
+    double* excess;  // K per row
+    Unit* units;     // one record per row
+};
+
+// A pass over the rows after a round in which leaves voted for every class.
+struct LeafPass {
+    const Label* labels;
+    const RowIndex* leaves;  // the leaf of every row; null if there are no votes to add
+    const Weight* weights;   // null if all are 1
+    const double* growth;    // K per leaf: exp(v)
+    const double* shrink;    // K per leaf: exp(-v)
+    const double* factors;   // K×K, zero diagonal
+    const double* tops;      // K, the most that a row of a class may cost; null for the exponential loss
+    const double* bits;      // K, what a bit of log-loss counts for a row of a class
     Channels channels;
     double* excess;  // K per row
     Unit* units;     // one record per row
@@ -51,8 +67,8 @@ struct Scanned {
 };
 
 // Trees whose paths are all made as long as the longest one, so that walking them needs no branches. Tree t has the
-// steps [t·(2^depth - 1), ...), the children of step s being 2s + 1 and 2s + 2, and the labels [t·2^depth, ...) of its
-// leaves.
+// steps [t·(2^depth - 1), ...), the children of step s being 2s + 1 and 2s + 2, and the labels, or rows of votes,
+// [t·2^depth, ...) of its leaves.
 struct LevelTrees {
     struct Step {
         std::uint32_t column;
@@ -65,6 +81,8 @@ struct LevelTrees {
     std::span<const double> weights;
     const Step* steps;
     const Label* labels;
+    const std::uint32_t* rows;  // of the leaves' votes for every class; null if leaves vote for one
+    const float* votes;
 };
 
 // Codes of a few rows, column after column. Columns are read up to a whole number of vectors.
@@ -79,11 +97,17 @@ struct CodeBlock {
 };
 
 struct Kernels {
-    // scores[row][label] += weight of every tree, in order of the trees.
+    // scores[row][label] += weight of every tree, in order of the trees, or scores[row] += votes of the leaf.
     void (*add_votes)(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores);
 
     // Does a pass for the rows begin .. end - 1.
     PassResult (*advance)(const Pass& pass, std::size_t begin, std::size_t end);
+
+    PassResult (*advance_leaves)(const LeafPass& pass, std::size_t begin, std::size_t end);
+
+    // Adds the records of the rows begin .. end - 1 to the sums of their leaf and class, K records per leaf.
+    void (*sum_leaves)(const RowIndex* leaves, const Label* labels, std::size_t begin, std::size_t end,
+                       const Records& records, Sum* sums);
 
     // Adds records to the histogram of one feature. The code of the k-th is codes[rows[k]], or codes[k] if `rows` is
     // null.

@@ -49,7 +49,7 @@ template <std::size_t K>
 PassResult advance_rows(const Pass& pass, std::size_t begin, std::size_t end) {
     const std::size_t n_classes = K ? K : pass.channels.n_classes;
     const std::size_t width = pass.channels.size();
-    PassResult result{0, 0.0};
+    PassResult result{0, 0.0, 0};
     for (std::size_t i = begin; i < end; ++i) {
         const std::size_t truth = pass.labels[i];
         double* __restrict excess = pass.excess + i * n_classes;
@@ -91,6 +91,82 @@ PassResult advance(const Pass& pass, std::size_t begin, std::size_t end) {
         case 7: return advance_rows<7>(pass, begin, end);
         case 8: return advance_rows<8>(pass, begin, end);
         default: return advance_rows<0>(pass, begin, end);
+    }
+}
+
+// The excess stays within these, so that it neither overflows nor becomes a denormal number, which would be slow.
+constexpr double kLeastExcess = 0x1p-960;
+constexpr double kMostExcess = 0x1p960;
+
+template <std::size_t K, bool Log>
+PassResult advance_leaf_rows(const LeafPass& pass, std::size_t begin, std::size_t end) {
+    const std::size_t n_classes = K ? K : pass.channels.n_classes;
+    const std::size_t width = pass.channels.size();
+    PassResult result{0, 0.0, 0};
+    for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t truth = pass.labels[i];
+        double* __restrict excess = pass.excess + i * n_classes;
+        if (pass.leaves != nullptr) {
+            const double* growth = pass.growth + pass.leaves[i] * n_classes;
+            const double shrink = pass.shrink[pass.leaves[i] * n_classes + truth];
+            for (std::size_t j = 0; j < n_classes; ++j)
+                excess[j] = std::min(std::max(excess[j] * (growth[j] * shrink), kLeastExcess), kMostExcess);
+            excess[truth] = 1.0;
+        }
+        const double* factors = pass.factors + truth * n_classes;
+        Unit* __restrict record = pass.units + i * width;
+        double row_sum = 0.0;
+        for (std::size_t j = 0; j < n_classes; ++j) row_sum += factors[j] * excess[j];
+        double share = 1.0;
+        const Sum weight = pass.weights == nullptr ? 1 : Sum{pass.weights[i]};
+        if (Log) {
+            share = pass.tops[truth] / (1.0 + row_sum);
+            result.log_loss += weight * std::llrint(pass.bits[truth] * std::log2(1.0 + row_sum));
+            row_sum *= share;
+        }
+        Unit loss = 0;
+        for (std::size_t j = 0; j < n_classes; ++j) {
+            const double v = factors[j] * excess[j];
+            const auto u = static_cast<Unit>(std::lrint(Log ? v * share : v));
+            loss += u;
+            record[j] = u;
+        }
+        record[truth] = -loss;
+        record[pass.channels.loss()] = loss;
+        result.largest = std::max(result.largest, row_sum);
+        result.loss += weight * loss;
+    }
+    return result;
+}
+
+template <std::size_t K>
+PassResult advance_leaf_rows(const LeafPass& pass, std::size_t begin, std::size_t end) {
+    return pass.tops == nullptr ? advance_leaf_rows<K, false>(pass, begin, end)
+                                : advance_leaf_rows<K, true>(pass, begin, end);
+}
+
+PassResult advance_leaves(const LeafPass& pass, std::size_t begin, std::size_t end) {
+    switch (pass.channels.n_classes) {
+        case 2: return advance_leaf_rows<2>(pass, begin, end);
+        case 3: return advance_leaf_rows<3>(pass, begin, end);
+        case 4: return advance_leaf_rows<4>(pass, begin, end);
+        case 5: return advance_leaf_rows<5>(pass, begin, end);
+        case 6: return advance_leaf_rows<6>(pass, begin, end);
+        case 7: return advance_leaf_rows<7>(pass, begin, end);
+        case 8: return advance_leaf_rows<8>(pass, begin, end);
+        default: return advance_leaf_rows<0>(pass, begin, end);
+    }
+}
+
+void sum_leaves(const RowIndex* leaves, const Label* labels, std::size_t begin, std::size_t end, const Records& records,
+                Sum* sums) {
+    const std::size_t n_classes = records.channels.n_classes;
+    const std::size_t width = records.channels.size();
+    for (std::size_t i = begin; i < end; ++i) {
+        Sum* __restrict to = sums + (leaves[i] * n_classes + labels[i]) * width;
+        const Unit* units = records.units + i * width;
+        const Sum weight = records.weights == nullptr ? 1 : Sum{records.weights[i]};
+        for (std::size_t v = 0; v < width; v += kLanes) store(load(to + v) + load_units(units + v) * weight, to + v);
     }
 }
 
@@ -322,10 +398,15 @@ CodeLanes find_leaves(const LevelTrees::Step* steps, const CodeBlock& block, std
     return leaves[0];
 }
 
-template <std::size_t Depth>
+// The votes of a leaf for every class.
+inline void add_votes(const float* votes, std::size_t n_classes, double* __restrict scores) {
+    for (std::size_t l = 0; l < n_classes; ++l) scores[l] += static_cast<double>(votes[l]);
+}
+
+template <std::size_t Depth, bool EveryClass>
 void add_level_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores) {
     const LevelTrees::Step* steps = trees.steps;
-    const Label* labels = trees.labels;
+    std::size_t first_leaf = 0;
     for (const double weight : trees.weights) {
         for (std::size_t first = 0; first < block.n_rows; first += sizeof(CodeLanes)) {
             const CodeLanes leaves = find_leaves<Depth>(steps, block, first);
@@ -333,12 +414,23 @@ void add_level_votes(const LevelTrees& trees, const CodeBlock& block, std::size_
             std::memcpy(leaf_of_row, &leaves, sizeof(leaves));
             double* row_scores = scores + first * n_classes;
             const std::size_t n_rows = std::min(sizeof(CodeLanes), block.n_rows - first);
-            for (std::size_t k = 0; k < n_rows; ++k, row_scores += n_classes)
-                row_scores[labels[leaf_of_row[k]]] += weight;
+            for (std::size_t k = 0; k < n_rows; ++k, row_scores += n_classes) {
+                const std::size_t leaf = first_leaf + leaf_of_row[k];
+                if (EveryClass)
+                    add_votes(trees.votes + trees.rows[leaf] * n_classes, n_classes, row_scores);
+                else
+                    row_scores[trees.labels[leaf]] += weight;
+            }
         }
         steps += (std::size_t{1} << Depth) - 1;
-        labels += std::size_t{1} << Depth;
+        first_leaf += std::size_t{1} << Depth;
     }
+}
+
+template <std::size_t Depth>
+void add_level_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores) {
+    trees.votes == nullptr ? add_level_votes<Depth, false>(trees, block, n_classes, scores)
+                           : add_level_votes<Depth, true>(trees, block, n_classes, scores);
 }
 
 void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores) {
@@ -357,6 +449,7 @@ void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_cl
 }  // namespace
 
 extern const Kernels table;
-const Kernels table{&add_votes, &advance, &accumulate, &scan<GiniSides>, &scan<CostSides>};
+const Kernels table{&add_votes,  &advance,         &advance_leaves, &sum_leaves,
+                    &accumulate, &scan<GiniSides>, &scan<CostSides>};
 
 }  // namespace comboost::COMBOOST_KERNELS

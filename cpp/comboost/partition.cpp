@@ -66,27 +66,37 @@ void Partition::divide(const Code* column, std::size_t node, int n_threads, Goes
 }
 
 void Partition::settle(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const {
-    if (tree.sets.empty())
-        settle_rows<false>(codes, tree, n_threads, votes);
-    else
-        settle_rows<true>(codes, tree, n_threads, votes);
+    settle_rows(codes, tree, n_threads, [&](RowIndex row, const Node& leaf) { votes[row] = leaf.label; });
 }
 
-template <bool WithSets>
-void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const {
+void Partition::settle_leaves(const Codes& codes, const Tree& tree, int n_threads, std::span<RowIndex> leaves) const {
+    settle_rows(codes, tree, n_threads,
+                [&](RowIndex row, const Node& leaf) { leaves[row] = static_cast<RowIndex>(leaf.left); });
+}
+
+template <class Reach>
+void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, Reach&& reach) const {
+    if (tree.sets.empty())
+        settle_rows<false>(codes, tree, n_threads, reach);
+    else
+        settle_rows<true>(codes, tree, n_threads, reach);
+}
+
+template <bool WithSets, class Reach>
+void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, Reach&& reach) const {
     for (std::size_t c = 0; c < cells_.size(); ++c) {
         const Cell& cell = cells_[c];
         if (cell.divided) continue;
         const RowIndex* rows = buffers_[cell.buffer].data() + cell.begin;
         for_each_block(cell.end - cell.begin, 1, n_threads, [&](std::size_t begin, std::size_t end) {
             for (std::size_t k = begin; k < end; ++k) {
-                std::size_t node = c;
-                while (tree.nodes[node].feature != kLeaf) {
-                    const Node& inner = tree.nodes[node];
-                    const Code code = codes.column(static_cast<std::size_t>(inner.feature))[rows[k]];
-                    node = static_cast<std::size_t>(inner.left) + (tree.goes_left<WithSets>(inner, code) ? 0 : 1);
+                const Node* node = &tree.nodes[c];
+                while (node->feature != kLeaf) {
+                    const Code code = codes.column(static_cast<std::size_t>(node->feature))[rows[k]];
+                    node = &tree.nodes[static_cast<std::size_t>(node->left) +
+                                       (tree.goes_left<WithSets>(*node, code) ? 0 : 1)];
                 }
-                votes[rows[k]] = tree.nodes[node].label;
+                reach(rows[k], *node);
             }
         });
     }

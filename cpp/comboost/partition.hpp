@@ -29,6 +29,9 @@ class Partition {
     // here.
     void settle(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const;
 
+    // The leaf of every row, by the number that `left` of a leaf tells.
+    void settle_leaves(const Codes& codes, const Tree& tree, int n_threads, std::span<RowIndex> leaves) const;
+
     RowSet rows(std::size_t node) const;
     std::size_t n_nodes() const { return cells_.size(); }
 
@@ -44,8 +47,11 @@ class Partition {
     template <class GoesLeft>
     void divide(const Code* column, std::size_t node, int n_threads, GoesLeft&& goes_left);
 
-    template <bool WithSets>
-    void settle_rows(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const;
+    // Walks every row to its leaf; reach(row, leaf).
+    template <class Reach>
+    void settle_rows(const Codes& codes, const Tree& tree, int n_threads, Reach&& reach) const;
+    template <bool WithSets, class Reach>
+    void settle_rows(const Codes& codes, const Tree& tree, int n_threads, Reach&& reach) const;
 
     // A node's rows stand in one buffer, its children's in the same places of the other: nothing is copied back.
     std::vector<RowIndex> buffers_[2];

@@ -51,7 +51,10 @@ class LevelForest {
     enum class From { codes, values, values_with_missing };
 
     LevelForest(const Forest& forest, std::size_t first, std::size_t last, std::size_t depth, From from)
-        : depth_(depth), from_(from), weights_(forest.weights.subspan(first, last - first)) {
+        : depth_(depth),
+          from_(from),
+          weights_(forest.weights.subspan(first, last - first)),
+          votes_(forest.votes.empty() ? nullptr : forest.votes.data()) {
         const auto nodes = forest.nodes.subspan(static_cast<std::size_t>(forest.offsets[first]),
                                                 static_cast<std::size_t>(forest.offsets[last] - forest.offsets[first]));
         for (const Node& node : nodes)
@@ -62,13 +65,14 @@ class LevelForest {
 
         steps_.resize((last - first) * n_steps());
         labels_.resize((last - first) << depth);
+        if (votes_ != nullptr) rows_.resize(labels_.size());
         for (std::size_t t = first; t < last; ++t) {
             const Node* root = forest.nodes.data() + forest.offsets[t];
             fill(root, *root, t - first, 0);
         }
     }
 
-    LevelTrees trees() const { return {depth_, weights_, steps_.data(), labels_.data()}; }
+    LevelTrees trees() const { return {depth_, weights_, steps_.data(), labels_.data(), rows_.data(), votes_}; }
     const std::vector<Column>& columns() const { return columns_; }
     const std::vector<std::vector<double>>& thresholds() const { return thresholds_; }
 
@@ -109,7 +113,9 @@ class LevelForest {
     // level.
     void fill(const Node* root, const Node& node, std::size_t tree, std::size_t step) {
         if (step >= n_steps()) {
-            labels_[(tree << depth_) + step - n_steps()] = node.label;
+            const std::size_t leaf = (tree << depth_) + step - n_steps();
+            labels_[leaf] = node.label;
+            if (votes_ != nullptr) rows_[leaf] = static_cast<std::uint32_t>(node.left);
             return;
         }
         const bool is_leaf = node.feature == kLeaf;
@@ -123,11 +129,23 @@ class LevelForest {
     std::size_t depth_;
     From from_;
     std::span<const double> weights_;
+    const float* votes_;
     std::vector<Column> columns_;
     std::vector<std::vector<double>> thresholds_;
     std::vector<LevelTrees::Step> steps_;
     std::vector<Label> labels_;
+    std::vector<std::uint32_t> rows_;
 };
+
+// Adds what a leaf votes to the scores of a row.
+inline void add_leaf(const Forest& forest, std::size_t tree, const Node& leaf, std::size_t n_classes, double* scores) {
+    if (forest.votes.empty()) {
+        scores[leaf.label] += forest.weights[tree];
+        return;
+    }
+    const float* votes = forest.votes.data() + static_cast<std::size_t>(leaf.left) * n_classes;
+    for (std::size_t l = 0; l < n_classes; ++l) scores[l] += static_cast<double>(votes[l]);
+}
 
 // Makes trees of any depth vote on any rows, node by node; goes_left(row, node) decides.
 template <class GoesLeft>
@@ -138,7 +156,7 @@ void walk_trees(const Forest& forest, std::size_t first, std::size_t last, std::
             const Node* root = forest.nodes.data() + forest.offsets[t];
             const Node* node = root;
             while (node->feature != kLeaf) node = root + node->left + (goes_left(i, *node) ? 0 : 1);
-            scores[node->label] += forest.weights[t];
+            add_leaf(forest, t, *node, n_classes, scores);
         }
 }
 

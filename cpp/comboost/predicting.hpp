@@ -13,6 +13,7 @@ struct Forest {
     std::span<const CodeSet> sets;
     std::span<const std::int64_t> offsets;
     std::span<const double> weights;
+    std::span<const float> votes;  // K per leaf, if leaves vote for every class; `left` of a leaf is the row
 };
 
 // scores[i * n_classes + label] += weight for the trees first .. last - 1, in this order. `missing` says whether there

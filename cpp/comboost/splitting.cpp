@@ -13,6 +13,13 @@ std::size_t NodeSums::best_class() const {
 
 Sum NodeSums::best_cost() const { return *std::min_element(costs.begin(), costs.end()); }
 
+Score score_of(const NodeSums& node, Criterion criterion) {
+    if (criterion == Criterion::cost) return {-node.best_cost(), 0.0};
+    double squares = 0.0;
+    for (const Sum cost : node.costs) squares += static_cast<double>(cost) * static_cast<double>(cost);
+    return {0, node.loss == 0 ? 0.0 : squares / static_cast<double>(node.loss)};
+}
+
 void add_bins(const Sum* bins, std::size_t n_bins, const Channels& channels, NodeSums& sums) {
     Sum& last = sums.costs.back();
     for (std::size_t b = 0; b < n_bins; ++b) {

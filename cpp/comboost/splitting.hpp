@@ -46,7 +46,13 @@ struct Score {
     double gini = 0.0;
 
     bool operator>(const Score& other) const { return cost > other.cost || gini > other.gini; }
+
+    // By how much it is above another one.
+    double above(const Score& other) const { return static_cast<double>(cost - other.cost) + (gini - other.gini); }
 };
+
+// The score of a node that is not split.
+Score score_of(const NodeSums& node, Criterion criterion);
 
 struct BestBin {
     Score score;

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier
+from comboost._estimators.confusion import ConfusionBoostingClassifier
 
 __version__ = version("comboost")
-__all__ = ["AdaBoostMMClassifier", "CoMBoClassifier", "__version__"]
+__all__ = ["AdaBoostMMClassifier", "CoMBoClassifier", "ConfusionBoostingClassifier", "__version__"]

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 CODE = np.uint8  # bin of a value; one byte, since histograms of so few bins stay in the fastest cache
 LABEL = np.uint16  # class index
 WEIGHT = np.uint32  # integer sample weight
+LEAF_INDEX = np.uint32  # number of a leaf in its tree
 SUM = np.int64  # sums of weight times quantised cost
 
 Codes = NDArray[np.uint8]  # (n_features, n_samples): feature by feature, as histograms read them
@@ -14,6 +15,7 @@ Weights = NDArray[np.uint32]
 Sums = NDArray[np.int64]
 Floats = NDArray[np.float64]
 NodeBytes = NDArray[np.uint8]  # (n_nodes, NODE_DTYPE.itemsize): records cross the border as bytes
+LeafVotes = NDArray[np.float32]  # (n_leaves, n_classes)
 SetBytes = NDArray[np.uint8]  # (n_sets, 32): code c is in a set if bit c % 8 of byte c // 8 is 1
 
 #: A node of a flat tree. Children stand next to each other, so ``left`` says both. A value <= threshold goes left, and
@@ -44,6 +46,7 @@ Kinds = NDArray[np.uint8]
 
 MAX_BINS = 255  # of values; missing ones have a bin of their own, so that codes still fit a byte
 MAX_CLASSES = 65535
+MAX_PAIRED = 128  # classes of which a leaf sums up every pair; of more, it sums up every class
 MAX_ROWS = 2**32 - 1  # row indices are 32 bits wide
 
 MAX_WEIGHT_SUM = 2**32  # with units of at most 2**30, sums over all rows stay below 2**62

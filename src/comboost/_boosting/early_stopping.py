@@ -21,7 +21,7 @@ from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
 from comboost._boosting.warm_start import check_same_values
 from comboost._dtypes import LABEL, SUM, Floats, Labels, Weights
-from comboost._engine.votes import log_probabilities, margins, probabilities
+from comboost._engine.votes import margins
 from comboost._table.reading import TrainingSet, read_distinct, read_labels
 from comboost._table.table import RawTable
 from comboost._table.weights import integer_weights, read_weights
@@ -348,8 +348,15 @@ class ModelSoFar:
         vars(model).update(self._fit.attributes(self._history))
         return model
 
+    @cached_property
+    def _answering(self) -> Any:
+        """The estimator with as much of the rounds as it needs to tell what votes mean."""
+        model = copy.copy(self._estimator)
+        vars(model).update(self._fit.plan.voting.kept(self._history.alphas, self._history.promises))
+        return model
+
     def __getattr__(self, name: str) -> Any:
-        if name == "fitted" or (name.startswith("__") and not name.startswith("__sklearn")):
+        if name in ("fitted", "_answering") or (name.startswith("__") and not name.startswith("__sklearn")):
             raise AttributeError(name)  # what failed, or what Python looks for and no scorer
         return getattr(self.fitted, name)
 
@@ -373,11 +380,11 @@ class ModelSoFar:
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities."""
-        return probabilities(self._votes_on(X), self._estimator.proba, self._estimator._scale)
+        return np.asarray(self._answering._probabilities(self._votes_on(X)))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the class probabilities."""
-        return log_probabilities(self._votes_on(X), self._estimator.proba, self._estimator._scale)
+        return np.asarray(self._answering._log_probabilities(self._votes_on(X)))
 
     def decision_function(self, X: Any) -> Floats:
         """Weighted votes of every class."""

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, Learner, TreeLearner, shares_of
-from comboost._boosting.loop import BoostRules, History
+from comboost._boosting.loop import History
+from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprints
 from comboost._dtypes import Floats
 from comboost._engine.binning import BinMapper
-from comboost._engine.formulas import Objective, bound_curve, error_shares
+from comboost._engine.formulas import error_shares
 from comboost._engine.rows import MemoryRows, Rows, TreeRows
 from comboost._engine.votes import Audience
 from comboost._table.categories import Categories
@@ -29,10 +30,8 @@ class FitPlan:
     ----------
     parameters : mapping of str to Any
         The parameters of the estimator.
-    rules : BoostRules
-        How to boost.
-    objective : Objective
-        What to make small.
+    voting : Voting
+        How rounds vote, and what their votes make small.
     classes : ndarray
         The classes, sorted.
     n_rows : int
@@ -44,8 +43,7 @@ class FitPlan:
     """
 
     parameters: Mapping[str, Any]
-    rules: BoostRules
-    objective: Objective
+    voting: Voting
     classes: NDArray[Any]
     n_rows: int
     seed: int
@@ -78,14 +76,14 @@ class Fit(ABC):
 
     def bounds(self, history: History) -> Floats:
         """What the edges of the rounds promise."""
-        return bound_curve(self.plan.objective.start, history.edges, self.plan.rules.learning_rate)
+        return self.plan.voting.bounds(history.edges, history.promises)
 
     def attributes(self, history: History) -> dict[str, Any]:
         """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
         return {
             "classes_": self.plan.classes,
             "n_iter_": len(history),
-            "estimator_weights_": np.array(history.alphas),
+            **self.plan.voting.kept(history.alphas, history.promises),
             "edges_": np.array(history.edges),
             "loss_curve_": np.array(history.losses),
             "bound_curve_": self.bounds(history),

@@ -19,10 +19,11 @@ from comboost._engine.rows import Ballot, Costs, MemoryRows, TreeRows, empty_his
 
 
 class Hypothesis(NamedTuple):
-    """h_t: its ballot and A = −Σ_i D(i,h(i)) in the units of the round."""
+    """h_t: its ballot and A = −Σ_i D(i,h(i)) in the units of the round; of a tree, D of every class in every leaf."""
 
     ballot: Ballot
     advantage: int
+    leaf_costs: Sums | None = None
 
 
 class Learner(Protocol):
@@ -33,8 +34,8 @@ class Learner(Protocol):
     def learn(self, rows: Any, costs: Costs, round_idx: int) -> Hypothesis:
         """Learn h_t on D_t."""
 
-    def keep(self, hypothesis: Hypothesis, drop: float) -> None:
-        """Keep the hypothesis just learned; ``drop`` is by how much the logarithm of the loss fell."""
+    def keep(self, ballot: Any, drop: float) -> None:
+        """Keep the hypothesis just learned, as it voted; ``drop`` is by how much the logarithm of the loss fell."""
 
     def past_ballots(self) -> Iterator[Ballot]:
         """What the rounds of an earlier fit voted."""
@@ -50,6 +51,7 @@ class TreeRules:
     min_weight_fraction_leaf: float
     max_features: int
     seed: int
+    max_leaf_nodes: int | None = None
 
 
 def count_features(max_features: int | float | str | None, n_features: int) -> int:
@@ -118,6 +120,7 @@ class TreeLearner:
         )
         self.counts_rows = self._grower.counted
         self._max_depth = rules.max_depth
+        self._max_leaf_nodes = rules.max_leaf_nodes
         self._n_threads = n_threads
         self._histogram_bytes = 0
         self._past = past or TreePast([], np.zeros(len(bins.edges)))
@@ -125,11 +128,20 @@ class TreeLearner:
         self._importances: list[Floats] = []  # of the rounds learned here
 
     def learn(self, rows: TreeRows, costs: Costs, round_idx: int) -> Hypothesis:
-        """Grow a tree on the costs, one level at a time."""
+        """Grow a tree on the costs."""
         assert costs.root is not None
         self._grower.plant(costs.root, round_idx)
         self._histogram_bytes = costs.root.nbytes
-        histograms: Sums | None = costs.root
+        if self._max_leaf_nodes is None:
+            self._grow_levels(rows, costs.root)
+        else:
+            self._grow_best_first(rows, costs.root, self._max_leaf_nodes)
+        tree = Tree(self._grower.nodes(), self._grower.sets())
+        return Hypothesis(tree, self._grower.advantage, self._grower.leaf_costs())
+
+    def _grow_levels(self, rows: TreeRows, root: Sums) -> None:
+        """Divide all nodes of a level, level after level."""
+        histograms: Sums | None = root
         depth = 0
         while depth != self._max_depth:
             self._search(rows, histograms)
@@ -138,7 +150,26 @@ class TreeLearner:
             if len(splits) == 0 or depth == self._max_depth:
                 break
             histograms = self._descend(rows, histograms, splits)
-        return Hypothesis(Tree(self._grower.nodes(), self._grower.sets()), self._grower.advantage)
+
+    def _grow_best_first(self, rows: TreeRows, root: Sums, max_leaf_nodes: int) -> None:
+        """Divide the leaf whose split raises the criterion most, again and again."""
+        depths = [0]
+        open_leaves = {0: root}  # with their histograms, as far as these fit
+        self._search(rows, root)
+        for _ in range(2, max_leaf_nodes + 1):
+            splits = self._grower.branch_best()
+            if len(splits) == 0 or len(depths) // 2 + 2 == max_leaf_nodes:
+                return
+            parent, first = int(splits[0, 0]), len(depths)
+            depths += 2 * [depths[parent] + 1]
+            histograms = open_leaves.pop(parent, None)
+            if depths[-1] == self._max_depth:
+                rows.split(splits, count=False)
+                continue
+            children = self._descend(rows, histograms, splits)
+            self._search(rows, children)
+            if children is not None and (len(open_leaves) + 2) * self._histogram_bytes <= HISTOGRAM_BUDGET:
+                open_leaves.update({first: children[:1], first + 1: children[1:]})
 
     def _search(self, rows: TreeRows, histograms: Sums | None) -> None:
         if histograms is not None:
@@ -163,10 +194,9 @@ class TreeLearner:
         self._grower.derive(histograms, counted.histograms, counted.nodes, self._n_threads, children)
         return children
 
-    def keep(self, hypothesis: Hypothesis, drop: float) -> None:
+    def keep(self, ballot: Tree, drop: float) -> None:
         """Keep the tree, and give its features their shares of the drop."""
-        assert isinstance(hypothesis.ballot, Tree)
-        self.kept.append(hypothesis.ballot)
+        self.kept.append(ballot)
         shares = np.zeros_like(self._past.importances)
         self._grower.share_out(max(drop, 0.0), shares)
         self._importances.append(shares)
@@ -236,12 +266,11 @@ class EstimatorLearner:
         right, wrong, _ = rows.measure(votes)
         return Hypothesis(votes, int(right.sum()) - int(wrong.sum()))
 
-    def keep(self, hypothesis: Hypothesis, drop: float) -> None:
+    def keep(self, ballot: Labels, drop: float) -> None:
         """Keep the clone and its votes."""
         assert self._fitted is not None
-        assert not isinstance(hypothesis.ballot, Tree)
         self.kept.append(self._fitted)
-        self._votes.append(hypothesis.ballot)
+        self._votes.append(ballot)
 
     def past_ballots(self) -> Iterator[Labels]:
         """The votes of the clones that an earlier fit kept."""

@@ -1,14 +1,14 @@
-"""Algorithm 1 of the paper. In: rows, a weak learner, unit costs. Out: the rounds kept and why they ended."""
+"""Algorithm 1 of the paper. In: rows, a weak learner, how to vote. Out: the rounds kept and why they ended."""
 
 import math
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from comboost._boosting.learners import Hypothesis, Learner
-from comboost._dtypes import MIN_LOSS, ROUNDING_ROOM, Floats
+from comboost._boosting.voting import Voting
+from comboost._dtypes import MIN_LOSS, ROUNDING_ROOM
 from comboost._engine import formulas
-from comboost._engine.formulas import Objective
-from comboost._engine.rows import Costs, Rows, Vote
+from comboost._engine.rows import Costs, Rows
 
 #: Why a fit ended.
 N_ESTIMATORS = "n_estimators"  # all rounds asked for are there
@@ -23,15 +23,6 @@ CALLBACK = "callback"  # a callback asked for it
 FINAL = {NO_EDGE, PERFECT_LEARNER, LOSS_VANISHED, ROUNDING}
 
 
-@dataclass(frozen=True)
-class BoostRules:
-    """How to boost; see the estimators' parameters."""
-
-    n_estimators: int
-    learning_rate: float
-    step: str
-
-
 @dataclass
 class History:
     """The rounds kept: one entry each."""
@@ -39,20 +30,23 @@ class History:
     edges: list[float] = field(default_factory=list)
     alphas: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
+    promises: list[float] = field(default_factory=list)
     stop_reason: str = N_ESTIMATORS
 
     def __len__(self) -> int:
         return len(self.alphas)
 
-    def add(self, edge: float, alpha: float, loss: float) -> None:
+    def add(self, edge: float, alpha: float, loss: float, promise: float) -> None:
         """Add a round."""
         self.edges.append(edge)
         self.alphas.append(alpha)
         self.losses.append(loss)
+        self.promises.append(promise)
 
     def first(self, n_rounds: int) -> "History":
         """The first rounds alone."""
-        return History(self.edges[:n_rounds], self.alphas[:n_rounds], self.losses[:n_rounds], self.stop_reason)
+        of_rounds = (kept[:n_rounds] for kept in (self.edges, self.alphas, self.losses, self.promises))
+        return History(*of_rounds, self.stop_reason)
 
 
 class Onlooker(Protocol):
@@ -68,8 +62,8 @@ class Onlooker(Protocol):
 def boost(
     rows: Rows,
     learner: Learner,
-    objective: Objective,
-    rules: BoostRules,
+    voting: Voting,
+    n_estimators: int,
     watcher: Onlooker | None = None,
     past: History | None = None,
 ) -> History:
@@ -81,10 +75,10 @@ def boost(
         The rows, with no votes yet.
     learner : Learner
         The weak learner W; keeps its hypotheses.
-    objective : Objective
-        What to make small.
-    rules : BoostRules
-        How to boost.
+    voting : Voting
+        How rounds vote, and what their votes make small.
+    n_estimators : int
+        Rounds at most.
     watcher : Onlooker, optional
         Looks on.
     past : History, optional
@@ -96,28 +90,27 @@ def boost(
         Edges, weights and losses of the rounds, and why they ended.
     """
     history = History() if past is None else replace(past.first(len(past)), stop_reason=N_ESTIMATORS)
-    unit = objective.unit
-    least_loss = ROUNDING_ROOM * objective.total_weight * (len(unit) - 1)
-    costs = first_costs(rows, unit, with_root=past is None)  # D_1
+    objective = voting.objective
+    least_loss = ROUNDING_ROOM * objective.total_weight * (len(objective.unit) - 1)
+    costs = voting.open(rows, with_root=past is None)  # D_1
     if past is not None:
-        costs = replay(rows, learner, unit, costs, history, with_root=len(history) < rules.n_estimators)
-    for t in range(len(history.alphas), rules.n_estimators):
+        costs = replay(rows, learner, voting, costs, history, with_root=len(history) < n_estimators)
+    for t in range(len(history), n_estimators):
         if watcher is not None:
             watcher.begin()
         hypothesis = learner.learn(rows, costs, t)  # h_t on D_t
-        reason = verdict_on(hypothesis, costs)
+        reason = verdict_on(hypothesis, costs, voting)
         if reason == NO_EDGE and t > 0:
             history.stop_reason = reason
             break
         edge = formulas.edge(hypothesis.advantage, costs.loss)  # δ_t
-        alpha = rules.learning_rate * round_weight(rows, hypothesis, costs, rules.step)  # α_t
-        vote = Vote(hypothesis.ballot, math.exp(alpha), math.exp(-alpha))
-        last = reason is not None or t + 1 == rules.n_estimators
-        after = rows.advance(vote, unit, vote.up * costs.largest, with_root=not last)  # D_{t+1}
+        cast = voting.cast(rows, hypothesis, costs)  # α_t, or the votes of the leaves
+        last = reason is not None or t + 1 == n_estimators
+        after = voting.count(rows, cast, with_root=not last)  # D_{t+1}
 
         loss = after.real_loss  # L_t
-        learner.keep(hypothesis, math.log(costs.real_loss / max(loss, MIN_LOSS)))
-        history.add(edge, alpha, loss)
+        learner.keep(cast.vote.ballot, math.log(costs.real_loss / max(loss, MIN_LOSS)))
+        history.add(edge, cast.weight, loss, cast.promise)
         told = None if watcher is None else watcher.end(history)
         reason = reason or exhaustion_of(after, least_loss) or (None if last else told)
         if reason is not None:
@@ -127,16 +120,11 @@ def boost(
     return history
 
 
-def first_costs(rows: Rows, unit: Floats, *, with_root: bool = True) -> Costs:
-    """D_1: no votes yet, E = 1."""
-    return rows.advance(None, unit, formulas.largest_row(unit), with_root=with_root)
-
-
-def replay(rows: Rows, learner: Learner, unit: Floats, costs: Costs, history: History, *, with_root: bool) -> Costs:
+def replay(rows: Rows, learner: Learner, voting: Voting, costs: Costs, history: History, *, with_root: bool) -> Costs:
     """Costs after the rounds of an earlier fit, which must leave the same losses."""
-    for t, (ballot, alpha) in enumerate(zip(learner.past_ballots(), history.alphas, strict=True), start=1):
-        vote = Vote(ballot, math.exp(alpha), math.exp(-alpha))
-        costs = rows.advance(vote, unit, vote.up * costs.largest, with_root=with_root and t == len(history))
+    for t, (ballot, weight) in enumerate(zip(learner.past_ballots(), history.alphas, strict=True), start=1):
+        cast = voting.recast(rows, ballot, weight, costs)
+        costs = voting.count(rows, cast, with_root=with_root and t == len(history))
         if costs.real_loss != history.losses[t - 1]:
             raise ValueError(
                 f"warm_start: round {t} leaves the loss {costs.real_loss:g} on these rows and left "
@@ -145,11 +133,11 @@ def replay(rows: Rows, learner: Learner, unit: Floats, costs: Costs, history: Hi
     return costs
 
 
-def verdict_on(hypothesis: Hypothesis, costs: Costs) -> str | None:
+def verdict_on(hypothesis: Hypothesis, costs: Costs, voting: Voting) -> str | None:
     """Why this hypothesis should be the last, if it should."""
     if not formulas.beats_guessing(hypothesis.advantage, costs.loss):
         return NO_EDGE
-    return PERFECT_LEARNER if hypothesis.advantage == costs.loss else None
+    return PERFECT_LEARNER if voting.is_last(hypothesis, costs) else None
 
 
 def exhaustion_of(costs: Costs, least_loss: int) -> str | None:
@@ -157,11 +145,3 @@ def exhaustion_of(costs: Costs, least_loss: int) -> str | None:
     if costs.real_loss < MIN_LOSS:
         return LOSS_VANISHED
     return ROUNDING if costs.loss < least_loss else None
-
-
-def round_weight(rows: Rows, hypothesis: Hypothesis, costs: Costs, step: str) -> float:
-    """α_t before the learning rate."""
-    if step == "edge" or not formulas.beats_guessing(hypothesis.advantage, costs.loss):
-        return formulas.edge_step(hypothesis.advantage, costs.loss)
-    right, wrong, _ = rows.measure(hypothesis.ballot)
-    return formulas.exact_step(int(right.sum()), int(wrong.sum()))

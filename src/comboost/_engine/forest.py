@@ -8,14 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._dtypes import NO_SET, NODE_DTYPE, Floats, NodeBytes, SetBytes
+from comboost._dtypes import LEAF, NO_SET, NODE_DTYPE, Floats, LeafVotes, NodeBytes, SetBytes
 
 
 class Tree(NamedTuple):
-    """A tree as it was grown: its nodes, as bytes of NODE_DTYPE, and the sets of codes that some of them need."""
+    """A tree as it was grown.
+
+    Attributes
+    ----------
+    nodes : ndarray of uint8
+        The nodes, as bytes of NODE_DTYPE.
+    sets : ndarray of uint8, (n_sets, 32)
+        The sets of codes that some of them need.
+    votes : ndarray of float32, (n_leaves, n_classes), or None
+        The votes of every leaf for all classes; ``left`` of a leaf is its row. None if leaves vote for one class.
+    """
 
     nodes: NodeBytes
     sets: SetBytes
+    votes: LeafVotes | None = None
 
     @property
     def node_bytes(self) -> NodeBytes:
@@ -25,7 +36,14 @@ class Tree(NamedTuple):
     def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
         """Add the votes of this tree alone; see `Forest.add_votes`."""
         offsets, weights = np.array([0, len(self.nodes)]), np.array([weight])
-        _core.add_votes(X, missing, self.node_bytes, self.sets, offsets, weights, 0, 1, n_threads, scores)
+        _core.add_votes(X, missing, self.node_bytes, self.sets, offsets, weights, self.votes, 0, 1, n_threads, scores)
+
+    def numbered(self) -> "Tree":
+        """The tree with its leaves numbered in the order of their nodes."""
+        nodes = self.nodes.view(NODE_DTYPE)[:, 0].copy()
+        is_leaf = nodes["feature"] == LEAF
+        nodes["left"][is_leaf] = np.arange(is_leaf.sum())
+        return Tree(as_bytes(nodes), self.sets)
 
 
 @dataclass(frozen=True)
@@ -42,12 +60,15 @@ class Forest:
         Tree t owns the nodes ``offsets[t]`` to ``offsets[t + 1]``.
     weights : ndarray of float64
         The weight α of every tree.
+    votes : ndarray of float32, (n_leaves, n_classes), or None
+        The votes of the leaves of all trees for all classes; ``left`` of a leaf is its row.
     """
 
     nodes: NDArray[np.void]
     sets: SetBytes
     offsets: NDArray[np.int64]
     weights: Floats
+    votes: LeafVotes | None = None
 
     @classmethod
     def join(cls, trees: Sequence[Tree], weights: Floats) -> "Forest":
@@ -56,7 +77,13 @@ class Forest:
         nodes = np.concatenate([tree.nodes for tree in trees]).view(NODE_DTYPE)[:, 0]
         needs_set = nodes["set"] != NO_SET
         nodes["set"][needs_set] = np.arange(needs_set.sum())
-        return cls(nodes, np.concatenate([tree.sets for tree in trees]), offsets, weights)
+        sets = np.concatenate([tree.sets for tree in trees])
+        votes = [tree.votes for tree in trees if tree.votes is not None]
+        if not votes:
+            return cls(nodes, sets, offsets, weights)
+        is_leaf = nodes["feature"] == LEAF
+        nodes["left"][is_leaf] = np.arange(is_leaf.sum())
+        return cls(nodes, sets, offsets, weights, np.concatenate(votes))
 
     def tree(self, t: int) -> Tree:
         """One of the trees, as it was grown."""
@@ -65,7 +92,12 @@ class Forest:
         needs_set = nodes["set"] != NO_SET
         sets = self.sets[nodes["set"][needs_set]]
         nodes["set"][needs_set] = np.arange(len(sets))
-        return Tree(as_bytes(nodes), sets)
+        if self.votes is None:
+            return Tree(as_bytes(nodes), sets)
+        is_leaf = nodes["feature"] == LEAF
+        votes = self.votes[nodes["left"][is_leaf]]
+        nodes["left"][is_leaf] = np.arange(len(votes))
+        return Tree(as_bytes(nodes), sets, votes)
 
     @property
     def node_bytes(self) -> NodeBytes:
@@ -91,7 +123,17 @@ class Forest:
             Threads.
         """
         _core.add_votes(
-            X, missing, self.node_bytes, self.sets, self.offsets, self.weights, first, last, n_threads, scores
+            X,
+            missing,
+            self.node_bytes,
+            self.sets,
+            self.offsets,
+            self.weights,
+            self.votes,
+            first,
+            last,
+            n_threads,
+            scores,
         )
 
 

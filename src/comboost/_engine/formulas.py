@@ -11,6 +11,7 @@ import numpy as np
 
 from comboost._dtypes import MAX_EDGE, MIN_EDGE, UNIT_BITS, Floats, Sums
 
+LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so that of all rows stays below 2**61 units
 CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
 
 
@@ -50,6 +51,103 @@ class Objective:
             costs = 1.0 - np.eye(n_classes)
         base = masses.astype(np.float64) if by_class else np.full(n_classes, total_weight / n_classes)
         return cls(unit_costs(costs, base), float((masses / base) @ costs.sum(axis=1)), total_weight)
+
+
+@dataclass(frozen=True)
+class LogTerms:
+    """What the log-loss needs beside unit costs, which are those relative to the largest of their class.
+
+    Attributes
+    ----------
+    tops : ndarray of shape (K,)
+        c̄_l/M_l: what a row of a class costs at most, per unit of weight.
+    exponent : int
+        The loss is summed in units of 2^-exponent.
+    """
+
+    tops: Floats
+    exponent: int
+
+
+@dataclass(frozen=True)
+class BalancedObjective:
+    """What votes for every class make small.
+
+    Attributes
+    ----------
+    unit : ndarray of shape (K, K)
+        c(l,j)/M_l for the exponential loss, c(l,j)/c̄_l for the log-loss.
+    log : LogTerms or None
+        The terms of the log-loss.
+    costs : ndarray of shape (K, K)
+        c(l,j).
+    start : float
+        L_0, the loss before any vote.
+    masses : ndarray of int64, shape (K,)
+        M_l, the summed weight of every class.
+    """
+
+    unit: Floats
+    log: LogTerms | None
+    costs: Floats
+    start: float
+    masses: Sums
+
+    @classmethod
+    def of(cls, costs: Floats | None, masses: Sums, balance: float, loss: str) -> "BalancedObjective":
+        """What a loss, ``"log"`` or ``"exponential"``, costs if a class counts as much as ``balance`` says.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (K, K) or None
+            c(l,j); None is 1 for every mistake.
+        masses : ndarray of int64, shape (K,)
+            The summed weight of every class.
+        balance : float
+            τ: with 1 every class counts the same, with 0 every row.
+        loss : str
+            Which loss.
+        """
+        n_classes = len(masses)
+        if costs is None:
+            costs = 1.0 - np.eye(n_classes)
+        base = balanced_masses(masses, balance)
+        if loss == "exponential":
+            start = float((masses / base) @ costs.sum(axis=1))
+            return cls(unit_costs(costs, base), None, costs, start, masses)
+        largest = costs.max(axis=1)
+        unit = np.divide(costs, largest[:, np.newaxis], out=np.zeros_like(costs), where=largest[:, np.newaxis] > 0)
+        tops = largest / base
+        total = float(np.cumsum(masses * tops)[-1])
+        log = LogTerms(tops, LOG_BITS - math.frexp(total)[1])
+        bits = [math.log2(1.0 + relative) for relative in unit.sum(axis=1).tolist()]
+        start = float((masses * tops) @ np.array(bits))
+        return cls(unit, log, costs, start, masses)
+
+    @property
+    def total_weight(self) -> int:
+        """Σ n_i."""
+        return int(self.masses.sum())
+
+    @property
+    def class_prior(self) -> Floats:
+        """The share of every class in the weight of all rows."""
+        return np.asarray(self.masses / self.masses.sum())
+
+    @property
+    def largest_row(self) -> float:
+        """What no row's loss per unit of weight is above, before any vote."""
+        return largest_row(self.unit) if self.log is None else float(self.log.tops.max())
+
+
+def balanced_masses(masses: Sums, balance: float) -> Floats:
+    """M_l^τ, scaled so that the loss starts where it does with τ = 1."""
+    if balance == 1.0:
+        return masses.astype(np.float64)
+    if balance == 0.0:
+        return np.full(len(masses), int(masses.sum()) / len(masses))
+    scale = sum(math.pow(mass, 1.0 - balance) for mass in masses.tolist()) / len(masses)
+    return np.array([math.pow(mass, balance) * scale for mass in masses.tolist()])
 
 
 def unit_costs(costs: Floats, masses: Floats) -> Floats:

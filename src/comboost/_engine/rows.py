@@ -6,19 +6,21 @@ In: codes, labels, weights. Out: sums over rows, all of them integers.
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._dtypes import COARSE_BITS, LABEL, SUM, Codes, Floats, Labels, Sums, Weights
+from comboost._dtypes import COARSE_BITS, LABEL, LEAF_INDEX, SUM, Codes, Floats, Labels, NodeBytes, Sums, Weights
+from comboost._engine.balancing import LeafFactors
 from comboost._engine.forest import Forest, Tree
-from comboost._engine.formulas import exponent_below
+from comboost._engine.formulas import BalancedObjective, exponent_below
 
 CACHE_LINE = 8  # sums of 8 bytes
 WORTH_ALIGNING = 2**16  # sums; for fewer, asking where they start takes longer than it saves
 ROOT = np.zeros(1, dtype=np.int32)
+VoteT = TypeVar("VoteT")
 
 #: What a round votes: its tree, or, for other weak learners, the class of every row.
 Ballot = Tree | Labels
@@ -42,6 +44,19 @@ class Vote(NamedTuple):
     down: float
 
 
+class LeafVote(NamedTuple):
+    """A finished round whose leaves vote for every class: its tree, and what the votes multiply the excess by."""
+
+    ballot: Tree
+    factors: LeafFactors
+
+
+def no_votes(n_classes: int) -> LeafFactors:
+    """The factors of no leaf at all."""
+    nothing = np.empty((0, n_classes))
+    return LeafFactors(nothing, nothing)
+
+
 class Costs(NamedTuple):
     """What a pass over the rows found: the costs D of the next round, as far as the loop sees them.
 
@@ -55,16 +70,24 @@ class Costs(NamedTuple):
         r, the largest loss of a row per unit of weight, not scaled.
     root : ndarray of shape (1, n_bins, n_channels) or None
         The histogram of all rows, if it was asked for.
+    log_loss : float or None
+        L, if it is the log-loss: it is no multiple of Λ.
     """
 
     exponent: int
     loss: int
     largest: float
     root: Sums | None
+    log_loss: float | None = None
 
     @property
     def real_loss(self) -> float:
         """L, as a number."""
+        return self.cost_sum if self.log_loss is None else self.log_loss
+
+    @property
+    def cost_sum(self) -> float:
+        """Λ, as a number."""
         return math.ldexp(float(self.loss), -self.exponent)
 
 
@@ -112,12 +135,65 @@ class TreeRows(Rows, Protocol):
     def search(self, grower: _core.Grower) -> bool:
         """Search the grower's frontier straight from its rows; False, and nothing done, if histograms are quicker."""
 
+    def advance_leaves(
+        self, vote: LeafVote | None, objective: BalancedObjective, bound: float, *, with_root: bool
+    ) -> Costs:
+        """As `advance`, after a round whose leaves voted for every class.
+
+        Parameters
+        ----------
+        vote : LeafVote or None
+            The last round; None before the first.
+        objective : BalancedObjective
+            What to make small.
+        bound : float
+            No row's loss per unit of weight is above this.
+        with_root : bool
+            Whether to count the histogram of all rows.
+        """
+
+    def sum_leaves(self, tree: Tree, *, pairs: bool) -> Sums:
+        """Cost sums of the leaves by (truth, class), (n_leaves, K, K), or their losses by truth, (n_leaves, K)."""
+
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""
 
 
+class LeafPass(NamedTuple):
+    """What a pass after votes for every class found, in units of 2^-exponent: the loss, the largest row, the log-loss.
+
+    The log-loss is in units of its own, and 0 if it is not the loss.
+    """
+
+    loss: int
+    largest: float
+    log_loss: int
+
+
+def price_leaves(
+    bound: float,
+    n_classes: int,
+    vote: LeafVote | None,
+    objective: BalancedObjective,
+    quantise: Callable[[LeafVote | None, int], LeafPass],
+) -> Costs:
+    """The costs after votes for every class, without the histogram; ``quantise`` does a pass over all rows."""
+    log_loss = 0
+
+    def quantise_costs(vote: LeafVote | None, exponent: int) -> tuple[int, float]:
+        nonlocal log_loss
+        loss, largest, log_loss = quantise(vote, exponent)
+        return loss, largest
+
+    if objective.log is None:
+        return Costs(*quantise_below(bound, n_classes, vote, quantise_costs), None)
+    bound = min(bound, objective.largest_row)
+    exponent, loss, largest = quantise_below(bound, n_classes, vote, quantise_costs)
+    return Costs(exponent, loss, largest, None, math.ldexp(float(log_loss), -objective.log.exponent))
+
+
 def quantise_below(
-    bound: float, n_classes: int, vote: Vote | None, quantise: Callable[[Vote | None, int], tuple[int, float]]
+    bound: float, n_classes: int, vote: VoteT | None, quantise: Callable[[VoteT | None, int], tuple[int, float]]
 ) -> tuple[int, int, float]:
     """Quantise with the exponent that a bound allows, and once more if the bound was too wide.
 
@@ -127,7 +203,7 @@ def quantise_below(
         No row's loss per unit of weight is above this.
     n_classes : int
         K.
-    vote : Vote or None
+    vote : Vote, LeafVote or None
         The votes to add.
     quantise : callable
         Does a pass over all rows: (vote, exponent) to the summed loss and the largest row, in units of 2^-exponent.
@@ -242,6 +318,8 @@ class BinnedRows(MemoryRows):
         self._n_channels = self._table.n_channels
         self._votes = np.empty(len(labels), dtype=LABEL)
         self._settled: Ballot | None = None  # whose votes these are
+        self._leaves: NDArray[np.uint32] | None = None  # of every row
+        self._numbered: NodeBytes | None = None  # whose leaves these are
 
     def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
         """Apply splits and count the smaller child of each, if that is asked for and helps."""
@@ -290,6 +368,7 @@ class BinnedRows(MemoryRows):
             forest.sets,
             forest.offsets,
             forest.weights,
+            forest.votes,
             self._n_classes,
             self._n_threads,
             self._votes,
@@ -305,8 +384,48 @@ class BinnedRows(MemoryRows):
             self._settled = ballot
         return self._votes
 
+    def advance_leaves(
+        self, vote: LeafVote | None, objective: BalancedObjective, bound: float, *, with_root: bool
+    ) -> Costs:
+        """Add the last round's votes for every class, quantise the costs, and start a new tree."""
+        quantise = partial(self.quantise_leaves, objective)
+        costs = price_leaves(bound, self._n_classes, vote, objective, quantise)
+        return costs._replace(root=self.start_tree(count=with_root))
+
+    def quantise_leaves(self, objective: BalancedObjective, vote: LeafVote | None, exponent: int) -> LeafPass:
+        """Add votes for every class and quantise the costs to units of 2^-exponent."""
+        leaves, (growth, shrink) = None, no_votes(self._n_classes)
+        if vote is not None:
+            leaves, (growth, shrink) = self._leaves_of(vote.ballot), vote.factors
+        if objective.log is None:
+            factors, tops, bits = np.ldexp(objective.unit, exponent), None, None
+        else:
+            factors, tops = objective.unit, np.ldexp(objective.log.tops, exponent)
+            bits = np.ldexp(objective.log.tops, objective.log.exponent)
+        return LeafPass(
+            *self._table.advance_leaves(leaves, growth, shrink, factors, tops, bits, self._n_threads)
+        )
+
+    def sum_leaves(self, tree: Tree, *, pairs: bool) -> Sums:
+        """Cost sums of the leaves by (truth, class), (n_leaves, K, K), or their losses by truth, (n_leaves, K)."""
+        leaves = self._leaves_of(tree)
+        shape = (len(tree.nodes) // 2 + 1, self._n_classes)  # a tree of n splits has 2n + 1 nodes
+        sums = np.empty((*shape, self._n_classes) if pairs else shape, dtype=SUM)
+        (self._table.sum_leaves if pairs else self._table.sum_leaf_losses)(leaves, self._n_threads, sums)
+        return sums
+
+    def _leaves_of(self, tree: Tree) -> NDArray[np.uint32]:
+        """The leaf of every row; overwritten by that of the next tree."""
+        if self._leaves is None:
+            self._leaves = np.empty(self._n_rows, dtype=LEAF_INDEX)
+        if self._numbered is not tree.nodes:
+            self._partition.settle_leaves(self._codes, tree.node_bytes, tree.sets, self._n_threads, self._leaves)
+            self._numbered = tree.nodes
+        return self._leaves
+
     def start_tree(self, *, count: bool) -> Sums | None:
         """Put all rows into the root again, and count them if that is asked for."""
         self._partition.reset()
         self._settled = None
+        self._numbered = None
         return self.count(ROOT) if count else None

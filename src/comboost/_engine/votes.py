@@ -78,7 +78,7 @@ class Audience:
         if len(features) == 0:
             values[:] = 0.0  # a tree of one leaf looks at nothing
         nodes["feature"][inner] = np.searchsorted(features, nodes["feature"][inner])
-        return values, Tree(as_bytes(nodes), tree.sets)
+        return values, Tree(as_bytes(nodes), tree.sets, tree.votes)
 
 
 def margins(scores: Floats) -> Floats:
@@ -93,6 +93,11 @@ def probabilities(scores: Floats, proba: str, scale: float) -> Floats:
         scores = np.exp(scale * (scores - scores.max(axis=1, keepdims=True)))
     shares: Floats = scores / scores.sum(axis=1, keepdims=True)
     return shares
+
+
+def shifted_log_probabilities(scores: Floats, scale: float, shift: Floats) -> Floats:
+    """Logarithms of the softmax of scaled votes plus a shift of every class."""
+    return np.asarray(log_softmax(scale * scores + shift, axis=1))
 
 
 def log_probabilities(scores: Floats, proba: str, scale: float) -> Floats:

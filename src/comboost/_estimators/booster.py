@@ -1,4 +1,4 @@
-"""What CoMBo and AdaBoost.MM share: parameters and fit. In: tables. Out: a fitted vote. No mathematics."""
+"""What all boosters share: fit; and the parameters of the paper's. In: tables. Out: a fitted vote. No mathematics."""
 
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,9 +21,10 @@ from comboost._boosting.learners import (
     TreeRules,
     count_features,
 )
-from comboost._boosting.loop import FINAL, BoostRules, History, boost
+from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.progress import ProgressPrinter
 from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
+from comboost._boosting.voting import ClassVoting, Voting
 from comboost._boosting.watch import Watch
 from comboost._dtypes import COMPLETE, NODE_DTYPE, Floats, Sums
 from comboost._engine.binning import BinMapper, bin_table
@@ -36,6 +37,7 @@ from comboost._estimators.parameters import (
     RULES,
     TREE_PARAMETERS,
     VALIDATION_PARAMETERS,
+    Rule,
     check_parameters,
     check_validation,
     check_weak_learner,
@@ -48,64 +50,26 @@ from comboost._table.cost_matrices import cost_array
 from comboost._table.reading import TrainingSet, read_matrix, read_table
 from comboost._table.table import RawTable
 
-PRIVATE_ATTRIBUTES = {"_forest", "_categories", "_kinds", "_importances", "_origin"}
+PRIVATE_ATTRIBUTES = {"_forest", "_categories", "_kinds", "_importances", "_origin", "_promises"}
 
 
-class VoteBooster(CallbackSupportMixin, Voter):
-    """A boosted vote; whether every class or every row counts the same is all that its kinds differ in."""
+class Booster(CallbackSupportMixin, Voter):
+    """A boosted vote of trees: fit, and what comes of it. Its kinds differ in their parameters and in how they vote."""
 
-    _by_class: ClassVar[bool]
     _hints: ClassVar[Mapping[str, str]] = HINTS
+    _rules: ClassVar[Mapping[str, Rule]]
+    estimator: Any = None  # weak learner to use instead of trees
+    max_leaf_nodes: int | None = None
+    criterion: str = "gini"
 
-    @explained
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 200,
-        learning_rate: float = 1.0,
-        max_depth: int | None = 3,
-        criterion: str = "gini",
-        min_samples_leaf: int = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: int | float | str | None = None,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        step: str = "edge",
-        cost_matrix: Any = None,
-        estimator: Any = None,
-        early_stopping: bool = False,
-        scoring: Any = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-7,
-        warm_start: bool = False,
-        proba: str = "softmax",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.step = step
-        self.cost_matrix = cost_matrix
-        self.estimator = estimator
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.warm_start = warm_start
-        self.proba = proba
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    @classmethod
+    def _declaring(cls) -> type:
+        """The class whose constructor says what the defaults are."""
+        raise NotImplementedError
+
+    def _voting(self, costs: Floats | None, masses: Sums) -> Voting:
+        """How rounds vote."""
+        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -149,10 +113,10 @@ class VoteBooster(CallbackSupportMixin, Voter):
         self
             The fitted classifier. If ``fit`` fails, the classifier stays as it was.
         """
-        check_parameters(self, RULES)
+        check_parameters(self, self._rules)
         if self.estimator is not None:
-            check_weak_learner(self.estimator, off_default(self, TREE_PARAMETERS, VoteBooster))
-        changed = off_default(self, VALIDATION_PARAMETERS, VoteBooster)
+            check_weak_learner(self.estimator, off_default(self, TREE_PARAMETERS, self._declaring()))
+        changed = off_default(self, VALIDATION_PARAMETERS, self._declaring())
         check_validation(self.early_stopping, changed, X_val, y_val, sample_weight_val)
         # Whatever fails, this estimator keeps its old model, or none: a copy is fitted, and then takes its place.
         fitted = object.__new__(type(self))
@@ -183,7 +147,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
                 validation.catch_up(past.history, past.validation_curve)
-            history = boost(fit.rows, fit.learner, fit.plan.objective, fit.plan.rules, watch, history)
+            history = boost(fit.rows, fit.learner, fit.plan.voting, self.n_estimators, watch, history)
             if validation is not None:
                 history = history.first(validation.patience.best_round)
                 self.validation_curve_ = np.array(validation.patience.curve)
@@ -245,8 +209,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         costs = None if self.cost_matrix is None else cost_array(self.cost_matrix, classes)
         return FitPlan(
             parameters=self._parameters(),
-            rules=BoostRules(self.n_estimators, float(self.learning_rate), self.step),
-            objective=Objective.of(costs, masses, by_class=self._by_class),
+            voting=self._voting(costs, masses),
             classes=classes,
             n_rows=n_rows,
             seed=seed,
@@ -266,6 +229,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
             self.min_weight_fraction_leaf,
             count_features(self.max_features, len(bins.edges)),
             plan.seed,
+            self.max_leaf_nodes,
         )
         return TreeLearner(bins, len(plan.classes), rules, plan.n_threads, past)
 
@@ -289,14 +253,20 @@ class VoteBooster(CallbackSupportMixin, Voter):
         """What a warm start goes on from; None if the fit starts from nothing."""
         if not self.warm_start or not hasattr(self, "_origin"):
             return None
-        edges, alphas, losses = (array.tolist() for array in (self.edges_, self.estimator_weights_, self.loss_curve_))
         learned = (
             TreePast([self._forest.tree(t) for t in range(self.n_iter_)], self._importances)
             if hasattr(self, "_forest")
             else self.estimators_
         )
         curve = self.validation_curve_.tolist() if hasattr(self, "validation_curve_") else []
-        return Past(History(edges, alphas, losses, self.stop_reason_), self._origin, learned, curve)
+        return Past(self._history(), self._origin, learned, curve)
+
+    def _history(self) -> History:
+        """The rounds of the fitted model."""
+        edges, losses = self.edges_.tolist(), self.loss_curve_.tolist()
+        alphas = self.estimator_weights_ if hasattr(self, "estimator_weights_") else self._forest.weights
+        promises = self._promises if hasattr(self, "_promises") else np.zeros(self.n_iter_)
+        return History(edges, alphas.tolist(), losses, promises.tolist(), self.stop_reason_)
 
     def _forget(self) -> None:
         """Forget an earlier fit, which may have had another kind of weak learner."""
@@ -318,7 +288,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         return Watch(fit, validation, printer, callbacks)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_weights_")
+        return hasattr(self, "n_iter_")
 
     def export_text(self, round_idx: int, *, decimals: int | None = 3) -> str:
         """Write the tree of a round as indented rules.
@@ -353,7 +323,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
             raise ValueError("export_text writes the built-in trees; with estimator= look at estimators_ instead.")
         if not isinstance(round_idx, numbers.Integral) or not -self.n_iter_ <= round_idx < self.n_iter_:
             raise ValueError(f"There is no round {round_idx!r}; the model has {self.n_iter_}, counted from 0.")
-        nodes, sets = self._forest.tree(round_idx % self.n_iter_)
+        nodes, sets, _ = self._forest.tree(round_idx % self.n_iter_)
         return export_tree(
             nodes.view(NODE_DTYPE)[:, 0],
             sets=sets,
@@ -382,6 +352,73 @@ class VoteBooster(CallbackSupportMixin, Voter):
         for estimator, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
             audience.add_votes(estimator, weight, scores)
             yield scores
+
+
+class VoteBooster(Booster):
+    """A boosted vote; whether every class or every row counts the same is all that its kinds differ in."""
+
+    _by_class: ClassVar[bool]
+    _rules: ClassVar[Mapping[str, Rule]] = RULES
+
+    @explained
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 200,
+        learning_rate: float = 1.0,
+        max_depth: int | None = 3,
+        criterion: str = "gini",
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        step: str = "edge",
+        cost_matrix: Any = None,
+        estimator: Any = None,
+        early_stopping: bool = False,
+        scoring: Any = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        warm_start: bool = False,
+        proba: str = "softmax",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.criterion = criterion
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.step = step
+        self.cost_matrix = cost_matrix
+        self.estimator = estimator
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.proba = proba
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def _declaring(cls) -> type:
+        """The class whose constructor says what the defaults are."""
+        return VoteBooster
+
+    def _voting(self, costs: Floats | None, masses: Sums) -> Voting:
+        """How rounds vote."""
+        objective = Objective.of(costs, masses, by_class=self._by_class)
+        return ClassVoting(objective, float(self.learning_rate), self.step)
 
 
 def prepare_clones(

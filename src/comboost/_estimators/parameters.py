@@ -100,6 +100,15 @@ RULES: dict[str, Rule] = {
     "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
     "verbose": either(integer(0), SWITCH),
 }
+PRIORS = choice("balanced", "training")
+CONFUSION_RULES: dict[str, Rule] = {
+    **{name: rule for name, rule in RULES.items() if name not in ("criterion", "step", "proba")},
+    "max_leaf_nodes": either(integer(2), NOTHING),
+    "loss": choice("log", "exponential"),
+    "smoothing": real(0, 1),
+    "balance": real(0, 1),
+    "priors": PRIORS,
+}
 TREE_PARAMETERS = (
     "max_depth",
     "criterion",

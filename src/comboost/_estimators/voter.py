@@ -1,6 +1,6 @@
 """A weighted vote of trees. In: rows. Out: votes, classes, probabilities, at the end or after every round."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from comboost._dtypes import Floats
 from comboost._engine.votes import Audience, blocks_of, log_probabilities, margins, probabilities
-from comboost._estimators.parameters import PROBA, check_parameters, n_threads_of
+from comboost._estimators.parameters import PROBA, Rule, check_parameters, n_threads_of
 from comboost._table.reading import read_table
 from comboost._table.table import Table
 
@@ -22,6 +22,7 @@ class Voter(ClassifierMixin, BaseEstimator):
     """What a fitted vote makes of rows; however it was fitted."""
 
     _scale: ClassVar[float] = 2.0  # softmax(2f): the exponential loss fits f to half of the log odds
+    _answer_rules: ClassVar[Mapping[str, Rule]] = {"proba": PROBA}
 
     def decision_function(self, X: Any) -> Floats:
         """Weighted votes f of every class.
@@ -69,7 +70,7 @@ class Voter(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             A column for every class of ``classes_``.
         """
-        return probabilities(self._scores(X), self.proba, self._scale)
+        return self._probabilities(self._scores(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the class probabilities.
@@ -84,7 +85,7 @@ class Voter(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             A column for every class; −inf for a class without votes if ``proba="votes"``.
         """
-        return log_probabilities(self._scores(X), self.proba, self._scale)
+        return self._log_probabilities(self._scores(X))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Weighted votes after every round, as ``decision_function`` gives them at the end.
@@ -132,7 +133,15 @@ class Voter(ClassifierMixin, BaseEstimator):
             The probabilities.
         """
         for scores in self._staged_scores(X):
-            yield probabilities(scores, self.proba, self._scale)
+            yield self._probabilities(scores)
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        """What votes mean."""
+        return probabilities(scores, self.proba, self._scale)
+
+    def _log_probabilities(self, scores: Floats) -> Floats:
+        """Logarithms of what votes mean."""
+        return log_probabilities(scores, self.proba, self._scale)
 
     def _scores(self, X: Any) -> Floats:
         if is_plain(X, self):
@@ -156,7 +165,7 @@ class Voter(ClassifierMixin, BaseEstimator):
         table = self._read(X)
         audience = Audience(table, n_threads_of(self.n_jobs))
         scores = np.zeros((table.shape[0], len(self.classes_)))
-        for t, weight in enumerate(self.estimator_weights_.tolist()):
+        for t, weight in enumerate(self._forest.weights.tolist()):
             audience.add_votes(self._forest.tree(t), weight, scores)
             yield scores
 
@@ -166,7 +175,7 @@ class Voter(ClassifierMixin, BaseEstimator):
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)
-        check_parameters(self, {"proba": PROBA})
+        check_parameters(self, self._answer_rules)
 
 
 def is_plain(X: Any, voter: Voter) -> bool:
@@ -180,7 +189,7 @@ def is_plain(X: Any, voter: Voter) -> bool:
         and X.shape[1] == voter.n_features_in_
         and not hasattr(voter, "feature_names_in_")
         and not voter._categories.values
-        and voter.proba in ("softmax", "votes")
+        and all(holds(getattr(voter, name)) for name, (_, holds) in voter._answer_rules.items())
         and X.flags.c_contiguous
         and X.flags.aligned
         and bool(np.isfinite(X).all())

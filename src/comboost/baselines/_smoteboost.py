@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from comboost._boosting.loop import BoostRules, boost
+from comboost._boosting.loop import boost
+from comboost._boosting.voting import ClassVoting
 from comboost._engine.forest import Forest
 from comboost._estimators.parameters import Rule, integer
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
@@ -132,7 +133,7 @@ class SMOTEBoostClassifier(TreeVoter):
         synthesis = Synthesis.of(problem, self.k_neighbors)
         learner = AugmentedLearner(problem.bins, problem.n_classes, problem.rules, problem.n_threads)
         rows = AugmentedRows(problem, synthesis.labels, synthesis.draw_codes, counted=learner.counts_rows)
-        rules = BoostRules(self.n_estimators, learning_rate=1.0, step="edge")
-        history = boost(rows, learner, problem.objective, rules)
+        voting = ClassVoting(problem.objective, learning_rate=1.0, step="edge")
+        history = boost(rows, learner, voting, self.n_estimators)
         weights = 2.0 * np.array(history.alphas)  # ln(1/β)
         return learner.forest(weights.tolist()), history.stop_reason

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from imblearn.over_sampling import RandomOverSampler
 
-from comboost._boosting.loop import first_costs
+from comboost._boosting.voting import first_costs
 from comboost._dtypes import Floats, Labels
 from comboost._engine.forest import Tree
 from comboost._engine.rows import BinnedRows
