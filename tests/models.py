@@ -48,21 +48,18 @@ def fit_twin(problem, twin=quantised_twin):
 
 
 def learned_arrays(model):
-    """What a model of any weak learner has learned beside the weak learners."""
-    return (
-        model.estimator_weights_,
-        model.edges_,
-        model.loss_curve_,
-        model.bound_curve_,
-        model.train_confusion_,
-        model.feature_importances_,
-    )
+    """What a model of any weak learner has learned beside the weak learners; leaves that vote have no round weights."""
+    names = ["edges_", "loss_curve_", "bound_curve_", "train_confusion_", "feature_importances_"]
+    if hasattr(model, "estimator_weights_"):
+        names.insert(0, "estimator_weights_")
+    return tuple(getattr(model, name) for name in names)
 
 
 def model_bytes(model):
     """Every bit of a fitted model but the names of its classes."""
     forest = model._forest
-    arrays = (forest.nodes, forest.sets, forest.offsets, forest.weights, *learned_arrays(model))
+    votes = () if forest.votes is None else (forest.votes,)
+    arrays = (forest.nodes, forest.sets, forest.offsets, forest.weights, *votes, *learned_arrays(model))
     return (*(np.ascontiguousarray(array).tobytes() for array in arrays), model.stop_reason_)
 
 
