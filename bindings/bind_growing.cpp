@@ -37,9 +37,9 @@ void require_histograms(const Grower& grower, const Histograms& histograms, std:
             "histograms do not fit the nodes, bins and channels");
 }
 
-void plant(Grower& grower, const Histograms& root, std::uint64_t round) {
+void plant(Grower& grower, const Histograms& root, std::uint64_t round, double smoothing) {
     require_histograms(grower, root, 1);
-    grower.plant(span_of(root), round);
+    grower.plant(span_of(root), round, smoothing);
 }
 
 void require_tree(const Grower& grower) { require(!grower.nodes().empty(), "there is no tree yet; plant one"); }
@@ -116,7 +116,7 @@ void bind_growing(nb::module_& m) {
         .def("__init__", &construct, "bin_offsets"_a.noconvert(), "kinds"_a.noconvert(), "edges"_a.noconvert(),
              "edge_starts"_a.noconvert(), "n_classes"_a, nb::kw_only(), "by_cost"_a, "min_samples_leaf"_a,
              "min_weight_fraction_leaf"_a, "max_features"_a, "seed"_a)
-        .def("plant", &plant, "root"_a.noconvert(), "round"_a, "Starts a tree.")
+        .def("plant", &plant, "root"_a.noconvert(), "round"_a, "smoothing"_a = 0.0, "Starts a tree.")
         .def("search", &search, "first"_a, "histograms"_a.noconvert(), "n_threads"_a, release,
              "Finds the best splits of the frontier's nodes from `first` on.")
         .def("search_rows", &search_rows, "codes"_a.noconvert(), "costs"_a, "partition"_a, "n_threads"_a, release,

@@ -23,7 +23,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import problems
 
 from comboost import AdaBoostMMClassifier
-from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER, BoostRules, boost
+from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER, boost
+from comboost._boosting.voting import ClassVoting
 from comboost._dtypes import MIN_EDGE
 from comboost._engine.votes import Audience
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
@@ -263,7 +264,7 @@ def test_synthetic_rows_weigh_as_much_as_the_mean_original_row_in_every_round():
     learner = AugmentedLearner(problem.bins, problem.n_classes, problem.rules, 1)
     rows = AugmentedRows(problem, synthesis.labels, synthesis.draw_codes)
     watch = RowWatch(rows)
-    boost(rows, learner, problem.objective, BoostRules(20, 1.0, "edge"), watch)
+    boost(rows, learner, ClassVoting(problem.objective, 1.0, "edge"), 20, watch)
     assert len(watch.losses) == 20
     for losses in watch.losses:
         original, synthetic = losses[: len(y)], losses[len(y) :]

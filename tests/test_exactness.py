@@ -117,7 +117,7 @@ def fit_in_blocks(problem, cuts):
     raw = raw if data.rows is None else raw.take(data.rows)
     _, _, bins, codes = bin_table(raw, booster.categorical_features, data.weights, booster.max_bins, 1, lambda _: None)
     n_classes = len(data.classes)
-    plan = booster._plan(raw.shape[0], data.classes, data.masses, booster._seed(raw.shape[0], data.classes, None))
+    plan = booster._plan(raw.shape[0], data.classes, data.masses, 0, booster._seed(raw.shape[0], data.classes, None))
     learner = booster._tree_learner(bins, plan, None)
     blocks = [
         BinnedRows(
@@ -131,7 +131,7 @@ def fit_in_blocks(problem, cuts):
         )
         for part in np.split(np.arange(len(data.labels)), cuts)
     ]
-    history = boost(BlockRows(blocks, n_classes), learner, plan.objective, plan.rules)
+    history = boost(BlockRows(blocks, n_classes), learner, plan.voting, plan.parameters["n_estimators"])
     return learner.forest(history.alphas).nodes.tobytes(), history.alphas, history.edges, history.losses
 
 

@@ -38,14 +38,6 @@ class Balance {
         for (std::size_t j = 0; j < first; ++j) update(j);
     }
 
-    double promise(const Sum* sums) const {
-        double promise = 0.0;
-        for (std::size_t l = 0; l < n_classes_; ++l)
-            for (std::size_t j = 0; j < n_classes_; ++j)
-                promise += static_cast<double>(sums[l * n_classes_ + j]) * x_[j] * inverse_[l];
-        return promise;
-    }
-
     const std::vector<double>& ratios() const { return x_; }
 
   private:
@@ -72,37 +64,58 @@ class Balance {
 }  // namespace
 
 void balance_pairs(std::span<const Sum> sums, std::span<const double> smoothing, std::span<const std::int64_t> first,
-                   int n_threads, std::span<double> votes, std::span<double> promises) {
+                   int n_threads, std::span<double> votes) {
     const std::size_t n_leaves = first.size();
     const std::size_t n_classes = votes.size() / std::max<std::size_t>(1, n_leaves);
     const std::size_t square = n_classes * n_classes;
     for_each_task(n_leaves, n_leaves * square * kSweeps, n_threads, [&](std::size_t leaf) {
         Balance balance(n_classes);
-        const Sum* own = sums.data() + leaf * square;
-        balance.read(own, smoothing);
+        balance.read(sums.data() + leaf * square, smoothing);
         for (int sweep = 0; sweep < kSweeps; ++sweep) balance.sweep(static_cast<std::size_t>(first[leaf]));
         for (std::size_t l = 0; l < n_classes; ++l) votes[leaf * n_classes + l] = std::log(balance.ratios()[l]);
-        promises[leaf] = balance.promise(own);
     });
 }
 
-void balance_classes(std::span<const Sum> up, std::span<const Sum> down, std::span<const double> smoothing_up,
-                     std::span<const double> smoothing_down, int n_threads, std::span<double> votes,
-                     std::span<double> promises) {
-    const std::size_t n_classes = smoothing_up.size();
-    for_each_task(promises.size(), 32 * votes.size(), n_threads, [&](std::size_t leaf) {
-        double promise = 0.0;
+void balance_classes(std::span<const Sum> up, std::span<const Sum> down, std::span<const double> smoothing,
+                     int n_threads, std::span<double> votes) {
+    const std::size_t n_classes = smoothing.size();
+    for_each_task(votes.size() / n_classes, 32 * votes.size(), n_threads, [&](std::size_t leaf) {
         for (std::size_t l = 0; l < n_classes; ++l) {
             const std::size_t place = leaf * n_classes + l;
-            const auto pull = static_cast<double>(up[place]), push = static_cast<double>(down[place]);
-            const double pulled = pull + smoothing_up[l], pushed = push + smoothing_down[l];
+            const double pulled = static_cast<double>(up[place]) + smoothing[l];
+            const double pushed = static_cast<double>(down[place]) + smoothing[l];
             double vote = 0.0;
             if (pulled > 0.0 || pushed > 0.0)  // log(0) and log(∞) are beyond the limits
                 vote = std::clamp(0.5 * std::log(pulled / pushed), -kMostVote, kMostVote);
             votes[place] = vote;
-            promise += 0.5 * (push * std::exp(vote) + pull * std::exp(-vote));
         }
-        promises[leaf] = promise;
+    });
+}
+
+void remaining_of_pairs(std::span<const Sum> sums, std::span<const double> growth, std::span<const double> shrink,
+                        int n_threads, std::span<double> left) {
+    const std::size_t n_classes = growth.size() / std::max<std::size_t>(1, left.size());
+    for_each_task(left.size(), sums.size(), n_threads, [&](std::size_t leaf) {
+        const Sum* own = sums.data() + leaf * n_classes * n_classes;
+        const double* up = growth.data() + leaf * n_classes;
+        const double* down = shrink.data() + leaf * n_classes;
+        double cost = 0.0;
+        for (std::size_t l = 0; l < n_classes; ++l)
+            for (std::size_t j = 0; j < n_classes; ++j)
+                cost += static_cast<double>(own[l * n_classes + j]) * (up[j] * down[l]);
+        left[leaf] = cost;
+    });
+}
+
+void remaining_of_classes(std::span<const Sum> up, std::span<const Sum> down, std::span<const double> growth,
+                          std::span<const double> shrink, int n_threads, std::span<double> left) {
+    const std::size_t n_classes = growth.size() / std::max<std::size_t>(1, left.size());
+    for_each_task(left.size(), up.size(), n_threads, [&](std::size_t leaf) {
+        double cost = 0.0;
+        for (std::size_t k = leaf * n_classes; k < (leaf + 1) * n_classes; ++k)
+            cost += 0.5 * (static_cast<double>(down[k]) * (growth[k] * growth[k]) +
+                           static_cast<double>(up[k]) * (shrink[k] * shrink[k]));
+        left[leaf] = cost;
     });
 }
 

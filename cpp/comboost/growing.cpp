@@ -32,8 +32,9 @@ void Grower::add_node(NodeSums sums) {
     found_.emplace_back();
 }
 
-void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round) {
+void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round, double smoothing) {
     round_ = round;
+    smoothing_ = smoothing;
     nodes_.clear();
     sets_.clear();
     sums_.clear();
@@ -50,7 +51,8 @@ void Grower::begin_frontier(std::size_t begin, std::size_t old_begin, std::size_
 }
 
 SplitRules Grower::split_rules() const {
-    return {rules_.criterion, rules_.min_samples_leaf, rules_.min_weight_fraction_leaf * static_cast<double>(loss())};
+    return {rules_.criterion, rules_.min_samples_leaf, rules_.min_weight_fraction_leaf * static_cast<double>(loss()),
+            smoothing_};
 }
 
 std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> places) const {
@@ -91,7 +93,7 @@ void Grower::keep(const Candidate& winner, const BinView& bins) {
     const NodeSums& node = sums_[frontier_begin_ + winner.place];
     Found& found = found_[frontier_begin_ + winner.place];
     found = {static_cast<std::int32_t>(winner.feature), winner.best, sum_left(bins, kind, channels_, winner.best),
-             winner.best.score.above(score_of(node, rules_.criterion))};
+             winner.best.score.above(score_of(node, split_rules()))};
     const bool left_is_heavier = found.left.loss >= node.loss - found.left.loss;
     complete_cut(bins, layout().size(winner.feature), kind, channels_, left_is_heavier, found.cut);
 }

@@ -25,8 +25,8 @@ class Grower {
     Grower(std::span<const std::int64_t> bin_offsets, std::span<const Kind> kinds, std::span<const double> edges,
            std::span<const std::int64_t> edge_starts, std::size_t n_classes, GrowthRules rules);
 
-    // Starts a tree with its root as the frontier.
-    void plant(std::span<const Sum> root_histogram, std::uint64_t round);
+    // Starts a tree with its root as the frontier. `smoothing` is added to the loss that `gini` divides by.
+    void plant(std::span<const Sum> root_histogram, std::uint64_t round, double smoothing = 0.0);
 
     // Looks for the best split of the frontier's nodes first, first + 1, ... whose histograms these are.
     void search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads);
@@ -106,6 +106,7 @@ class Grower {
     GrowthRules rules_;
 
     std::uint64_t round_ = 0;
+    double smoothing_ = 0.0;
     std::size_t frontier_begin_ = 0;
     std::size_t old_frontier_begin_ = 0;
     std::size_t old_frontier_size_ = 0;

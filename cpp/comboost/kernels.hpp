@@ -57,6 +57,7 @@ struct ScanInput {
     Sum node_count;
     Sum min_count;
     double min_loss;
+    double smoothing;  // added to the loss of a side that its costs are divided by
 };
 
 // The first bin with the highest score above that of not splitting; kLeaf if there is none.

@@ -245,11 +245,11 @@ struct GiniSides {
         right += r * r;
     }
 
-    FloatLanes scores(const IntLanes& left_loss, const IntLanes& right_loss) const {
+    FloatLanes scores(const IntLanes& left_loss, const IntLanes& right_loss, double smoothing) const {
         // A side without loss has no costs: 0/1 instead of 0/0.
         const IntLanes ones = everywhere(Sum{1});
-        return left / to_double(left_loss == 0 ? ones : left_loss) +
-               right / to_double(right_loss == 0 ? ones : right_loss);
+        return left / (to_double(left_loss == 0 ? ones : left_loss) + smoothing) +
+               right / (to_double(right_loss == 0 ? ones : right_loss) + smoothing);
     }
 };
 
@@ -263,7 +263,7 @@ struct CostSides {
         right = right_cost < right ? right_cost : right;
     }
 
-    IntLanes scores(const IntLanes&, const IntLanes&) const { return -left - right; }
+    IntLanes scores(const IntLanes&, const IntLanes&, double) const { return -left - right; }
 };
 
 // A bin without loss holds no costs either; without rows to count it cannot change a side.
@@ -346,7 +346,7 @@ class Scanner {
     }
 
     auto scores_of(const Sides& sides, const IntLanes& left_loss) const {
-        return sides.scores(left_loss, in_.node_loss - left_loss);
+        return sides.scores(left_loss, in_.node_loss - left_loss, in_.smoothing);
     }
 
     IntLanes allowed_splits(const IntLanes& loss, const IntLanes& count) const {

@@ -13,11 +13,11 @@ std::size_t NodeSums::best_class() const {
 
 Sum NodeSums::best_cost() const { return *std::min_element(costs.begin(), costs.end()); }
 
-Score score_of(const NodeSums& node, Criterion criterion) {
-    if (criterion == Criterion::cost) return {-node.best_cost(), 0.0};
+Score score_of(const NodeSums& node, const SplitRules& rules) {
+    if (rules.criterion == Criterion::cost) return {-node.best_cost(), 0.0};
     double squares = 0.0;
     for (const Sum cost : node.costs) squares += static_cast<double>(cost) * static_cast<double>(cost);
-    return {0, node.loss == 0 ? 0.0 : squares / static_cast<double>(node.loss)};
+    return {0, node.loss == 0 ? 0.0 : squares / (static_cast<double>(node.loss) + rules.smoothing)};
 }
 
 void add_bins(const Sum* bins, std::size_t n_bins, const Channels& channels, NodeSums& sums) {
@@ -47,8 +47,8 @@ NodeSums difference(const NodeSums& whole, const NodeSums& part) {
 
 BestBin find_best_bin(const Sum* bins, std::size_t n_bins, const Channels& channels, const NodeSums& node,
                       const SplitRules& rules) {
-    const ScanInput input{bins,      n_bins,     channels,        node.costs.data(),
-                          node.loss, node.count, rules.min_count, rules.min_loss};
+    const ScanInput input{bins,       n_bins,          channels,       node.costs.data(), node.loss,
+                          node.count, rules.min_count, rules.min_loss, rules.smoothing};
     if (rules.criterion == Criterion::cost) {
         const auto found = kernels().scan_cost(input);
         return {{found.score, 0.0}, found.bin};

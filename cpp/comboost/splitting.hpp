@@ -36,8 +36,9 @@ NodeSums difference(const NodeSums& whole, const NodeSums& part);
 
 struct SplitRules {
     Criterion criterion;
-    Sum min_count;    // rows that each side must keep
-    double min_loss;  // loss that each side must keep
+    Sum min_count;           // rows that each side must keep
+    double min_loss;         // loss that each side must keep
+    double smoothing = 0.0;  // added to the loss of a side that `gini` divides by
 };
 
 // How good a split is. Integers for `cost`, doubles for `gini`; only one of the two is ever used.
@@ -52,7 +53,7 @@ struct Score {
 };
 
 // The score of a node that is not split.
-Score score_of(const NodeSums& node, Criterion criterion);
+Score score_of(const NodeSums& node, const SplitRules& rules);
 
 struct BestBin {
     Score score;

@@ -52,6 +52,7 @@ class TreeRules:
     max_features: int
     seed: int
     max_leaf_nodes: int | None = None
+    smoothing: float = 0.0  # loss that is added to a leaf's, when the criterion divides by it
 
 
 def count_features(max_features: int | float | str | None, n_features: int) -> int:
@@ -121,6 +122,7 @@ class TreeLearner:
         self.counts_rows = self._grower.counted
         self._max_depth = rules.max_depth
         self._max_leaf_nodes = rules.max_leaf_nodes
+        self._smoothing = rules.smoothing
         self._n_threads = n_threads
         self._histogram_bytes = 0
         self._past = past or TreePast([], np.zeros(len(bins.edges)))
@@ -130,7 +132,7 @@ class TreeLearner:
     def learn(self, rows: TreeRows, costs: Costs, round_idx: int) -> Hypothesis:
         """Grow a tree on the costs."""
         assert costs.root is not None
-        self._grower.plant(costs.root, round_idx)
+        self._grower.plant(costs.root, round_idx, math.ldexp(self._smoothing, costs.exponent))
         self._histogram_bytes = costs.root.nbytes
         if self._max_leaf_nodes is None:
             self._grow_levels(rows, costs.root)

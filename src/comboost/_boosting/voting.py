@@ -17,11 +17,8 @@ from comboost._engine.balancing import (
     LeafFactors,
     LeafSums,
     balance,
-    log_drop,
-    promised_rate,
+    remaining_cost,
     row_bound,
-    smoothing_matrix,
-    stored_votes,
     sums_pairs,
 )
 from comboost._engine.forest import Tree
@@ -162,23 +159,22 @@ class LeafVoting:
         tree, n_classes = hypothesis.ballot.numbered(), hypothesis.leaf_costs.shape[1]
         sums = rows.sum_leaves(tree, pairs=sums_pairs(n_classes))
         pairs, up = (sums, sums.sum(axis=2)) if sums_pairs(n_classes) else (None, sums)
-        rho = smoothing_matrix(self.objective.costs, self.smoothing, costs.loss, len(up))
-        votes, left = balance(
-            LeafSums(pairs, up, hypothesis.leaf_costs), rho, costs.loss, self.learning_rate, self.n_threads
-        )
-        tree = tree._replace(votes=stored_votes(votes, self.learning_rate))
-        rate = promised_rate(self.learning_rate, n_classes)
-        promise = rate * (1.0 - left) if self.objective.log is None else log_drop(costs.cost_sum, rate, left)
-        return self._cast(tree, up, costs, promise)
+        leaves = LeafSums(pairs, up, hypothesis.leaf_costs)
+        rho = np.ldexp(self.smoothing * self.objective.pseudo_row, costs.exponent)
+        tree = tree._replace(votes=balance(leaves, rho, self.learning_rate, self.n_threads))
+        cast = self._cast(tree, up, costs)
+        share = 1.0 - remaining_cost(leaves, cast.vote.factors, self.n_threads) / costs.loss
+        promise = share if self.objective.log is None else share * costs.cost_sum / math.log(2.0)
+        return cast._replace(promise=promise)
 
     def recast(self, rows: TreeRows, ballot: Tree, weight: float, costs: Costs) -> Cast:
         """The votes of an earlier fit."""
-        return self._cast(ballot, rows.sum_leaves(ballot, pairs=False), costs, 0.0)
+        return self._cast(ballot, rows.sum_leaves(ballot, pairs=False), costs)
 
-    def _cast(self, tree: Tree, up: Sums, costs: Costs, promise: float) -> Cast:
+    def _cast(self, tree: Tree, up: Sums, costs: Costs) -> Cast:
         assert tree.votes is not None
         factors = LeafFactors.of(tree.votes)
-        return Cast(LeafVote(tree, factors), row_bound(up, factors, costs.largest, costs.exponent), 1.0, promise)
+        return Cast(LeafVote(tree, factors), row_bound(up, factors, costs.largest, costs.exponent), 1.0, 0.0)
 
     def count(self, rows: TreeRows, cast: Cast, *, with_root: bool) -> Costs:
         """D_{t+1}: the votes are added to the rows."""

@@ -1,6 +1,5 @@
 """Votes of leaves for every class. In: sums of costs, leaf by leaf. Out: the votes, and the costs that they leave."""
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -26,12 +25,10 @@ class LeafSums(NamedTuple):
     up: Sums
     costs: Sums
 
-
-class Balanced(NamedTuple):
-    """Votes v of every leaf, before the learning rate, and the share of the loss that they promise to leave."""
-
-    votes: Floats
-    promise: float
+    @property
+    def down(self) -> Sums:
+        """The costs of every class for the rows of others: what pushes it down."""
+        return self.costs + self.up
 
 
 def sums_pairs(n_classes: int) -> bool:
@@ -39,14 +36,7 @@ def sums_pairs(n_classes: int) -> bool:
     return n_classes <= MAX_PAIRED
 
 
-def smoothing_matrix(costs: Floats, smoothing: float, loss: int, n_leaves: int) -> Floats:
-    """ρ(l,j): what every pair of classes costs in every leaf beside its rows."""
-    total = float(np.cumsum(costs)[-1])
-    matrix: Floats = smoothing * float(loss) / (n_leaves * total) * costs
-    return matrix
-
-
-def balance(sums: LeafSums, rho: Floats, loss: int, learning_rate: float, n_threads: int) -> Balanced:
+def balance(sums: LeafSums, rho: Floats, learning_rate: float, n_threads: int) -> LeafVotes:
     """The votes that take every class for others as much as others are taken for it, in every leaf.
 
     Parameters
@@ -54,34 +44,26 @@ def balance(sums: LeafSums, rho: Floats, loss: int, learning_rate: float, n_thre
     sums : LeafSums
         What the rows of the leaves cost.
     rho : ndarray of shape (K, K)
-        What is added to it.
-    loss : int
-        Λ, the loss of all leaves.
+        What every pair of classes costs in every leaf beside its rows.
     learning_rate : float
         ν.
     n_threads : int
         Threads.
+
+    Returns
+    -------
+    ndarray of float32, (n_leaves, K)
+        The votes times ν, as they are stored, added up and used everywhere.
     """
-    votes, promises = np.empty(sums.up.shape), np.empty(len(sums.up))
+    votes = np.empty(sums.up.shape)
     if sums.pairs is not None:
-        _core.balance_pairs(sums.pairs, rho, sums.costs.argmin(axis=1), n_threads, votes, promises)
+        _core.balance_pairs(sums.pairs, rho, sums.costs.argmin(axis=1), n_threads, votes)
     else:
-        smoothing_up, smoothing_down = np.cumsum(rho, axis=1)[:, -1].copy(), np.cumsum(rho, axis=0)[-1].copy()
-        down = sums.costs + sums.up
-        _core.balance_classes(sums.up, down, smoothing_up, smoothing_down, n_threads, votes, promises)
+        added = np.cumsum(rho, axis=1)[:, -1].copy()  # ρ is symmetric
+        _core.balance_classes(sums.up, sums.down, added, n_threads, votes)
         votes *= 1.0 - learning_rate / 2.0  # or the classes would overshoot together
     means = np.cumsum(votes, axis=1)[:, -1:] / votes.shape[1]
-    return Balanced(votes - means, float(np.cumsum(promises)[-1]) / loss)
-
-
-def promised_rate(learning_rate: float, n_classes: int) -> float:
-    """The share of the promise that is kept at this learning rate."""
-    return learning_rate if sums_pairs(n_classes) else learning_rate * (2.0 - learning_rate)
-
-
-def stored_votes(votes: Floats, learning_rate: float) -> LeafVotes:
-    """The votes as they are stored, added up and used everywhere."""
-    return (learning_rate * votes).astype(np.float32)
+    return (learning_rate * (votes - means)).astype(np.float32)
 
 
 class LeafFactors(NamedTuple):
@@ -117,6 +99,11 @@ def row_bound(up: Sums, factors: LeafFactors, largest: float, exponent: int) -> 
     return float((rows * (factors.growth.max(axis=1, keepdims=True) * factors.shrink)).max())
 
 
-def log_drop(loss: float, rate: float, promise: float) -> float:
-    """By how many bits the log-loss falls at least; ``loss`` is that of the costs."""
-    return rate * loss * (1.0 - promise) / math.log(2.0)
+def remaining_cost(sums: LeafSums, factors: LeafFactors, n_threads: int) -> float:
+    """What the leaves cost at most after the votes; with the sums of pairs it is exactly that."""
+    left = np.empty(len(sums.up))
+    if sums.pairs is not None:
+        _core.remaining_of_pairs(sums.pairs, *factors, n_threads, left)
+    else:
+        _core.remaining_of_classes(sums.up, sums.down, *factors, n_threads, left)
+    return float(np.cumsum(left)[-1])

@@ -68,6 +68,17 @@ class LogTerms:
     tops: Floats
     exponent: int
 
+    @classmethod
+    def of(cls, masses: Sums, tops: Floats) -> "LogTerms":
+        """The terms for classes of these masses."""
+        total = float(np.cumsum(masses * tops)[-1])
+        return cls(tops, LOG_BITS - math.frexp(total)[1])
+
+    def start(self, masses: Sums, unit: Floats) -> float:
+        """L_0, the loss before any vote."""
+        bits = [math.log2(1.0 + relative) for relative in unit.sum(axis=1).tolist()]
+        return float((masses * self.tops) @ np.array(bits))
+
 
 @dataclass(frozen=True)
 class BalancedObjective:
@@ -79,8 +90,11 @@ class BalancedObjective:
         c(l,j)/M_l for the exponential loss, c(l,j)/c̄_l for the log-loss.
     log : LogTerms or None
         The terms of the log-loss.
-    costs : ndarray of shape (K, K)
-        c(l,j).
+    pseudo_row : ndarray of shape (K, K)
+        What a row of weight 1 of class l, and one of class j, cost on average before any vote by being taken for the
+        other: symmetric.
+    mean_row : float
+        What a row of weight 1 costs on average before any vote.
     start : float
         L_0, the loss before any vote.
     masses : ndarray of int64, shape (K,)
@@ -89,12 +103,15 @@ class BalancedObjective:
 
     unit: Floats
     log: LogTerms | None
-    costs: Floats
+    pseudo_row: Floats
+    mean_row: float
     start: float
     masses: Sums
 
     @classmethod
-    def of(cls, costs: Floats | None, masses: Sums, balance: float, loss: str) -> "BalancedObjective":
+    def of(
+        cls, costs: Floats | None, masses: Sums, weight_shift: int, balance: float, loss: str
+    ) -> "BalancedObjective":
         """What a loss, ``"log"`` or ``"exponential"``, costs if a class counts as much as ``balance`` says.
 
         Parameters
@@ -103,26 +120,28 @@ class BalancedObjective:
             c(l,j); None is 1 for every mistake.
         masses : ndarray of int64, shape (K,)
             The summed weight of every class.
+        weight_shift : int
+            k: a row of sample weight 1 weighs 2^k.
         balance : float
             τ: with 1 every class counts the same, with 0 every row.
         loss : str
             Which loss.
         """
-        n_classes = len(masses)
         if costs is None:
-            costs = 1.0 - np.eye(n_classes)
+            costs = 1.0 - np.eye(len(masses))
         base = balanced_masses(masses, balance)
         if loss == "exponential":
+            unit, log, first = unit_costs(costs, base), None, unit_costs(costs, base)
             start = float((masses / base) @ costs.sum(axis=1))
-            return cls(unit_costs(costs, base), None, costs, start, masses)
-        largest = costs.max(axis=1)
-        unit = np.divide(costs, largest[:, np.newaxis], out=np.zeros_like(costs), where=largest[:, np.newaxis] > 0)
-        tops = largest / base
-        total = float(np.cumsum(masses * tops)[-1])
-        log = LogTerms(tops, LOG_BITS - math.frexp(total)[1])
-        bits = [math.log2(1.0 + relative) for relative in unit.sum(axis=1).tolist()]
-        start = float((masses * tops) @ np.array(bits))
-        return cls(unit, log, costs, start, masses)
+        else:
+            largest = costs.max(axis=1)
+            unit = np.divide(costs, largest[:, np.newaxis], out=np.zeros_like(costs), where=largest[:, np.newaxis] > 0)
+            log = LogTerms.of(masses, largest / base)
+            first = unit * (log.tops / (1.0 + np.cumsum(unit, axis=1)[:, -1]))[:, np.newaxis]
+            start = log.start(masses, unit)
+        first = np.ldexp(first, weight_shift)
+        mean_row = float(masses @ first.sum(axis=1)) / int(masses.sum())
+        return cls(unit, log, 0.5 * (first + first.T), mean_row, start, masses)
 
     @property
     def total_weight(self) -> int:

@@ -67,7 +67,7 @@ class Booster(CallbackSupportMixin, Voter):
         """The class whose constructor says what the defaults are."""
         raise NotImplementedError
 
-    def _voting(self, costs: Floats | None, masses: Sums) -> Voting:
+    def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
         """How rounds vote."""
         raise NotImplementedError
 
@@ -170,7 +170,7 @@ class Booster(CallbackSupportMixin, Voter):
         elif self.early_stopping:
             given = table if self.estimator is None else read_table(self, X, reset=False)
             data, held = hold_out_rows(data, table, given, sample_weight, self.validation_fraction, seed)
-        plan = self._plan(n_rows, data.classes, data.masses, seed)
+        plan = self._plan(n_rows, data.classes, data.masses, data.weight_shift, seed)
         learned = None if past is None else past.learned
         if self.estimator is None:
             return self._prepare_trees(table, data, plan, learned), held
@@ -205,11 +205,11 @@ class Booster(CallbackSupportMixin, Voter):
         row_digest = digest_rows(codes, data.labels, data.weights) if self.warm_start else None
         return TreeFit(plan, learner, rows, categories, bins, row_digest)
 
-    def _plan(self, n_rows: int, classes: NDArray[Any], masses: Sums, seed: int) -> FitPlan:
+    def _plan(self, n_rows: int, classes: NDArray[Any], masses: Sums, weight_shift: int, seed: int) -> FitPlan:
         costs = None if self.cost_matrix is None else cost_array(self.cost_matrix, classes)
         return FitPlan(
             parameters=self._parameters(),
-            voting=self._voting(costs, masses),
+            voting=self._voting(costs, masses, weight_shift),
             classes=classes,
             n_rows=n_rows,
             seed=seed,
@@ -230,8 +230,13 @@ class Booster(CallbackSupportMixin, Voter):
             count_features(self.max_features, len(bins.edges)),
             plan.seed,
             self.max_leaf_nodes,
+            self._gain_smoothing(plan.voting),
         )
         return TreeLearner(bins, len(plan.classes), rules, plan.n_threads, past)
+
+    def _gain_smoothing(self, voting: Voting) -> float:
+        """Loss that is added to a leaf's, when the criterion divides by it."""
+        return 0.0
 
     def _seed(self, n_rows: int, classes: NDArray[Any], past: Past | None) -> int:
         """Seeds the draws of every round; that of the earlier fit, whose rows these must be, in a warm start."""
@@ -415,7 +420,7 @@ class VoteBooster(Booster):
         """The class whose constructor says what the defaults are."""
         return VoteBooster
 
-    def _voting(self, costs: Floats | None, masses: Sums) -> Voting:
+    def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
         """How rounds vote."""
         objective = Objective.of(costs, masses, by_class=self._by_class)
         return ClassVoting(objective, float(self.learning_rate), self.step)

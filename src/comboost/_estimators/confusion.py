@@ -29,7 +29,7 @@ class ConfusionBooster(Booster):
         max_depth: int | None = 6,
         max_leaf_nodes: int | None = None,
         loss: str = "log",
-        smoothing: float = 0.01,
+        smoothing: float = 1.0,
         balance: float = 1.0,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -77,10 +77,15 @@ class ConfusionBooster(Booster):
         """The class whose constructor says what the defaults are."""
         return ConfusionBooster
 
-    def _voting(self, costs: Floats | None, masses: Sums) -> Voting:
+    def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
         """How rounds vote."""
-        objective = BalancedObjective.of(costs, masses, float(self.balance), self.loss)
+        objective = BalancedObjective.of(costs, masses, weight_shift, float(self.balance), self.loss)
         return LeafVoting(objective, float(self.learning_rate), float(self.smoothing), n_threads_of(self.n_jobs))
+
+    def _gain_smoothing(self, voting: Voting) -> float:
+        """Loss that is added to a leaf's, when the criterion divides by it: that of as many rows."""
+        assert isinstance(voting, LeafVoting)
+        return voting.smoothing * voting.objective.mean_row
 
     def _probabilities(self, scores: Floats) -> Floats:
         """What votes mean."""

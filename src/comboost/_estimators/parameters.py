@@ -105,7 +105,7 @@ CONFUSION_RULES: dict[str, Rule] = {
     **{name: rule for name, rule in RULES.items() if name not in ("criterion", "step", "proba")},
     "max_leaf_nodes": either(integer(2), NOTHING),
     "loss": choice("log", "exponential"),
-    "smoothing": real(0, 1),
+    "smoothing": real(0, math.inf, without_high=True),
     "balance": real(0, 1),
     "priors": PRIORS,
 }

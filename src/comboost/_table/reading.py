@@ -18,7 +18,7 @@ from comboost._dtypes import LABEL, MAX_CLASSES, MAX_ROWS, Labels, Sums, Weights
 from comboost._table.categories import read_features
 from comboost._table.frames import ArrowSource, PandasSource, PolarsSource
 from comboost._table.table import ArraySource, RawTable, Source, SparseSource
-from comboost._table.weights import integer_weights, read_weights
+from comboost._table.weights import count_exponents, read_weights, scale_weights, weight_shift
 
 COUNTABLE = 2**20  # integer labels in a range of no more than this are counted instead of sorted
 
@@ -125,6 +125,8 @@ class TrainingSet:
         The classes, sorted.
     masses : ndarray of int64
         The summed weight of every class.
+    weight_shift : int
+        k: a row of sample weight 1 weighs 2^k.
     """
 
     rows: NDArray[np.intp] | None
@@ -132,6 +134,7 @@ class TrainingSet:
     weights: Weights | None
     classes: NDArray[Any]
     masses: Sums
+    weight_shift: int = 0
 
     @classmethod
     def read(cls, y: Any, sample_weight: Any, n_rows: int) -> "TrainingSet":
@@ -140,20 +143,23 @@ class TrainingSet:
         classes, labels = read_classes(read_labels(y, n_rows, "y"))
         if sample_weight is None:
             return cls(None, labels, None, classes, class_masses(labels, None, len(classes)))
-        weights = integer_weights(read_weights(sample_weight, n_rows, "sample_weight"))
+        given = read_weights(sample_weight, n_rows, "sample_weight")
+        shift = weight_shift(count_exponents(given))
+        weights = scale_weights(given, shift)
         masses = class_masses(labels, weights, len(classes))
         check_masses(masses, classes)
         kept = np.flatnonzero(weights)
         if len(kept) == n_rows:
-            return cls(None, labels, weights, classes, masses)
-        return cls(kept, labels[kept], weights[kept], classes, masses)
+            return cls(None, labels, weights, classes, masses, shift)
+        return cls(kept, labels[kept], weights[kept], classes, masses, shift)
 
     def take(self, places: NDArray[np.intp]) -> "TrainingSet":
         """Some of the rows, by their place among these."""
         rows = places if self.rows is None else self.rows[places]
         labels = self.labels[places]
         weights = None if self.weights is None else self.weights[places]
-        return TrainingSet(rows, labels, weights, self.classes, class_masses(labels, weights, len(self.classes)))
+        masses = class_masses(labels, weights, len(self.classes))
+        return TrainingSet(rows, labels, weights, self.classes, masses, self.weight_shift)
 
 
 def class_masses(labels: NDArray[np.integer[Any]], weights: Weights | None, n_classes: int) -> Sums:

@@ -1,0 +1,59 @@
+"""The grid: which settings are tried. In: nothing. Out: settings, in groups that have names. This is what one edits.
+
+A group is a list of settings: `cross` makes every combination of some axes, `vary` takes one axis at a time, `draw`
+some combinations at random. A setting may be in several groups, and is fitted once. Rounds are no axis: every fit goes
+to the last checkpoint and is measured at all of them. A new checkpoint needs new fits: delete ``results/folds``.
+"""
+
+from collections.abc import Iterable
+
+from benchmarks.defaults.settings import BAGS, KIND, Setting, by_name, cross, vary
+
+CHECKPOINTS = (10, 25, 50, 75, 100, 150, 200, 300, 500)
+BAG_CHECKPOINTS = (5, 10, 20, 30, 50, 100)  # rounds of every bag
+
+CENTRE: Setting = {
+    KIND: "ConfusionBoostingClassifier",
+    "loss": "log",
+    "max_depth": 6,
+    "max_leaf_nodes": None,
+    "learning_rate": 0.1,
+    "smoothing": 0.01,
+    "min_samples_leaf": 1,
+    "min_weight_fraction_leaf": 0.0,
+    "max_features": None,
+    BAGS: 1,
+}
+GROUPS: dict[str, list[Setting]] = {
+    "depth": cross(CENTRE, max_depth=(3, 4, 6, 8), learning_rate=(0.05, 0.1, 0.3)),
+    "leaves": cross({**CENTRE, "max_depth": None}, max_leaf_nodes=(8, 16, 31, 64), learning_rate=(0.1, 0.3)),
+    "axes": vary(
+        CENTRE,
+        loss=("exponential",),
+        smoothing=(0.001, 0.003, 0.03, 0.1),
+        min_samples_leaf=(2, 5, 20),
+        min_weight_fraction_leaf=(0.0005, 0.002, 0.005),
+        max_features=(0.3, 0.5, "sqrt"),
+    ),
+    "bags": cross({**CENTRE, "learning_rate": 0.3}, bags=(10, 20), max_depth=(4, 6), max_features=(None, 0.5)),
+    # The paper's classifier has votes for one class and fewer parameters. Run and shown only if it is asked for.
+    "paper": [
+        *cross({KIND: "CoMBoClassifier", BAGS: 1}, max_depth=(2, 3, 6), learning_rate=(0.1, 1.0)),
+        {KIND: "CoMBoClassifier", BAGS: 10, "max_depth": 3, "learning_rate": 1.0},
+    ],
+}
+ON_DEMAND = {"paper"}
+
+
+def pick_settings(groups: Iterable[str]) -> dict[str, Setting]:
+    """The settings of these groups by name, or of all that need not be asked for."""
+    groups = list(groups) or [group for group in GROUPS if group not in ON_DEMAND]
+    unknown = [group for group in groups if group not in GROUPS]
+    if unknown:
+        raise ValueError(f"no group of settings is called {', '.join(unknown)}; there are {', '.join(GROUPS)}.")
+    return by_name(setting for group in groups for setting in GROUPS[group])
+
+
+def checkpoints_of(setting: Setting) -> tuple[int, ...]:
+    """Rounds at which a setting is measured."""
+    return CHECKPOINTS if setting[BAGS] == 1 else BAG_CHECKPOINTS

@@ -1,0 +1,74 @@
+"""Settings. In: parameters by name. Out: names that say all of them, and the classifiers that have them.
+
+A setting names every parameter that is studied, so the estimator's own defaults, which the study decides, play no part.
+"""
+
+import itertools
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import comboost
+from benchmarks.defaults.bags import BalancedBags
+
+Setting = Mapping[str, Any]
+
+BAGS, KIND = "bags", "estimator"  # the two axes that are no parameters of an estimator
+SHORT = {
+    KIND: "",
+    "loss": "",
+    "max_depth": "depth",
+    "max_leaf_nodes": "leaves",
+    "learning_rate": "rate",
+    "min_samples_leaf": "rows",
+    "min_weight_fraction_leaf": "floor",
+    "max_features": "features",
+}
+
+
+def cross(base: Setting, **axes: Sequence[Any]) -> list[Setting]:
+    """Every combination of the values of these axes."""
+    return [{**base, **dict(zip(axes, values, strict=True))} for values in itertools.product(*axes.values())]
+
+
+def vary(base: Setting, **axes: Sequence[Any]) -> list[Setting]:
+    """One axis at a time."""
+    return [{**base, axis: value} for axis, values in axes.items() for value in values]
+
+
+def draw(n_settings: int, base: Setting, seed: int = 0, **axes: Sequence[Any]) -> list[Setting]:
+    """Some of the combinations, at random: the cheapest way to see many axes at once."""
+    return random.Random(seed).sample(cross(base, **axes), n_settings)
+
+
+def name_of(setting: Setting) -> str:
+    """All values in one line; a value of None is left out."""
+    return ", ".join(describe(axis, value) for axis, value in setting.items() if value is not None)
+
+
+def describe(axis: str, value: Any) -> str:
+    """A value with the short name of its axis."""
+    return f"{SHORT.get(axis, axis)} {value}".strip()
+
+
+def difference_from(base: Setting, setting: Setting) -> str:
+    """What a setting does differently, in one line."""
+    axes = [axis for axis in setting if setting[axis] != base.get(axis)]
+    words = [describe(axis, "unlimited" if setting[axis] is None else setting[axis]) for axis in axes]
+    return ", ".join(words) or "as the centre"
+
+
+def by_name(settings: Iterable[Setting]) -> dict[str, Setting]:
+    """Settings by their names; those that occur twice are one."""
+    return {name_of(setting): setting for setting in settings}
+
+
+def make_classifier(setting: Setting, n_rounds: int, seed: int) -> Any:
+    """A classifier, on one thread."""
+    parameters = {axis: value for axis, value in setting.items() if axis not in (BAGS, KIND)}
+    kind = getattr(comboost, setting[KIND], None)
+    if kind is None:
+        raise ImportError(f"the comboost that is installed has no {setting[KIND]}; install a later one.")
+    booster = kind(n_estimators=n_rounds, n_jobs=1, random_state=seed, **parameters)
+    n_bags = setting[BAGS]
+    return booster if n_bags == 1 else BalancedBags(booster, n_bags, seed)
