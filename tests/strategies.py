@@ -195,7 +195,7 @@ def vote_settings(n_features, *, max_rounds=8):
             "n_estimators": st.integers(1, max_rounds),
             "loss": st.sampled_from(["log", "exponential"]),
             "learning_rate": st.sampled_from([1.0, 0.5, 0.1]) | st.floats(0.01, 1.0),
-            "smoothing": st.sampled_from([0.01, 0.0, 1.0]) | st.floats(0.0, 1.0),
+            "smoothing": st.sampled_from([1.0, 0.0, 0.01]) | st.floats(0.0, 10.0),
             "balance": st.sampled_from([1.0, 0.0, 0.5]) | st.floats(0.0, 1.0),
             "max_depth": st.sampled_from([3, 1, 2, 4, None]),
             "max_leaf_nodes": st.none() | st.integers(2, 9),

@@ -53,11 +53,6 @@ def leaf_matrices(pulls, y, leaves, n_leaves):
     return matrices
 
 
-def smooth(matrices, smoothing, cost_matrix):
-    """Return A = S + ρ of every leaf."""
-    return matrices + smoothing * matrices.sum() / (len(matrices) * cost_matrix.sum()) * cost_matrix
-
-
 def scale(matrix, vote):
     """Return A(l,j)·exp(v_j − v_l)."""
     return matrix * np.exp(vote - vote[:, np.newaxis])

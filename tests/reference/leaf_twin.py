@@ -68,6 +68,10 @@ class ExponentialLoss:
         """Make a pass."""
         return quantise(self.unit, excess, y, exponent)
 
+    def first_costs(self):
+        """Return D(i,j) before any vote, per unit of weight, of a row of each class."""
+        return self.unit
+
     def measure(self, rows):
         """Return L."""
         return rows.pull
@@ -77,9 +81,12 @@ class ExponentialLoss:
         return rows.rounding * rows.pull
 
     @staticmethod
-    def lower(bound, rate, promise, pull):
-        """Return the bound on the loss after a round."""
-        return bound * (1 - rate * (1 - promise))
+    def bound(start, shares, pulls):
+        """Return the bound on the loss after rounds that each took a share off ΣD."""
+        product = 1.0
+        for share in shares:
+            product *= 1.0 - share
+        return start * product
 
 
 class LogLoss:
@@ -98,6 +105,11 @@ class LogLoss:
             weight * top * math.log2(1.0 + add_in_order(row))
             for weight, top, row in zip(class_weights, self.tops, self.shares, strict=True)
         )
+
+    def first_costs(self):
+        """Return D(i,j) before any vote, per unit of weight, of a row of each class."""
+        scales = [top / (1.0 + add_in_order(row)) for top, row in zip(self.tops, self.shares, strict=True)]
+        return [[share * scale for share in row] for row, scale in zip(self.shares, scales, strict=True)]
 
     def parts(self, excess_row, label):
         """Return c̃·E of a row, 0 for its own class."""
@@ -131,9 +143,9 @@ class LogLoss:
         return math.ldexp(sum(rows.weights) / 2, -self.exponent)
 
     @staticmethod
-    def lower(bound, rate, promise, pull):
-        """Return the bound on the loss after a round."""
-        return bound - rate * pull * (1 - promise) / math.log(2.0)
+    def bound(start, shares, pulls):
+        """Return the bound on the loss after rounds that each took a share off ΣD."""
+        return start - add_in_order(share * pull / math.log(2.0) for share, pull in zip(shares, pulls, strict=True))
 
 
 LOSSES = {"exponential": ExponentialLoss, "log": LogLoss}
@@ -166,11 +178,35 @@ def leaf_sums(units, labels, weights, leaves, leaf_labels):
     ]
 
 
-def smoothing_costs(smoothing, loss, n_leaves, cost_matrix):
-    """Return ρ(l,j)."""
-    total = add_in_order(cost for row in cost_matrix for cost in row)  # Σc
-    scale = smoothing * float(loss) / (n_leaves * total)
-    return [[scale * cost for cost in row] for row in cost_matrix]
+@dataclass
+class Smoothing:
+    """What λ rows of weight 1 cost before any vote: taken from l for j and back, on average, and all in all."""
+
+    pairs: list[list[float]]  # λ·d̄(l,j)
+    row: float  # λ·d₀
+
+    @classmethod
+    def of(cls, smoothing, loss, weight_shift, class_weights):
+        """Read d off a loss."""
+        costs = [[math.ldexp(cost, weight_shift) for cost in row] for row in loss.first_costs()]  # d
+        mean = [
+            [0.5 * (a + b) for a, b in zip(*rows, strict=True)] for rows in zip(costs, transpose(costs), strict=True)
+        ]
+        total = add_in_order(m * add_in_order(row) for m, row in zip(class_weights, costs, strict=True))
+        return cls([[smoothing * cost for cost in row] for row in mean], smoothing * (total / sum(class_weights)))
+
+    def in_units(self, exponent):
+        """Return ρ."""
+        return [[math.ldexp(cost, exponent) for cost in row] for row in self.pairs]
+
+    def row_in_units(self, exponent):
+        """Return R."""
+        return math.ldexp(self.row, exponent)
+
+
+def transpose(matrix):
+    """Return the columns."""
+    return [list(column) for column in zip(*matrix, strict=True)]
 
 
 def centre(logs):
@@ -202,24 +238,19 @@ def balancing_factor(r, s):
 
 
 def vote_by_pairs(sums, rho):
-    """Return the vote v of a leaf before the learning rate, and what it promises, p_q."""
-    pairs = [[float(value) for value in row] for row in sums.pairs]
-    matrix = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(pairs, rho, strict=True)]  # A
-    x, y = balance(matrix, sums.label)
-    promise = add_in_order(pairs[k][j] * x[j] * y[k] for k in range(len(x)) for j in range(len(x)) if j != k)
-    return centre([math.log(value) for value in x]), promise
+    """Return the vote v of a leaf before the learning rate."""
+    matrix = [[float(a) + b for a, b in zip(*rows, strict=True)] for rows in zip(sums.pairs, rho, strict=True)]  # A
+    x, _ = balance(matrix, sums.label)
+    return centre([math.log(value) for value in x])
 
 
 def vote_by_classes(sums, rho, learning_rate):
-    """Return the vote of a leaf and its promise, for many classes: each class is on its own."""
-    logs, promises = [], []
-    for k, (up, down) in enumerate(zip(sums.up, sums.down, strict=True)):
-        pulls = float(up) + add_in_order(rho[k])
-        pushes = float(down) + add_in_order(row[k] for row in rho)
-        step = class_step(pulls, pushes)  # t_l
-        logs.append(step * (1.0 - learning_rate / 2))
-        promises.append(0.5 * (float(down) * math.exp(step) + float(up) * math.exp(-step)))
-    return centre(logs), add_in_order(promises)
+    """Return the vote of a leaf if there are many classes: each class is on its own."""
+    steps = []
+    for up, down, row in zip(sums.up, sums.down, rho, strict=True):
+        extra = add_in_order(row)
+        steps.append(class_step(float(up) + extra, float(down) + extra))  # t_l
+    return centre([step * (1.0 - learning_rate / 2) for step in steps])
 
 
 def class_step(pulls, pushes):
@@ -231,15 +262,47 @@ def class_step(pulls, pushes):
     return min(max(0.5 * math.log(pulls / pushes), -LARGEST_STEP), LARGEST_STEP)
 
 
-def leaf_votes(leaves, rho, learning_rate):
-    """Return every leaf's vote, as it is stored, and the sum of what all leaves promise."""
+def leaf_vote(sums, rho, learning_rate):
+    """Return the vote of a leaf as it is stored."""
     by_pairs = len(rho) <= MOST_CLASSES_OF_PAIRS
-    votes, promises = [], []
-    for sums in leaves:
-        vote, promise = vote_by_pairs(sums, rho) if by_pairs else vote_by_classes(sums, rho, learning_rate)
-        votes.append([float(np.float32(learning_rate * value)) for value in vote])
-        promises.append(promise)
-    return votes, add_in_order(promises)
+    vote = vote_by_pairs(sums, rho) if by_pairs else vote_by_classes(sums, rho, learning_rate)
+    return [float(np.float32(learning_rate * value)) for value in vote]
+
+
+@dataclass
+class Factors:
+    """What a leaf's vote makes of the excess: G = exp(v) and H = exp(−v)."""
+
+    grow: list[float]
+    shrink: list[float]
+
+    @classmethod
+    def of(cls, vote):
+        """Return the factors of a stored vote."""
+        return cls([math.exp(v) for v in vote], [math.exp(-v) for v in vote])
+
+
+def left_by_pairs(sums, factors):
+    """Return p_q, what a vote leaves of the leaf's costs."""
+    terms = []
+    for row, shrink in zip(sums.pairs, factors.shrink, strict=True):
+        terms += [float(value) * (grow * shrink) for value, grow in zip(row, factors.grow, strict=True)]
+    return add_in_order(terms)
+
+
+def left_by_classes(sums, factors):
+    """Return p_q if there are many classes: what a vote leaves of the leaf's costs at most."""
+    terms = []
+    for up, down, grow, shrink in zip(sums.up, sums.down, factors.grow, factors.shrink, strict=True):
+        terms.append(0.5 * (float(down) * (grow * grow) + float(up) * (shrink * shrink)))
+    return add_in_order(terms)
+
+
+def share_taken(leaves, factors, loss):
+    """Return P, the share of Λ that the votes of all leaves take off at least."""
+    left_by = left_by_pairs if len(leaves[0].up) <= MOST_CLASSES_OF_PAIRS else left_by_classes
+    left = add_in_order(left_by(sums, of_leaf) for sums, of_leaf in zip(leaves, factors, strict=True))
+    return 1.0 - left / float(loss)
 
 
 # A pass
@@ -254,24 +317,22 @@ class Rows:
         self.excess = [[1.0] * self.n_classes for _ in labels]
         self._quantise_within(loss.first_bound)
 
-    def add(self, leaves, sums, votes):
+    def add(self, leaves, sums, factors):
         """Add the votes of a round, given each row's leaf, and quantise anew."""
-        grow = [[math.exp(v) for v in vote] for vote in votes]  # G
-        shrink = [[math.exp(-v) for v in vote] for vote in votes]  # H
-        bound = self._bound(sums, grow, shrink)
+        bound = self._bound(sums, factors)
         for row, label, leaf in zip(self.excess, self.labels, leaves, strict=True):
-            for j in range(self.n_classes):
+            shrink = factors[leaf].shrink[label]
+            for j, grow in enumerate(factors[leaf].grow):
                 if j != label:
-                    value = row[j] * (grow[leaf][j] * shrink[leaf][label])
-                    row[j] = min(max(value, SMALLEST_EXCESS), LARGEST_EXCESS)
+                    row[j] = min(max(row[j] * (grow * shrink), SMALLEST_EXCESS), LARGEST_EXCESS)
         self._quantise_within(bound)
 
-    def _bound(self, sums, grow, shrink):
+    def _bound(self, sums, factors):
         """Return the bound on r after the votes."""
         bound = 0.0
-        for q, leaf in enumerate(sums):
-            most = max(grow[q])
-            for up, factor in zip(leaf.up, shrink[q], strict=True):
+        for leaf, of_leaf in zip(sums, factors, strict=True):
+            most = max(of_leaf.grow)
+            for up, factor in zip(leaf.up, of_leaf.shrink, strict=True):
                 of_class = math.ldexp(float(up + self.n_classes), -self.costs.exponent)
                 bound = max(bound, min(self.costs.largest_row, of_class) * (most * factor))
         return min(bound, self.loss.most)
@@ -318,10 +379,12 @@ class LeafRound:
         What the votes were computed from.
     votes : list of list of float, (n_leaves, n_classes)
         What each leaf votes, learning rate included.
+    rho : list of list of float
+        ρ, in the units of the sums.
     pull, unit_rounding : float
         Before the round: Λ in floats, and how far a cost per unit of weight may be from that in exact arithmetic.
-    promise : float
-        P, what the leaves leave of Λ at most, as a share.
+    share : float
+        P, the share of Λ that the votes take off at least.
     loss, bound : float
         L and the bound on it, both after the round.
     loss_rounding : float
@@ -331,11 +394,12 @@ class LeafRound:
     nodes: list[TwinNode]
     leaves: list[int]
     sums: list[LeafSums]
+    rho: list[list[float]]
     votes: list[list[float]]
     edge: float
     pull: float
     unit_rounding: float
-    promise: float
+    share: float
     loss: float
     bound: float
     importances: list[float]
@@ -365,7 +429,7 @@ class LeafModel:
         return scores
 
 
-def add_round(model, rows, nodes, gain, data, settings):
+def add_round(model, rows, nodes, gain, data, learning_rate, smoothing):
     """Add a tree to the model and its votes to the rows; return the reason to stop, if there is one."""
     edge, is_guessing, _ = edge_of(gain, rows.total)
     if is_guessing and model.rounds:
@@ -375,20 +439,21 @@ def add_round(model, rows, nodes, gain, data, settings):
     leaves = [number[id(find_leaf(nodes, row, data.features))] for row in data.X]
     kept_leaves = [leaves[i] for i in model.kept]
     sums = leaf_sums(rows.costs.units, rows.labels, rows.weights, kept_leaves, [node.label for node in at_leaf])
-    rho = smoothing_costs(settings.smoothing, rows.total, len(at_leaf), settings.cost_matrix)
-    votes, promised = leaf_votes(sums, rho, settings.learning_rate)
-    promise = promised / float(rows.total)  # P
-    bound = model.rounds[-1].bound if model.rounds else model.initial_loss
-    bound = rows.loss.lower(bound, settings.rate_of_promise, promise, rows.pull)
-    before = {"pull": rows.pull, "unit_rounding": rows.unit_rounding, "promise": promise}
+    rho = smoothing.in_units(rows.costs.exponent)
+    votes = [leaf_vote(of_leaf, rho, learning_rate) for of_leaf in sums]
+    factors = [Factors.of(vote) for vote in votes]
+    share = share_taken(sums, factors, rows.total)
+    shares, pulls = ([getattr(one, name) for one in model.rounds] for name in ("share", "pull"))
+    bound = rows.loss.bound(model.initial_loss, [*shares, share], [*pulls, rows.pull])
+    before = {"pull": rows.pull, "unit_rounding": rows.unit_rounding, "share": share}
     loss_before = model.rounds[-1].loss if model.rounds else rows.loss.measure(rows)
-    rows.add(kept_leaves, sums, votes)
+    rows.add(kept_leaves, sums, factors)
     loss = rows.loss.measure(rows)
     drop = max(math.log(loss_before / max(loss, VANISHED_LOSS)), 0.0)
     importances = share_out(drop, nodes, len(data.features))
     rounding = rows.loss.rounding(rows)
     after = {"loss": loss, "bound": bound, "importances": importances, "loss_rounding": rounding}
-    model.rounds.append(LeafRound(nodes, leaves, sums, votes, edge, **before, **after))
+    model.rounds.append(LeafRound(nodes, leaves, sums, rho, votes, edge, **before, **after))
     if is_guessing:
         return "no_edge"
     if loss < VANISHED_LOSS:
@@ -399,21 +464,6 @@ def add_round(model, rows, nodes, gain, data, settings):
 # Fit
 
 
-@dataclass
-class VoteSettings:
-    """The parameters of the votes."""
-
-    learning_rate: float
-    smoothing: float
-    cost_matrix: list[list[float]]
-
-    @property
-    def rate_of_promise(self):
-        """ν', the share of what the leaves promise that a round keeps."""
-        rate = self.learning_rate
-        return rate if len(self.cost_matrix) <= MOST_CLASSES_OF_PAIRS else rate * (2 - rate)
-
-
 def fit(
     X,
     y,
@@ -421,7 +471,7 @@ def fit(
     n_estimators,
     loss="log",
     learning_rate=1.0,
-    smoothing=0.01,
+    smoothing=1.0,
     balance=1.0,
     max_depth=3,
     max_leaf_nodes=None,
@@ -460,13 +510,14 @@ def fit(
     of_tree = TreeSettings(
         max_depth, criterion, min_samples_leaf, min_weight_fraction_leaf, max_features, seed, max_leaf_nodes
     )
-    of_votes = VoteSettings(learning_rate, smoothing, costs)
     masses = base_masses(data.class_weights, balance)
     rows = Rows(data.labels, data.weights, LOSSES[loss](costs, masses, data.class_weights))
+    extra = Smoothing.of(smoothing, rows.loss, data.weight_shift, data.class_weights)
     model = LeafModel(len(costs), data.kept, data.weights, rows.loss.start)
     for round_idx in range(n_estimators):
-        nodes, gain = grow_tree(rows.sums, data.codes, data.features, of_tree, round_idx)
-        reason = add_round(model, rows, nodes, gain, data, of_votes)
+        extra_loss = extra.row_in_units(rows.costs.exponent)
+        nodes, gain = grow_tree(rows.sums, data.codes, data.features, of_tree, round_idx, extra_loss)
+        reason = add_round(model, rows, nodes, gain, data, learning_rate, extra)
         if reason is not None:
             model.stop_reason = reason
             break

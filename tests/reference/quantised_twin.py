@@ -8,6 +8,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -107,17 +108,16 @@ def add_in_order(values):
 
 def integer_weights(sample_weight):
     """Turn the sample weights s into integers n; rows with n = 0 are to be dropped."""
-    weights = [float(s) for s in sample_weight]
+    shift = weight_shift(sample_weight)
+    return [round(math.ldexp(float(s), shift)) for s in sample_weight]
+
+
+def weight_shift(sample_weight):
+    """Return k, by which the weights are scaled: the largest with B·2^k ≤ 2³²."""
     bound = Fraction(0)  # B
-    for s in weights:
+    for s in sample_weight:
         if s > 0:
-            bound += Fraction(2) ** math.frexp(s)[1]
-    shift = _largest_shift(bound)  # k
-    return [round(math.ldexp(s, shift)) for s in weights]
-
-
-def _largest_shift(bound):
-    """Return the largest k with bound · 2^k ≤ 2³²."""
+            bound += Fraction(2) ** math.frexp(float(s))[1]
     shift = 32 - (bound.numerator.bit_length() - bound.denominator.bit_length())
     while bound * Fraction(2) ** shift > LIMIT_OF_WEIGHTS:
         shift -= 1
@@ -351,15 +351,12 @@ def score_by_cost(sums):
     return -min(sums.costs)
 
 
-def score_by_gini(sums):
-    """Return q = Σ D(l)² / Λ in floats."""
+def score_by_gini(sums, extra_loss=0.0):
+    """Return q = Σ D(l)² / Λ in floats, of a Λ that is as much larger as asked for."""
     if sums.loss == 0:
         return 0.0
     squares = [float(cost) * float(cost) for cost in sums.costs]
-    return add_in_order(squares) / float(sums.loss)
-
-
-SCORES = {"cost": score_by_cost, "gini": score_by_gini}
+    return add_in_order(squares) / (float(sums.loss) + extra_loss)
 
 
 # The candidates of a feature: pairs of a bin, -1 for categories, and the set of codes that go to the left.
@@ -465,7 +462,7 @@ class Split:
     drop: float
 
 
-def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf=1, min_loss=0.0):
+def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf=1, min_loss=0.0, extra_loss=0.0):
     """Find the best allowed split of a node.
 
     Parameters
@@ -479,13 +476,15 @@ def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf
         Rows that each side must keep.
     min_loss : float
         Λ that each side must keep.
+    extra_loss : float
+        What ``"gini"`` adds to every Λ.
 
     Returns
     -------
     Split or None
         None where no split is allowed.
     """
-    score_of = SCORES[criterion]
+    score_of = score_by_cost if criterion == "cost" else partial(score_by_gini, extra_loss=extra_loss)
     node_score = best_score = score_of(node)
     best = None
     for f in sorted(histograms):
@@ -558,7 +557,7 @@ def next_to_split(open_leaves, best_first):
     return max(open_leaves, key=lambda leaf: (leaf.split.drop if best_first else 0, -leaf.node_idx))
 
 
-def grow_tree(row_sums, codes, features, settings, round_idx):
+def grow_tree(row_sums, codes, features, settings, round_idx, extra_loss=0.0):
     """Grow one tree, level by level or best first.
 
     Parameters
@@ -568,6 +567,8 @@ def grow_tree(row_sums, codes, features, settings, round_idx):
     features : list of Feature
     settings : TreeSettings
     round_idx : int
+    extra_loss : float
+        See `best_split`.
 
     Returns
     -------
@@ -590,6 +591,7 @@ def grow_tree(row_sums, codes, features, settings, round_idx):
             criterion=settings.criterion,
             min_samples_leaf=settings.min_samples_leaf,
             min_loss=min_loss,
+            extra_loss=extra_loss,
         )
 
     nodes = []
@@ -813,12 +815,16 @@ def fit(
 
 @dataclass
 class TrainingData:
-    """All rows of X, and of the kept ones the labels, the integer weights and the codes, feature by feature."""
+    """All rows of X, and of the kept ones the labels, the integer weights and the codes, feature by feature.
+
+    ``weight_shift`` is k: a row of weight 1 has the integer 2^k.
+    """
 
     X: list[list[float]]
     kept: list[int]
     labels: list[int]
     weights: list[int]
+    weight_shift: int
     class_weights: list[int]
     features: list[Feature]
     codes: list[list[int]]
@@ -828,7 +834,11 @@ def read(X, y, sample_weight, max_bins, categorical):
     """Drop the rows of weight 0 and bin the others."""
     X = np.asarray(X, dtype=np.float64).tolist()
     y = np.asarray(y).tolist()
-    all_weights = [1] * len(y) if sample_weight is None else integer_weights(np.asarray(sample_weight).tolist())
+    if sample_weight is None:
+        all_weights, shift = [1] * len(y), 0
+    else:
+        given = np.asarray(sample_weight).tolist()
+        all_weights, shift = integer_weights(given), weight_shift(given)
     kept = [i for i, n in enumerate(all_weights) if n > 0]
     labels = [y[i] for i in kept]
     weights = [all_weights[i] for i in kept]
@@ -838,7 +848,8 @@ def read(X, y, sample_weight, max_bins, categorical):
         for f, column in enumerate(columns)
     ]
     codes = [[feature.encode(x) for x in column] for feature, column in zip(features, columns, strict=True)]
-    return TrainingData(X, kept, labels, weights, add_up_classes(labels, weights, max(y) + 1), features, codes)
+    class_weights = add_up_classes(labels, weights, max(y) + 1)
+    return TrainingData(X, kept, labels, weights, shift, class_weights, features, codes)
 
 
 def read_costs(cost_matrix, n_classes):
