@@ -9,33 +9,39 @@ from collections.abc import Iterable
 
 from benchmarks.defaults.settings import BAGS, KIND, Setting, by_name, cross, vary
 
-CHECKPOINTS = (10, 25, 50, 75, 100, 150, 200, 300, 500)
-BAG_CHECKPOINTS = (5, 10, 20, 30, 50, 100)  # rounds of every bag
+CHECKPOINTS = (20, 30, 50, 70, 100, 150, 200, 300)
+BAG_CHECKPOINTS = (10, 20, 30, 50)  # rounds of every bag
 
 CENTRE: Setting = {
     KIND: "ConfusionBoostingClassifier",
     "loss": "log",
-    "max_depth": 6,
-    "max_leaf_nodes": None,
-    "learning_rate": 0.1,
-    "smoothing": 0.01,
+    "max_depth": None,
+    "max_leaf_nodes": 15,
+    "learning_rate": 0.3,
+    "smoothing": 1.0,
     "min_samples_leaf": 1,
     "min_weight_fraction_leaf": 0.0,
     "max_features": None,
     BAGS: 1,
 }
+BY_DEPTH: Setting = {**CENTRE, "max_leaf_nodes": None}
 GROUPS: dict[str, list[Setting]] = {
-    "depth": cross(CENTRE, max_depth=(3, 4, 6, 8), learning_rate=(0.05, 0.1, 0.3)),
-    "leaves": cross({**CENTRE, "max_depth": None}, max_leaf_nodes=(8, 16, 31, 64), learning_rate=(0.1, 0.3)),
+    "depth": cross(BY_DEPTH, max_depth=(3, 4, 5, 6)),
+    "leaves": cross(CENTRE, max_leaf_nodes=(8, 15, 31)),
+    "rate": [
+        *cross(CENTRE, learning_rate=(0.15,)),
+        *cross(BY_DEPTH, learning_rate=(0.15,), max_depth=(4, 6)),
+        *cross(CENTRE, learning_rate=(0.15,), max_leaf_nodes=(31,), smoothing=(3.0,)),
+    ],
     "axes": vary(
         CENTRE,
         loss=("exponential",),
-        smoothing=(0.001, 0.003, 0.03, 0.1),
-        min_samples_leaf=(2, 5, 20),
-        min_weight_fraction_leaf=(0.0005, 0.002, 0.005),
-        max_features=(0.3, 0.5, "sqrt"),
+        smoothing=(0.3, 3.0, 10.0),
+        min_samples_leaf=(5,),
+        min_weight_fraction_leaf=(0.002,),
+        max_features=(0.5,),
     ),
-    "bags": cross({**CENTRE, "learning_rate": 0.3}, bags=(10, 20), max_depth=(4, 6), max_features=(None, 0.5)),
+    "bags": cross(CENTRE, bags=(10,)),
     # The paper's classifier has votes for one class and fewer parameters. Run and shown only if it is asked for.
     "paper": [
         *cross({KIND: "CoMBoClassifier", BAGS: 1}, max_depth=(2, 3, 6), learning_rate=(0.1, 1.0)),

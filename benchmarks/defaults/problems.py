@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from comboost.datasets import load_dataset, make_imbalanced
 
@@ -22,7 +22,6 @@ Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 SMALL, MEDIUM, LARGE = "small", "medium", "large"
 SIZES = (SMALL, MEDIUM, LARGE)
 MOST_ROWS = {SMALL: 5_000, MEDIUM: 30_000}
-TINY = 1_000  # rows up to which one turn of folds is too noisy
 HELD_OUT = 0.3  # of the rows that are split once or twice instead
 
 
@@ -57,10 +56,8 @@ class Problem:
 
     @property
     def n_folds(self) -> int:
-        """Folds or splits: the fewer rows, the more."""
-        if self.size == SMALL:
-            return 10 if self.n_rows <= TINY else 5
-        return 2 if self.size == MEDIUM else 1
+        """Folds, or one split if there are many rows."""
+        return 5 if self.size == SMALL else 1
 
     @property
     def n_training_rows(self) -> int:
@@ -172,5 +169,5 @@ def split_rows(name: str) -> list[Fold]:
     """Training and test rows of every fold."""
     problem, (X, y) = PROBLEMS[name], load_rows(name)
     if problem.size == SMALL:
-        return list(RepeatedStratifiedKFold(n_splits=5, n_repeats=problem.n_folds // 5, random_state=0).split(X, y))
-    return list(StratifiedShuffleSplit(problem.n_folds, test_size=HELD_OUT, random_state=0).split(X, y))
+        return list(StratifiedKFold(problem.n_folds, shuffle=True, random_state=0).split(X, y))
+    return list(StratifiedShuffleSplit(1, test_size=HELD_OUT, random_state=0).split(X, y))
