@@ -3,7 +3,7 @@
 Shapes are drawn first, then arrays, so that a failing problem shrinks to few rows, plain values and default settings.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -27,6 +27,10 @@ class Problem:
     def n_classes(self):
         """The number of classes."""
         return int(self.y.max()) + 1
+
+    def with_settings(self, **changed):
+        """The same rows to be fitted otherwise."""
+        return replace(self, settings=self.settings | changed)
 
 
 # Columns of X. Kinds that stand first are the plainer ones: Hypothesis shrinks towards them.
@@ -208,6 +212,23 @@ def vote_settings(n_features, *, max_rounds=8):
     )
 
 
+PLAIN_VOTES = {
+    "algorithm": "votes",
+    "n_estimators": 3,
+    "loss": "log",
+    "learning_rate": 1.0,
+    "smoothing": 1.0,
+    "balance": 1.0,
+    "max_depth": 3,
+    "max_leaf_nodes": None,
+    "min_samples_leaf": 1,
+    "min_weight_fraction_leaf": 0.0,
+    "max_features": None,
+    "max_bins": 255,
+    "seed": 0,
+}
+
+
 # Problems
 
 
@@ -265,6 +286,13 @@ def balanced_problems(
     X = draw(feature_matrices(len(y), n_features))
     cost_matrix = draw(st.none() | cost_matrices(n_classes))
     return Problem(X, y, None, cost_matrix, draw(settings(n_features, max_rounds=max_rounds)))
+
+
+def vote_problems(*, fixed=None, **kinds):
+    """Draw problems of leaves that vote for every class, some of their settings fixed."""
+    return problems(settings=vote_settings, max_rounds=8, **kinds).map(
+        lambda problem: problem.with_settings(**fixed or {})
+    )
 
 
 @st.composite
