@@ -75,10 +75,10 @@ def differs_from_local(model: Any, rows: Rows) -> bool:
 
 def planned(rows: Rows) -> dict[str, int]:
     """Bytes that the package says that a worker with its share of the rows needs beside the input, by use."""
-    from comboost._engine.memory import footprint
+    from comboost._engine.memory import TreeLimits, footprint
 
     n_bins = rows.n_features * MAX_BINS
-    return footprint(rows.n_rows // N_WORKERS, rows.n_features, rows.n_classes, n_bins, MAX_DEPTH)
+    return footprint(rows.n_rows // N_WORKERS, rows.n_features, rows.n_classes, n_bins, TreeLimits(MAX_DEPTH))
 
 
 def result_of(

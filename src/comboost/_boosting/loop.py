@@ -45,8 +45,13 @@ class History:
 
     def first(self, n_rounds: int) -> "History":
         """The first rounds alone."""
-        of_rounds = (kept[:n_rounds] for kept in (self.edges, self.alphas, self.losses, self.promises))
-        return History(*of_rounds, self.stop_reason)
+        return History(
+            self.edges[:n_rounds],
+            self.alphas[:n_rounds],
+            self.losses[:n_rounds],
+            self.promises[:n_rounds],
+            self.stop_reason,
+        )
 
 
 class Onlooker(Protocol):

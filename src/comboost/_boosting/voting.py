@@ -186,8 +186,10 @@ class LeafVoting:
 
     def bounds(self, edges: Sequence[float], promises: Sequence[float]) -> Floats:
         """What the leaves promise: the loss after every round is at most this."""
-        start, given = self.objective.start, np.array(promises)
-        return start * np.cumprod(1.0 - given) if self.objective.log is None else start - np.cumsum(given)
+        start, promised = self.objective.start, np.array(promises, dtype=np.float64)
+        if self.objective.log is None:
+            return np.asarray(start * np.cumprod(1.0 - promised))
+        return np.asarray(start - np.cumsum(promised))
 
     def kept(self, alphas: Sequence[float], promises: Sequence[float]) -> dict[str, Any]:
         """The shares of the classes, which probabilities need, and what rounds promised, which a warm start does."""

@@ -18,7 +18,7 @@ from comboost._boosting.loop import History
 from comboost._dtypes import Codes, Labels, Weights
 
 #: Parameters that a warm start may change: what was learned does not depend on them.
-FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "warm_start", "client"}
+FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "priors", "warm_start", "client"}
 
 
 @dataclass(frozen=True)

@@ -55,15 +55,17 @@ def balance(sums: LeafSums, rho: Floats, learning_rate: float, n_threads: int) -
     ndarray of float32, (n_leaves, K)
         The votes times ν, as they are stored, added up and used everywhere.
     """
-    votes = np.empty(sums.up.shape)
+    n_classes = sums.up.shape[1]
+    votes = np.empty((len(sums.up), n_classes))
     if sums.pairs is not None:
         _core.balance_pairs(sums.pairs, rho, sums.costs.argmin(axis=1), n_threads, votes)
     else:
         added = np.cumsum(rho, axis=1)[:, -1].copy()  # ρ is symmetric
         _core.balance_classes(sums.up, sums.down, added, n_threads, votes)
         votes *= 1.0 - learning_rate / 2.0  # or the classes would overshoot together
-    means = np.cumsum(votes, axis=1)[:, -1:] / votes.shape[1]
-    return (learning_rate * (votes - means)).astype(np.float32)
+    means = np.cumsum(votes, axis=1)[:, -1:] / n_classes
+    stored: LeafVotes = (learning_rate * (votes - means)).astype(np.float32)
+    return stored
 
 
 class LeafFactors(NamedTuple):

@@ -402,9 +402,7 @@ class BinnedRows(MemoryRows):
         else:
             factors, tops = objective.unit, np.ldexp(objective.log.tops, exponent)
             bits = np.ldexp(objective.log.tops, objective.log.exponent)
-        return LeafPass(
-            *self._table.advance_leaves(leaves, growth, shrink, factors, tops, bits, self._n_threads)
-        )
+        return LeafPass(*self._table.advance_leaves(leaves, growth, shrink, factors, tops, bits, self._n_threads))
 
     def sum_leaves(self, tree: Tree, *, pairs: bool) -> Sums:
         """Cost sums of the leaves by (truth, class), (n_leaves, K, K), or their losses by truth, (n_leaves, K)."""

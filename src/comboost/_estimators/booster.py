@@ -23,13 +23,13 @@ from comboost._boosting.learners import (
 )
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.progress import ProgressPrinter
-from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
 from comboost._boosting.voting import ClassVoting, Voting
+from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
 from comboost._boosting.watch import Watch
 from comboost._dtypes import COMPLETE, NODE_DTYPE, Floats, Sums
 from comboost._engine.binning import BinMapper, bin_table
 from comboost._engine.formulas import Objective
-from comboost._engine.memory import check_memory
+from comboost._engine.memory import TreeLimits, check_memory
 from comboost._engine.rows import BinnedRows, MemoryRows
 from comboost._estimators.export import export_tree
 from comboost._estimators.parameters import (
@@ -162,7 +162,7 @@ class Booster(CallbackSupportMixin, Voter):
         table = self._read_given(X, reset=past is None)
         n_rows, n_features = table.shape
         data = TrainingSet.read(y, sample_weight, n_rows)
-        check_memory(n_rows, n_features if self.estimator is None else 0, len(data.classes))
+        check_memory(n_rows, n_features if self.estimator is None else 0, len(data.classes), limits=self._limits())
         seed = self._seed(n_rows, data.classes, past)
         held = None
         if validation is not None:
@@ -190,7 +190,7 @@ class Booster(CallbackSupportMixin, Voter):
             data.weights,
             self.max_bins,
             n_threads,
-            lambda n_bins: check_memory(n_rows, n_features, n_classes, n_bins, self.max_depth),
+            lambda n_bins: check_memory(n_rows, n_features, n_classes, n_bins, self._limits()),
         )
         learner = self._tree_learner(bins, plan, past)
         rows = BinnedRows(
@@ -233,6 +233,10 @@ class Booster(CallbackSupportMixin, Voter):
             self._gain_smoothing(plan.voting),
         )
         return TreeLearner(bins, len(plan.classes), rules, plan.n_threads, past)
+
+    def _limits(self) -> TreeLimits:
+        """How large trees may become."""
+        return TreeLimits(self.max_depth)
 
     def _gain_smoothing(self, voting: Voting) -> float:
         """Loss that is added to a leaf's, when the criterion divides by it."""
@@ -301,7 +305,7 @@ class Booster(CallbackSupportMixin, Voter):
         Parameters
         ----------
         round_idx : int
-            The round, from 0 as in ``estimator_weights_``; negative ones count from the last.
+            The round, counted from 0; negative ones count from the last.
         decimals : int or None, default=3
             Decimals of a threshold, significant digits of one between -1 and 1; None is all that it has.
 
@@ -328,7 +332,7 @@ class Booster(CallbackSupportMixin, Voter):
             raise ValueError("export_text writes the built-in trees; with estimator= look at estimators_ instead.")
         if not isinstance(round_idx, numbers.Integral) or not -self.n_iter_ <= round_idx < self.n_iter_:
             raise ValueError(f"There is no round {round_idx!r}; the model has {self.n_iter_}, counted from 0.")
-        nodes, sets, _ = self._forest.tree(round_idx % self.n_iter_)
+        nodes, sets, votes = self._forest.tree(round_idx % self.n_iter_)
         return export_tree(
             nodes.view(NODE_DTYPE)[:, 0],
             sets=sets,
@@ -336,6 +340,7 @@ class Booster(CallbackSupportMixin, Voter):
             class_names=self.classes_,
             categories=self._categories.values,
             missing=np.flatnonzero(self._kinds != COMPLETE),
+            votes=votes,
             decimals=decimals,
         )
 

@@ -8,6 +8,7 @@ import numpy as np
 from comboost._boosting.voting import LeafVoting, Voting
 from comboost._dtypes import Floats, Sums
 from comboost._engine.formulas import BalancedObjective
+from comboost._engine.memory import TreeLimits
 from comboost._engine.votes import shifted_log_probabilities
 from comboost._estimators.booster import Booster
 from comboost._estimators.parameters import CONFUSION_RULES, HINTS, PRIORS, Rule, explained, n_threads_of
@@ -82,6 +83,10 @@ class ConfusionBooster(Booster):
         objective = BalancedObjective.of(costs, masses, weight_shift, float(self.balance), self.loss)
         return LeafVoting(objective, float(self.learning_rate), float(self.smoothing), n_threads_of(self.n_jobs))
 
+    def _limits(self) -> TreeLimits:
+        """How large trees may become, and that their leaves vote for every class."""
+        return TreeLimits(self.max_depth, self.max_leaf_nodes, self.n_estimators)
+
     def _gain_smoothing(self, voting: Voting) -> float:
         """Loss that is added to a leaf's, when the criterion divides by it: that of as many rows."""
         assert isinstance(voting, LeafVoting)
@@ -104,4 +109,148 @@ class ConfusionBooster(Booster):
 
 
 class ConfusionBoostingClassifier(ConfusionBooster):
-    """Confusion boosting: trees whose leaves vote for every class, and every class counts the same."""
+    """Confusion boosting: every class counts the same, and every leaf votes for all classes at once.
+
+    The trees are those of `CoMBoClassifier`. But a leaf does not vote for one class: it casts the votes after which, in
+    this leaf, every class is taken for others as much as others are taken for it. That learns several times more per
+    round, and the loss still bounds the squared norm of the confusion matrix. This is the estimator to start with.
+
+    Parameters
+    ----------
+    n_estimators : int, default=200
+        Rounds at most.
+    learning_rate : float, default=0.3
+        Multiplies the votes of every round; in (0, 1]. Half of it needs about twice as many rounds.
+    max_depth : int or None, default=6
+        Depth of the trees; None does not limit it.
+    max_leaf_nodes : int or None, default=None
+        Leaves of a tree, at least 2. The tree then grows the best leaf first, the one whose split raises the criterion
+        most, instead of level by level. None does not limit them. Both limits may be given; without either, trees grow
+        until no split helps, and the fit is refused if their votes would not fit into memory.
+    loss : {"log", "exponential"}, default="log"
+        What the votes make small: ``"log"`` is the class-balanced log-loss, which does not lose itself in a few rows
+        that are labelled wrongly; ``"exponential"`` is CoMBo's.
+    smoothing : float, default=1.0
+        Rows of every class, of weight 1, by which the votes of a leaf, and the gain of a split, are smoothed; 0 is no
+        smoothing. More of it makes leaves with few rows vote less.
+    balance : float, default=1.0
+        How much a rare class counts; in [0, 1]. With 1 every class counts the same, as in CoMBo, with 0 every row does,
+        as in AdaBoost.MM; a row of class l weighs m_l to the power of minus ``balance``, m_l being the rows of l.
+    min_samples_leaf : int, default=1
+        Rows that a leaf must have, whatever they weigh.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the round's costs that a leaf must keep; in [0, 0.5].
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Features drawn at random for every node: a number, a share, the square root or the logarithm of all features.
+        None is all of them.
+    max_bins : int, default=255
+        Bins of a feature; from 2 to 255. A feature with no more distinct values than that is not rounded at all.
+        Missing values have a bin of their own, and so has every category.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Features that hold categories: those with a category dtype (pandas, polars, Arrow), or a list of indices, of
+        column names, or of a boolean for every feature; None is none. A split sends any set of them left; up to 254
+        per feature. Only the values count, not their order in a dtype.
+    cost_matrix : array-like, DataFrame or dict, default=None
+        What taking class l for class j costs: truth in rows, prediction in columns, in the order of ``classes_``, zeros
+        on the diagonal. A DataFrame is labelled with the classes. A 1-D array, a Series or a dict gives one cost per
+        true class. None is 1 for every mistake. Positive costs must lie within a factor of a million. There is no
+        ``class_weight``: say here what a mistake on a class costs.
+    early_stopping : bool, default=False
+        Whether to validate every round on rows that are not trained on, to stop once that no longer helps, and to keep
+        the best round.
+    scoring : str, callable or None, default=None
+        What to validate with: a name of `comboost.metrics.get_scorer`, or a callable ``scorer(estimator, X, y)``,
+        greater being better. None is minus the norm of the confusion matrix, ``"neg_confusion_norm"``.
+    validation_fraction : float, default=0.1
+        Share of the rows of every class to validate on if ``fit`` is not given ``X_val``: at least one row of a
+        class, but never its last.
+    n_iter_no_change : int, default=10
+        Rounds without a better validation score after which to stop.
+    tol : float, default=1e-07
+        A score is better if it is above the best so far by more than this.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
+        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``priors``.
+    priors : {"balanced", "training"}, default="balanced"
+        What ``predict_proba`` takes the shares of the classes to be: all the same, or those of the training rows.
+        ``predict`` does not depend on it: it is the class with the most votes.
+    n_jobs : int or None, default=None
+        Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
+    random_state : int, RandomState instance or None, default=None
+        Seeds ``max_features`` and the rows held out for validation; nothing else is random.
+    verbose : int, default=0
+        Rounds from one printed line to the next: round, loss, bound, edge, validation score, time left; 0 prints none.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    class_prior_ : ndarray of shape (n_classes,)
+        The share of every class in the weight of the training rows.
+    n_features_in_ : int
+        Features seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Their names, if X had names that are all strings.
+    n_iter_ : int
+        Rounds kept.
+    edges_ : ndarray of shape (n_iter_,)
+        Edge δ of every round: how much better than guessing its tree would be if leaves voted for one class.
+    loss_curve_ : ndarray of shape (n_iter_,)
+        Loss L after every round. With ``loss="log"`` it is summed over the classes and in bits: times ln(2)/K it is the
+        class-balanced log-loss of ``predict_proba`` on the training rows. With ``balance=1`` the squared norm of
+        ``train_confusion_``, and the sum of its entries, is never above it.
+    bound_curve_ : ndarray of shape (n_iter_,)
+        What the leaves' sums promise before a round's votes are added to the rows: the loss after it is at most this,
+        up to the rounding of the costs, as for `CoMBoClassifier`. With ``loss="exponential"`` and up to 128 classes the
+        promise is the loss itself.
+    train_confusion_ : ndarray of shape (n_classes, n_classes)
+        Share of class l that is taken for j on the training rows, without those held out; zero diagonal.
+    validation_curve_ : ndarray of shape (n_rounds_tried,)
+        Validation score after every round tried, those after the best one included; only with ``early_stopping``.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 if nothing was split.
+    stop_reason_ : str
+        Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
+        ``"loss_vanished"`` (the loss is below 1e-200), ``"rounding"`` (weights or class sizes differ so much that exact
+        sums are no longer possible, or next to nothing is left to learn), ``"early_stopping"`` (the validation score
+        has not become better for ``n_iter_no_change`` rounds) or ``"callback"`` (a callback asked for it).
+
+    See Also
+    --------
+    CoMBoClassifier : The paper's, in which a leaf votes for one class.
+
+    Notes
+    -----
+    Missing values, unseen categories and callbacks are treated as by `CoMBoClassifier`.
+
+    With more than 128 classes a leaf sums up what pulls every class up and what pushes it down instead of the costs of
+    all pairs of classes; the memory of a leaf then grows with the classes, not with their square.
+
+    A class whose mistakes all cost 0 does not count: its rows move no vote, and other classes' rows may be taken for
+    it at their own cost.
+
+    Probabilities are the softmax of the votes, of twice the votes with ``loss="exponential"``, moved to the shares that
+    ``priors`` says. To calibrate them further without moving the decisions, use scikit-learn's
+    ``CalibratedClassifierCV(method="temperature")``: its other methods learn the training shares, which undoes the
+    balance.
+
+    Examples
+    --------
+    >>> from comboost import ConfusionBoostingClassifier
+    >>> from comboost.datasets import load_yeast
+    >>> X, y = load_yeast(return_X_y=True)
+    >>> model = ConfusionBoostingClassifier(n_estimators=20).fit(X, y)
+    >>> model.predict(X[:3]).tolist()
+    ['CYT', 'CYT', 'CYT']
+    >>> bool((model.train_confusion_**2).sum() <= model.loss_curve_[-1])
+    True
+
+    Leaves vote for every class:
+
+    >>> model = ConfusionBoostingClassifier(n_estimators=1, max_depth=1).fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
+    >>> print(model.export_text(0))
+    |--- x0 <= 1.5
+    |   |--- votes: a +0.07, b -0.03, c -0.03
+    |--- x0 > 1.5
+    |   |--- votes: b +0.03, c +0.03, a -0.07
+    """

@@ -22,6 +22,7 @@ def export_tree(
     class_names: Iterable[Any] | None = None,
     categories: Mapping[int, Iterable[Any]] | None = None,
     missing: Container[int] | None = None,
+    votes: NDArray[np.float32] | None = None,
     decimals: int | None = 3,
 ) -> str:
     """Write a tree as indented rules: under every rule stand those that follow, down to a class.
@@ -41,6 +42,8 @@ def export_tree(
     missing : container of int, optional
         The features of which the rules say where missing values go; None is all. A category that training has not seen
         is a missing one.
+    votes : ndarray of float32, (n_leaves, n_classes), optional
+        The votes of every leaf for all classes, if leaves do not vote for one.
     decimals : int or None, default=3
         Decimals of a threshold; significant digits of one between -1 and 1. None is all that it has.
 
@@ -73,12 +76,23 @@ def export_tree(
         if rule:
             lines.append("|   " * (depth - 1) + f"|--- {rule}")
         if is_leaf[idx]:
-            lines.append("|   " * depth + f"|--- class: {name_of(node['label'], classes)}")
+            lines.append("|   " * depth + f"|--- {leaf_words(node, classes, votes)}")
             continue
         left, right = words.rules(node)
         first = int(node["left"])
         ahead += [(first + 1, depth + 1, right), (first, depth + 1, left)]
     return "\n".join(lines)
+
+
+def leaf_words(node: np.void, classes: list[str] | None, votes: NDArray[np.float32] | None) -> str:
+    """What a leaf votes: for one class, or for those with the most and the fewest votes first."""
+    if votes is None:
+        return f"class: {name_of(node['label'], classes)}"
+    own = votes[node["left"]]
+    order = np.argsort(-np.abs(own), kind="stable")[:MAX_LISTED]
+    listed = [f"{name_of(label, classes)} {own[label]:+.2f}" for label in sorted(order.tolist(), key=lambda k: -own[k])]
+    more = "" if len(own) <= MAX_LISTED else f", ... {len(own) - MAX_LISTED} smaller ones"
+    return f"votes: {', '.join(listed)}{more}"
 
 
 @dataclass(frozen=True)

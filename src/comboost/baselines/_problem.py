@@ -9,7 +9,7 @@ from comboost._boosting.learners import TreeLearner, TreeRules
 from comboost._dtypes import Codes, Labels, Sums
 from comboost._engine.binning import BinMapper, bin_table
 from comboost._engine.formulas import Objective
-from comboost._engine.memory import check_memory
+from comboost._engine.memory import TreeLimits, check_memory
 from comboost._table.categories import Categories
 from comboost._table.reading import TrainingSet
 from comboost._table.table import RawTable, Table
@@ -62,7 +62,7 @@ class Problem:
         n_resampled = n_classes * int(data.masses.max())
 
         def check(n_bins: int = 0) -> None:
-            check_memory(n_resampled, n_features, n_classes, n_bins, rules.max_depth)
+            check_memory(n_resampled, n_features, n_classes, n_bins, TreeLimits(rules.max_depth))
 
         check()
         binned = bin_table(raw, categorical_features, None, max_bins, n_threads, check)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import RowDigest, digest_rows
 from comboost._dtypes import SUM, Sums
-from comboost._engine.memory import footprint, in_gib
+from comboost._engine.memory import TreeLimits, footprint, in_gib
 from comboost._engine.rows import BinnedRows
 from comboost._table.reading import class_masses
 from comboost.dask._cluster import LOOK_AFTER
@@ -181,7 +181,7 @@ def check_worker_memory(worker: Any, n_rows: int, settings: ShardSettings) -> No
     """Raise if the rows of a worker would need more memory than it may take."""
     limit = worker.memory_manager.memory_limit
     n_bins, n_features = int(settings.bin_offsets[-1]), len(settings.bin_offsets) - 1
-    needed = sum(footprint(n_rows, n_features, settings.n_classes, n_bins, settings.max_depth).values())
+    needed = sum(footprint(n_rows, n_features, settings.n_classes, n_bins, TreeLimits(settings.max_depth)).values())
     if limit and needed > limit:
         raise MemoryError(
             f"The {n_rows} rows of the worker at {worker.address} need about {in_gib(needed)} GiB, and its memory "
