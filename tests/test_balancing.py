@@ -47,7 +47,7 @@ def left_of(matrix, vote):
 def sums_of(matrix):
     """A leaf in the words of the twin."""
     up, down = matrix.sum(axis=1).tolist(), matrix.sum(axis=0).tolist()
-    return leaf_twin.LeafSums(best_class(matrix), up, down, matrix.tolist())
+    return leaf_twin.LeafSums(best_class(matrix), up, down, up, matrix.tolist())  # of one row a class
 
 
 def smoothing_of(matrix, smoothing):
@@ -163,3 +163,10 @@ def test_symmetric_leaves_vote_for_nothing(matrix, smoothing):
     symmetric = matrix // 2 + matrix.T // 2
     assume(symmetric.any())
     np.testing.assert_allclose(both_votes(symmetric, smoothing, 1.0), 0.0, atol=1e-13)
+
+
+@given(matrix=WIDE | WITH_ZEROS, smoothing=SMOOTHINGS, rate=RATES)
+def test_what_sums_of_classes_say_never_rises(matrix, smoothing, rate):
+    _, vote = both_votes(matrix, smoothing, rate)
+    left = leaf_twin.left_by_classes(sums_of(matrix), leaf_twin.Factors.of((rate * vote).tolist()))
+    assert left <= float(matrix.sum()) * (1 + FLOAT_ERROR)

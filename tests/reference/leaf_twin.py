@@ -48,9 +48,10 @@ def base_masses(class_weights, balance):
         return [float(weight) for weight in class_weights]
     if balance == 0:
         return [sum(class_weights) / n_classes] * n_classes
-    rest = 1.0 - balance
-    scale = add_in_order(math.pow(weight, rest) for weight in class_weights) / n_classes  # κ
-    return [math.pow(weight, balance) * scale for weight in class_weights]
+    total = sum(class_weights)
+    shares = [weight / total for weight in class_weights]
+    scale = add_in_order(math.pow(share, 1.0 - balance) for share in shares) / n_classes  # κ
+    return [total * (math.pow(share, balance) * scale) for share in shares]
 
 
 class ExponentialLoss:
@@ -99,8 +100,7 @@ class LogLoss:
         ]
         self.tops = [most / mass for most, mass in zip(largest, masses, strict=True)]
         self.first_bound = self.most = max(self.tops)
-        whole = add_in_order(float(weight) * top for weight, top in zip(class_weights, self.tops, strict=True))
-        self.exponent = BITS_OF_LOSS - math.frexp(whole)[1]  # e'
+        self.exponent = BITS_OF_LOSS - math.frexp(self.most)[1]  # e'
         self.start = add_in_order(
             weight * top * math.log2(1.0 + add_in_order(row))
             for weight, top, row in zip(class_weights, self.tops, self.shares, strict=True)
@@ -156,11 +156,12 @@ LOSSES = {"exponential": ExponentialLoss, "log": LogLoss}
 
 @dataclass
 class LeafSums:
-    """S_q of a leaf, all of it or only its row sums up_q and column sums down_q, and the leaf's class h."""
+    """S_q of a leaf, its row sums up_q and column sums down_q, the largest row of each class, the leaf's class h."""
 
     label: int
     up: list[int]
     down: list[int]
+    largest: list[int]  # m_q
     pairs: list[list[int]]  # S_q
 
 
@@ -168,14 +169,17 @@ def leaf_sums(units, labels, weights, leaves, leaf_labels):
     """Add up the leaves' soft confusion matrices, given each row's leaf."""
     n_classes = len(units[0])
     pairs = [[[0] * n_classes for _ in range(n_classes)] for _ in leaf_labels]
+    largest = [[0] * n_classes for _ in leaf_labels]
     for row, label, n, leaf in zip(units, labels, weights, leaves, strict=True):
+        largest[leaf][label] = max(largest[leaf][label], -row[label])
         for j, u in enumerate(row):
             if j != label:
                 pairs[leaf][label][j] += n * u
-    return [
-        LeafSums(label, [sum(row) for row in of_leaf], [sum(column) for column in zip(*of_leaf, strict=True)], of_leaf)
-        for label, of_leaf in zip(leaf_labels, pairs, strict=True)
-    ]
+    sums = []
+    for label, of_leaf, rows in zip(leaf_labels, pairs, largest, strict=True):
+        up, down = ([sum(row) for row in matrix] for matrix in (of_leaf, transpose(of_leaf)))
+        sums.append(LeafSums(label, up, down, rows, of_leaf))
+    return sums
 
 
 @dataclass
@@ -292,10 +296,9 @@ def left_by_pairs(sums, factors):
 
 def left_by_classes(sums, factors):
     """Return p_q if there are many classes: what a vote leaves of the leaf's costs at most."""
-    terms = []
-    for up, down, grow, shrink in zip(sums.up, sums.down, factors.grow, factors.shrink, strict=True):
-        terms.append(0.5 * (float(down) * (grow * grow) + float(up) * (shrink * shrink)))
-    return add_in_order(terms)
+    grown = add_in_order(float(down) * (grow * grow) for down, grow in zip(sums.down, factors.grow, strict=True))
+    shrunk = add_in_order(float(up) * (shrink * shrink) for up, shrink in zip(sums.up, factors.shrink, strict=True))
+    return math.sqrt(grown * shrunk)
 
 
 def share_taken(leaves, factors, loss):
@@ -332,8 +335,8 @@ class Rows:
         bound = 0.0
         for leaf, of_leaf in zip(sums, factors, strict=True):
             most = max(of_leaf.grow)
-            for up, factor in zip(leaf.up, of_leaf.shrink, strict=True):
-                of_class = math.ldexp(float(up + self.n_classes), -self.costs.exponent)
+            for largest, factor in zip(leaf.largest, of_leaf.shrink, strict=True):
+                of_class = math.ldexp(float(largest + self.n_classes), -self.costs.exponent)
                 bound = max(bound, min(self.costs.largest_row, of_class) * (most * factor))
         return min(bound, self.loss.most)
 
