@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import fit, fit_twin, leaf_votes, trees_of, trees_of_twin
-from strategies import PLAIN_VOTES, Problem, many_class_problems, vote_problems
-
-LOSSES = ["log", "exponential"]
+from strategies import LOSSES, PLAIN_VOTES, Problem, many_class_problems, vote_problems
 
 
 def assert_same(model, twin, X):

@@ -5,26 +5,20 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 from models import booster_for, fit, fit_twin, leaf_votes, model_bytes, spectral_norm, trees_of
 from reference import float_leaf_twin
 from reference.leaf_twin import LARGEST_STEP, N_SWEEPS
 from scipy.special import log_softmax
 from sklearn.metrics import log_loss
-from strategies import balanced_problems, vote_problems, vote_settings
+from strategies import LOSSES, balanced_problems, law, vote_problems, vote_settings
 
 from comboost import ConfusionBoostingClassifier
 
 FLOAT_ERROR = 1e-9  # of a few dozen float operations in a row
 ROUNDING = 1e-5  # of the loss, by the quantisation of the costs of a few rows that all weigh about the same
 FLOAT32_ERROR = 2.0**-24  # of a vote as it is stored, relative
-LOSSES = ["log", "exponential"]
-
-
-def law(**strategies):
-    """Make a test of a law, with half as many examples as usual: the laws are many, and of one model each."""
-    return lambda test: settings(max_examples=50)(given(**strategies)(test))
 
 
 def costs_of(problem):
@@ -263,7 +257,7 @@ def test_one_leaf_more_is_one_split_more(problem, n_leaves):
 # The same bytes
 
 
-@law(problem=balanced_problems(settings=vote_settings, max_rounds=8))
+@law(problem=balanced_problems(draw_settings=vote_settings, max_rounds=8))
 def test_balance_does_not_matter_on_balanced_data(problem):
     assert model_bytes(fit(problem, balance=1.0)) == model_bytes(fit(problem, balance=0.0))
 
