@@ -4,7 +4,7 @@ import dataclasses
 from itertools import pairwise
 
 import numpy as np
-from reference import quantised_twin
+from reference import leaf_twin, quantised_twin
 from sklearn.utils import check_random_state
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
@@ -33,10 +33,14 @@ def fit(problem, **changed):
 def fit_twin(problem, twin=quantised_twin):
     """The model of a problem that a twin makes, which the package's equals to the bit."""
     seed = int(check_random_state(problem.settings.get("seed", 0)).randint(np.iinfo(np.int32).max))
+    settings = {**problem.settings, "seed": seed}
+    if settings.get("algorithm") == "votes":
+        twin = leaf_twin
+        del settings["algorithm"]
     return twin.fit(
         problem.X,
         problem.y,
-        **{**problem.settings, "seed": seed},
+        **settings,
         cost_matrix=problem.cost_matrix,
         sample_weight=problem.sample_weight,
         categorical=problem.categorical,
@@ -44,21 +48,18 @@ def fit_twin(problem, twin=quantised_twin):
 
 
 def learned_arrays(model):
-    """What a model of any weak learner has learned beside the weak learners."""
-    return (
-        model.estimator_weights_,
-        model.edges_,
-        model.loss_curve_,
-        model.bound_curve_,
-        model.train_confusion_,
-        model.feature_importances_,
-    )
+    """What a model of any weak learner has learned beside the weak learners; leaves that vote have no round weights."""
+    names = ["edges_", "loss_curve_", "bound_curve_", "train_confusion_", "feature_importances_"]
+    if hasattr(model, "estimator_weights_"):
+        names.insert(0, "estimator_weights_")
+    return tuple(getattr(model, name) for name in names)
 
 
 def model_bytes(model):
     """Every bit of a fitted model but the names of its classes."""
     forest = model._forest
-    arrays = (forest.nodes, forest.sets, forest.offsets, forest.weights, *learned_arrays(model))
+    votes = () if forest.votes is None else (forest.votes,)
+    arrays = (forest.nodes, forest.sets, forest.offsets, forest.weights, *votes, *learned_arrays(model))
     return (*(np.ascontiguousarray(array).tobytes() for array in arrays), model.stop_reason_)
 
 
@@ -75,7 +76,14 @@ def in_words(node, sets):
         left_codes = frozenset(np.flatnonzero(np.unpackbits(sets[node["set"]], bitorder="little")).tolist())
     bin_of = -1 if is_leaf or by_set else node["bin"]
     missing_left = bool(node["flags"] & MISSING_LEFT)
-    return node["feature"], bin_of, node["threshold"], node["left"], node["label"], missing_left, left_codes
+    left = -1 if is_leaf else node["left"]
+    return node["feature"], bin_of, node["threshold"], left, node["label"], missing_left, left_codes
+
+
+def leaf_votes(model):
+    """What the leaves of every tree vote for all classes, in the order of their nodes."""
+    trees = (model._forest.nodes[begin:end] for begin, end in pairwise(model._forest.offsets))
+    return [model._forest.votes[tree["left"][tree["feature"] == LEAF]] for tree in trees]
 
 
 def trees_of_twin(trees):

@@ -3,11 +3,12 @@
 Shapes are drawn first, then arrays, so that a failing problem shrinks to few rows, plain values and default settings.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -27,6 +28,15 @@ class Problem:
     def n_classes(self):
         """The number of classes."""
         return int(self.y.max()) + 1
+
+    def with_settings(self, **changed):
+        """The same rows to be fitted otherwise."""
+        return replace(self, settings=self.settings | changed)
+
+
+def law(**strategies):
+    """Make a test of a law, with half as many examples as usual: the laws are many, and of one model each."""
+    return lambda test: settings(max_examples=50)(given(**strategies)(test))
 
 
 # Columns of X. Kinds that stand first are the plainer ones: Hypothesis shrinks towards them.
@@ -187,13 +197,16 @@ def fit_settings(n_features, *, max_rounds=12):
     )
 
 
+LOSSES = ["log", "exponential"]
+
+
 def vote_settings(n_features, *, max_rounds=8):
     """Draw keyword arguments of the ``fit`` of the twin whose leaves vote for every class, none left to a default."""
     return st.fixed_dictionaries(
         {
             "algorithm": st.just("votes"),
             "n_estimators": st.integers(1, max_rounds),
-            "loss": st.sampled_from(["log", "exponential"]),
+            "loss": st.sampled_from(LOSSES),
             "learning_rate": st.sampled_from([1.0, 0.5, 0.1]) | st.floats(0.01, 1.0),
             "smoothing": st.sampled_from([1.0, 0.0, 0.01]) | st.floats(0.0, 10.0),
             "balance": st.sampled_from([1.0, 0.0, 0.5]) | st.floats(0.0, 1.0),
@@ -206,6 +219,23 @@ def vote_settings(n_features, *, max_rounds=8):
             "seed": st.integers(0, 2**31 - 1),
         }
     )
+
+
+PLAIN_VOTES = {
+    "algorithm": "votes",
+    "n_estimators": 3,
+    "loss": "log",
+    "learning_rate": 1.0,
+    "smoothing": 1.0,
+    "balance": 1.0,
+    "max_depth": 3,
+    "max_leaf_nodes": None,
+    "min_samples_leaf": 1,
+    "min_weight_fraction_leaf": 0.0,
+    "max_features": None,
+    "max_bins": 255,
+    "seed": 0,
+}
 
 
 # Problems
@@ -224,13 +254,13 @@ def problems(
     missing=False,
     categories=False,
     max_rounds=12,
-    settings=fit_settings,
+    draw_settings=fit_settings,
 ):
     """Draw a whole problem.
 
     Parameters
     ----------
-    settings : function
+    draw_settings : function
         Draws the keyword arguments of ``fit``, given the number of features and ``max_rounds``.
     weighted, costed : bool
         Whether sample weights, or a cost matrix, may be given.
@@ -249,13 +279,13 @@ def problems(
     if missing and sample_weight is not None and draw(st.booleans()):
         X[sample_weight == 0] = np.nan  # in some columns the only missing values, which training does not see
     cost_matrix = draw(st.none() | cost_matrices(n_classes)) if costed else None
-    drawn = draw(settings(n_features, max_rounds=max_rounds))
+    drawn = draw(draw_settings(n_features, max_rounds=max_rounds))
     return Problem(X, y, sample_weight, cost_matrix, drawn, categorical)
 
 
 @st.composite
 def balanced_problems(
-    draw, *, max_rows_per_class=8, max_features=4, max_classes=5, max_rounds=12, settings=fit_settings
+    draw, *, max_rows_per_class=8, max_features=4, max_classes=5, max_rounds=12, draw_settings=fit_settings
 ):
     """Draw a problem without weights whose classes have the same number of rows."""
     n_classes = draw(st.integers(2, max_classes))
@@ -264,7 +294,14 @@ def balanced_problems(
     y = np.tile(np.arange(n_classes), rows_per_class)
     X = draw(feature_matrices(len(y), n_features))
     cost_matrix = draw(st.none() | cost_matrices(n_classes))
-    return Problem(X, y, None, cost_matrix, draw(settings(n_features, max_rounds=max_rounds)))
+    return Problem(X, y, None, cost_matrix, draw(draw_settings(n_features, max_rounds=max_rounds)))
+
+
+def vote_problems(*, fixed=None, **kinds):
+    """Draw problems of leaves that vote for every class, some of their settings fixed."""
+    return problems(draw_settings=vote_settings, max_rounds=8, **kinds).map(
+        lambda problem: problem.with_settings(**fixed or {})
+    )
 
 
 @st.composite

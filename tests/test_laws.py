@@ -8,17 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import ALGORITHMS, booster_for, fit, fit_twin, model_bytes, spectral_norm
 from reference import float_twin
-from strategies import balanced_problems, problems
+from strategies import balanced_problems, law, problems
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
 
 ROUNDING = 1e-5  # of the loss, by the quantisation of the costs of a few rows that all weigh about the same
 FLOAT_ERROR = 1e-9  # of a few dozen float operations in a row
-
-
-def law(**strategies):
-    """Make a test of a law, with half as many examples as usual: the laws are many, and of one model each."""
-    return lambda test: settings(max_examples=50)(given(**strategies)(test))
 
 
 def votes_of(model, X):

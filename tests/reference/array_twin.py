@@ -17,6 +17,7 @@ from reference.quantised_twin import (
     Sums,
     TreeSettings,
     TwinNode,
+    base_masses,
     best_split,
     draw_features,
     edge_of,
@@ -232,7 +233,7 @@ def fit(
     features = [read_feature(column, weights, max_bins, f in categorical) for f, column in enumerate(X.T)]
     codes = [encode(feature, column).astype(np.uint8) for feature, column in zip(features, X.T, strict=True)]
     settings = TreeSettings(max_depth, criterion, min_samples_leaf, min_weight_fraction_leaf, max_features, seed)
-    rows = Rows(y, weights, unit_costs(costs.tolist(), masses, algorithm))
+    rows = Rows(y, weights, unit_costs(costs.tolist(), base_masses(masses, algorithm)))
     model = ArrayModel(features, n_classes)
     for round_idx in range(n_estimators):
         nodes, gain = grow_tree(rows.sums, codes, features, settings, round_idx)

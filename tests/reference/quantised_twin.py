@@ -6,9 +6,9 @@ the built-in ``sum`` compensates floats since Python 3.12, and numpy adds pairwi
 
 import math
 from bisect import bisect_left
-from collections import deque
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -108,17 +108,16 @@ def add_in_order(values):
 
 def integer_weights(sample_weight):
     """Turn the sample weights s into integers n; rows with n = 0 are to be dropped."""
-    weights = [float(s) for s in sample_weight]
+    shift = weight_shift(sample_weight)
+    return [round(math.ldexp(float(s), shift)) for s in sample_weight]
+
+
+def weight_shift(sample_weight):
+    """Return k, by which the weights are scaled: the largest with B·2^k ≤ 2³²."""
     bound = Fraction(0)  # B
-    for s in weights:
+    for s in sample_weight:
         if s > 0:
-            bound += Fraction(2) ** math.frexp(s)[1]
-    shift = _largest_shift(bound)  # k
-    return [round(math.ldexp(s, shift)) for s in weights]
-
-
-def _largest_shift(bound):
-    """Return the largest k with bound · 2^k ≤ 2³²."""
+            bound += Fraction(2) ** math.frexp(float(s))[1]
     shift = 32 - (bound.numerator.bit_length() - bound.denominator.bit_length())
     while bound * Fraction(2) ** shift > LIMIT_OF_WEIGHTS:
         shift -= 1
@@ -201,12 +200,17 @@ class Feature:
 # Costs
 
 
-def unit_costs(cost_matrix, class_weights, algorithm):
+def base_masses(class_weights, algorithm):
+    """Return M_l: the weight of the class for CoMBo, the mean of all classes for AdaBoost.MM."""
+    if algorithm == "combo":
+        return [float(weight) for weight in class_weights]
+    return [sum(class_weights) / len(class_weights)] * len(class_weights)
+
+
+def unit_costs(cost_matrix, masses):
     """Return unit(l,j) = c(l,j) / M_l."""
-    n_classes = len(class_weights)
     units = []
-    for true_class in range(n_classes):
-        mass = float(class_weights[true_class]) if algorithm == "combo" else sum(class_weights) / n_classes  # M_l
+    for true_class, mass in enumerate(masses):
         row = [float(cost) / mass for cost in cost_matrix[true_class]]
         row[true_class] = 0.0
         units.append(row)
@@ -347,15 +351,12 @@ def score_by_cost(sums):
     return -min(sums.costs)
 
 
-def score_by_gini(sums):
-    """Return q = Σ D(l)² / Λ in floats."""
+def score_by_gini(sums, extra_loss=0.0):
+    """Return q = Σ D(l)² / Λ in floats, of a Λ that is as much larger as asked for."""
     if sums.loss == 0:
         return 0.0
     squares = [float(cost) * float(cost) for cost in sums.costs]
-    return add_in_order(squares) / float(sums.loss)
-
-
-SCORES = {"cost": score_by_cost, "gini": score_by_gini}
+    return add_in_order(squares) / (float(sums.loss) + extra_loss)
 
 
 # The candidates of a feature: pairs of a bin, -1 for categories, and the set of codes that go to the left.
@@ -440,15 +441,28 @@ def dot(a, b):
 
 @dataclass
 class Split:
-    """A split of a node: the codes that go left, and whether the left side is the one for what does not count."""
+    """A split of a node.
+
+    Attributes
+    ----------
+    bin : int
+        The last code that goes left; -1 where categories are split.
+    left_codes : frozenset of int
+        All codes that go left.
+    rest_left : bool
+        Whether the left side is the one for what does not count.
+    drop : int or float
+        By how much its score is above the node's.
+    """
 
     feature: int
     bin: int
     left_codes: frozenset[int]
     rest_left: bool
+    drop: float
 
 
-def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf=1, min_loss=0.0):
+def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf=1, min_loss=0.0, extra_loss=0.0):
     """Find the best allowed split of a node.
 
     Parameters
@@ -462,14 +476,17 @@ def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf
         Rows that each side must keep.
     min_loss : float
         Λ that each side must keep.
+    extra_loss : float
+        What ``"gini"`` adds to every Λ.
 
     Returns
     -------
     Split or None
         None where no split is allowed.
     """
-    score_of = SCORES[criterion]
-    best_score, best = score_of(node), None
+    score_of = score_by_cost if criterion == "cost" else partial(score_by_gini, extra_loss=extra_loss)
+    node_score = best_score = score_of(node)
+    best = None
     for f in sorted(histograms):
         bins = histograms[f]
         for bin_idx, left_codes in candidates(features[f], bins, node, min_samples_leaf):
@@ -481,7 +498,8 @@ def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf
                 continue
             score = score_of(left) + score_of(right)
             if score > best_score:
-                best_score, best = score, Split(f, bin_idx, left_codes, left.loss >= right.loss)
+                rest_left = left.loss >= right.loss
+                best_score, best = score, Split(f, bin_idx, left_codes, rest_left, score - node_score)
     if best is not None and best.rest_left:
         best.left_codes |= codes_without_say(features[best.feature], histograms[best.feature], min_samples_leaf)
     return best
@@ -513,7 +531,7 @@ def draw_features(seed, round_idx, node_idx, n_features, max_features):
 
 @dataclass
 class TreeSettings:
-    """The parameters that shape a tree."""
+    """The parameters that shape a tree; one without ``max_leaf_nodes`` grows level by level."""
 
     max_depth: int | None
     criterion: str
@@ -521,10 +539,26 @@ class TreeSettings:
     min_weight_fraction_leaf: float
     max_features: int | None
     seed: int
+    max_leaf_nodes: int | None = None
 
 
-def grow_tree(row_sums, codes, features, settings, round_idx):
-    """Grow one tree, level by level.
+@dataclass
+class OpenLeaf:
+    """A leaf that has a split."""
+
+    node_idx: int
+    depth: int
+    rows: list[int]
+    split: Split
+
+
+def next_to_split(open_leaves, best_first):
+    """Return the leaf of the lowest number or, best first, of the largest drop, the lowest of these on ties."""
+    return max(open_leaves, key=lambda leaf: (leaf.split.drop if best_first else 0, -leaf.node_idx))
+
+
+def grow_tree(row_sums, codes, features, settings, round_idx, extra_loss=0.0):
+    """Grow one tree, level by level or best first.
 
     Parameters
     ----------
@@ -533,6 +567,8 @@ def grow_tree(row_sums, codes, features, settings, round_idx):
     features : list of Feature
     settings : TreeSettings
     round_idx : int
+    extra_loss : float
+        See `best_split`.
 
     Returns
     -------
@@ -541,8 +577,8 @@ def grow_tree(row_sums, codes, features, settings, round_idx):
         A = −Σ D(leaf's class) over the leaves.
     """
     n_classes = len(row_sums[0].costs)
-    rows = range(len(row_sums))
-    min_loss = settings.min_weight_fraction_leaf * float(add_up(row_sums, rows, n_classes).loss)
+    all_rows = range(len(row_sums))
+    min_loss = settings.min_weight_fraction_leaf * float(add_up(row_sums, all_rows, n_classes).loss)
 
     def find_split(node_idx, rows, sums):
         histograms = {}
@@ -555,28 +591,32 @@ def grow_tree(row_sums, codes, features, settings, round_idx):
             criterion=settings.criterion,
             min_samples_leaf=settings.min_samples_leaf,
             min_loss=min_loss,
+            extra_loss=extra_loss,
         )
 
-    nodes = [TwinNode()]
-    gain = 0
-    queue = deque([(0, 0, rows)])  # first in, first out: level by level, in order of number
-    while queue:
-        depth, node_idx, rows = queue.popleft()
-        node = nodes[node_idx]
+    nodes = []
+    open_leaves = []
+
+    def add_leaf(depth, rows):
         sums = add_up(row_sums, rows, n_classes)
-        node.label, node.cost = sums.label, min(sums.costs)
+        node_idx = len(nodes)
+        nodes.append(TwinNode(label=sums.label, cost=min(sums.costs)))
         may_split = depth != settings.max_depth and not sums.is_settled
         split = find_split(node_idx, rows, sums) if may_split else None
-        if split is None:
-            gain -= node.cost
-            continue
-        write_split(node, split, features[split.feature])
+        if split is not None:
+            open_leaves.append(OpenLeaf(node_idx, depth, rows, split))
+
+    add_leaf(0, all_rows)
+    while open_leaves and (len(nodes) + 1) // 2 != settings.max_leaf_nodes:  # a split adds a leaf and two nodes
+        leaf = next_to_split(open_leaves, best_first=settings.max_leaf_nodes is not None)
+        open_leaves.remove(leaf)
+        node = nodes[leaf.node_idx]
+        write_split(node, leaf.split, features[leaf.split.feature])
         node.left = len(nodes)
-        nodes += [TwinNode(), TwinNode()]
         column = codes[node.feature]
-        queue.append((depth + 1, node.left, [i for i in rows if column[i] in split.left_codes]))
-        queue.append((depth + 1, node.left + 1, [i for i in rows if column[i] not in split.left_codes]))
-    return nodes, gain
+        add_leaf(leaf.depth + 1, [i for i in leaf.rows if column[i] in leaf.split.left_codes])
+        add_leaf(leaf.depth + 1, [i for i in leaf.rows if column[i] not in leaf.split.left_codes])
+    return nodes, -sum(node.cost for node in nodes if node.left == -1)
 
 
 def write_split(node, split, feature):
@@ -596,13 +636,18 @@ def goes_left(node, x, feature):
     return node.missing_left if math.isnan(x) else x <= node.threshold
 
 
-def vote(nodes, row, features):
-    """Return the class that a tree votes for, given the raw values of a row."""
+def find_leaf(nodes, row, features):
+    """Return the leaf that a row falls into, given its raw values."""
     node = nodes[0]
     while node.left != -1:
         is_left = goes_left(node, row[node.feature], features[node.feature])
         node = nodes[node.left if is_left else node.left + 1]
-    return node.label
+    return node
+
+
+def vote(nodes, row, features):
+    """Return the class that a tree votes for, given the raw values of a row."""
+    return find_leaf(nodes, row, features).label
 
 
 # Round
@@ -657,15 +702,21 @@ def starting_loss(cost_matrix, class_weights, algorithm):
     return total
 
 
-def error_confusion(rounds, kept, y, weights, n_classes):
-    """Return C_S of the weighted votes on the kept rows."""
+def weighted_votes(rounds, i, n_classes):
+    """Return f of a row."""
+    scores = [0.0] * n_classes
+    for one in rounds:
+        scores[one.votes[i]] += one.alpha
+    return scores
+
+
+def error_confusion(scores, y, weights):
+    """Return C_S of the scores f on the kept rows."""
+    n_classes = len(scores[0])
     wrong = [[0] * n_classes for _ in range(n_classes)]
     class_weights = [0] * n_classes
-    for i, label, n in zip(kept, y, weights, strict=True):
-        scores = [0.0] * n_classes
-        for one in rounds:
-            scores[one.votes[i]] += one.alpha
-        prediction = scores.index(max(scores))
+    for row, label, n in zip(scores, y, weights, strict=True):
+        prediction = row.index(max(row))
         class_weights[label] += n
         if prediction != label:
             wrong[label][prediction] += n
@@ -681,7 +732,7 @@ class Rows:
     def __init__(self, labels, weights, cost_matrix, class_weights, algorithm):
         self.labels = labels
         self.weights = weights
-        self.unit = unit_costs(cost_matrix, class_weights, algorithm)
+        self.unit = unit_costs(cost_matrix, base_masses(class_weights, algorithm))
         self.excess = [[1.0] * len(class_weights) for _ in labels]
         self._quantise(max(add_in_order(row) for row in self.unit))
 
@@ -744,36 +795,68 @@ def fit(
     -------
     TwinModel
     """
+    data = read(X, y, sample_weight, max_bins, categorical)
+    n_classes = len(data.class_weights)
+    costs = read_costs(cost_matrix, n_classes)
+    settings = TreeSettings(max_depth, criterion, min_samples_leaf, min_weight_fraction_leaf, max_features, seed)
+    rows = Rows(data.labels, data.weights, costs, data.class_weights, algorithm)
+    initial_loss = starting_loss(costs, data.class_weights, algorithm)
+    model = TwinModel(data.features, data.kept, data.weights, initial_loss)
+    for round_idx in range(n_estimators):
+        nodes, gain = grow_tree(rows.sums, data.codes, data.features, settings, round_idx)
+        reason = add_round(model, rows, nodes, gain, data.X, step, learning_rate)
+        if reason is not None:
+            model.stop_reason = reason
+            break
+    scores = [weighted_votes(model.rounds, i, n_classes) for i in data.kept]
+    model.train_confusion = error_confusion(scores, data.labels, data.weights)
+    return model
+
+
+@dataclass
+class TrainingData:
+    """All rows of X, and of the kept ones the labels, the integer weights and the codes, feature by feature.
+
+    ``weight_shift`` is k: a row of weight 1 has the integer 2^k.
+    """
+
+    X: list[list[float]]
+    kept: list[int]
+    labels: list[int]
+    weights: list[int]
+    weight_shift: int
+    class_weights: list[int]
+    features: list[Feature]
+    codes: list[list[int]]
+
+
+def read(X, y, sample_weight, max_bins, categorical):
+    """Drop the rows of weight 0 and bin the others."""
     X = np.asarray(X, dtype=np.float64).tolist()
     y = np.asarray(y).tolist()
-    n_classes = max(y) + 1
-    cost_matrix = np.ones((n_classes, n_classes)) if cost_matrix is None else np.asarray(cost_matrix, dtype=np.float64)
-    cost_matrix = cost_matrix.tolist()
-    all_weights = [1] * len(y) if sample_weight is None else integer_weights(np.asarray(sample_weight).tolist())
+    if sample_weight is None:
+        all_weights, shift = [1] * len(y), 0
+    else:
+        given = np.asarray(sample_weight).tolist()
+        all_weights, shift = integer_weights(given), weight_shift(given)
     kept = [i for i, n in enumerate(all_weights) if n > 0]
     labels = [y[i] for i in kept]
     weights = [all_weights[i] for i in kept]
-    class_weights = add_up_classes(labels, weights, n_classes)
-
     columns = [[X[i][f] for i in kept] for f in range(len(X[0]))]
     features = [
         Feature.of_categories(column) if f in categorical else Feature.of_numbers(column, weights, max_bins)
         for f, column in enumerate(columns)
     ]
     codes = [[feature.encode(x) for x in column] for feature, column in zip(features, columns, strict=True)]
+    class_weights = add_up_classes(labels, weights, max(y) + 1)
+    return TrainingData(X, kept, labels, weights, shift, class_weights, features, codes)
 
-    settings = TreeSettings(max_depth, criterion, min_samples_leaf, min_weight_fraction_leaf, max_features, seed)
-    rows = Rows(labels, weights, cost_matrix, class_weights, algorithm)
-    initial_loss = starting_loss(cost_matrix, class_weights, algorithm)
-    model = TwinModel(features, kept, weights, initial_loss)
-    for round_idx in range(n_estimators):
-        nodes, gain = grow_tree(rows.sums, codes, features, settings, round_idx)
-        reason = add_round(model, rows, nodes, gain, X, step, learning_rate)
-        if reason is not None:
-            model.stop_reason = reason
-            break
-    model.train_confusion = error_confusion(model.rounds, kept, labels, weights, n_classes)
-    return model
+
+def read_costs(cost_matrix, n_classes):
+    """Return c(l,j), 1 where none is given, with a zero diagonal."""
+    costs = np.ones((n_classes, n_classes)) if cost_matrix is None else np.array(cost_matrix, dtype=np.float64)
+    np.fill_diagonal(costs, 0.0)
+    return costs.tolist()
 
 
 def add_up_classes(labels, weights, n_classes):
