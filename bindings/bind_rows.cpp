@@ -62,10 +62,10 @@ void require_leaves(const CostTable& table, const Leaves& leaves, std::size_t n_
     });
 }
 
-std::tuple<Sum, double, Sum> advance_leaves(CostTable& table, const std::optional<Leaves>& leaves, const Square& growth,
-                                            const Square& shrink, const Square& factors,
-                                            const std::optional<Vector<double>>& tops,
-                                            const std::optional<Vector<double>>& bits, int n_threads) {
+std::tuple<Sum, double, nb::int_> advance_leaves(CostTable& table, const std::optional<Leaves>& leaves,
+                                                 const Square& growth, const Square& shrink, const Square& factors,
+                                                 const std::optional<Vector<double>>& tops,
+                                                 const std::optional<Vector<double>>& bits, int n_threads) {
     const std::size_t n_classes = table.n_classes();
     require(factors.shape(0) == n_classes && factors.shape(1) == n_classes, "factors must be (n_classes, n_classes)");
     require(growth.shape(1) == n_classes && shrink.shape(1) == n_classes && growth.shape(0) == shrink.shape(0),
@@ -75,7 +75,11 @@ std::tuple<Sum, double, Sum> advance_leaves(CostTable& table, const std::optiona
     if (leaves) require_leaves(table, *leaves, growth.shape(0), n_threads);
     const auto pass = table.advance_leaves(span_or_empty(leaves), span_of(growth), span_of(shrink), span_of(factors),
                                            span_or_empty(tops), span_or_empty(bits), n_threads);
-    return {pass.loss, pass.largest, pass.log_loss};
+    constexpr int kWord = 64;  // nanobind knows no wider integers
+    nb::gil_scoped_acquire python;
+    const nb::int_ high(static_cast<std::int64_t>(pass.log_loss >> kWord));
+    return {pass.loss, pass.largest,
+            nb::int_((high << nb::int_(kWord)) | nb::int_(static_cast<std::uint64_t>(pass.log_loss)))};
 }
 
 void sum_leaves(const CostTable& table, const Leaves& leaves, int n_threads,

@@ -111,11 +111,12 @@ void remaining_of_classes(std::span<const Sum> up, std::span<const Sum> down, st
                           std::span<const double> shrink, int n_threads, std::span<double> left) {
     const std::size_t n_classes = growth.size() / std::max<std::size_t>(1, left.size());
     for_each_task(left.size(), up.size(), n_threads, [&](std::size_t leaf) {
-        double cost = 0.0;
-        for (std::size_t k = leaf * n_classes; k < (leaf + 1) * n_classes; ++k)
-            cost += 0.5 * (static_cast<double>(down[k]) * (growth[k] * growth[k]) +
-                           static_cast<double>(up[k]) * (shrink[k] * shrink[k]));
-        left[leaf] = cost;
+        double pushed = 0.0, pulled = 0.0;
+        for (std::size_t k = leaf * n_classes; k < (leaf + 1) * n_classes; ++k) {
+            pushed += static_cast<double>(down[k]) * (growth[k] * growth[k]);
+            pulled += static_cast<double>(up[k]) * (shrink[k] * shrink[k]);
+        }
+        left[leaf] = std::sqrt(pushed * pulled);  // Cauchy and Schwarz
     });
 }
 

@@ -23,7 +23,7 @@ void balance_classes(std::span<const Sum> up, std::span<const Sum> down, std::sp
 void remaining_of_pairs(std::span<const Sum> sums, std::span<const double> growth, std::span<const double> shrink,
                         int n_threads, std::span<double> left);
 
-// What every leaf costs after the votes at most: ½·Σ down(l)·growth(l)² + up(l)·shrink(l)².
+// What every leaf costs after the votes at most: √(Σ down(l)·growth(l)² · Σ up(l)·shrink(l)²).
 void remaining_of_classes(std::span<const Sum> up, std::span<const Sum> down, std::span<const double> growth,
                           std::span<const double> shrink, int n_threads, std::span<double> left);
 

@@ -15,9 +15,9 @@ struct Records {
 
 // What a pass over the rows measures.
 struct PassResult {
-    Sum loss;        // Λ, the sum of n·Σ_j u(i,j)
-    double largest;  // the largest Σ_j v(i,j), still scaled by 2^e
-    Sum log_loss;    // the sum of n·b(i) for the log-loss, 0 for others
+    Sum loss;          // Λ, the sum of n·Σ_j u(i,j)
+    double largest;    // the largest Σ_j v(i,j), still scaled by 2^e
+    WideSum log_loss;  // the sum of n·b(i) for the log-loss, 0 for others
 };
 
 // A pass over the rows: votes are added to the excess, costs quantised into the records.

@@ -121,7 +121,7 @@ PassResult advance_leaf_rows(const LeafPass& pass, std::size_t begin, std::size_
         const Sum weight = pass.weights == nullptr ? 1 : Sum{pass.weights[i]};
         if (Log) {
             share = pass.tops[truth] / (1.0 + row_sum);
-            result.log_loss += weight * std::llrint(pass.bits[truth] * std::log2(1.0 + row_sum));
+            result.log_loss += WideSum{weight} * std::llrint(pass.bits[truth] * std::log2(1.0 + row_sum));
             row_sum *= share;
         }
         Unit loss = 0;

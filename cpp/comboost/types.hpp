@@ -13,11 +13,12 @@ namespace comboost {
 
 static_assert(std::endian::native == std::endian::little, "records cross the border, and are stored, in this order");
 
-using Code = std::uint8_t;     // bin of a value
-using Label = std::uint16_t;   // class index
-using Weight = std::uint32_t;  // integer sample weight; the weights of all rows add up to at most 2^32
-using Unit = std::int32_t;     // quantised cost per unit of weight, at most 2^30 per row
-using Sum = std::int64_t;      // sum of weight times unit, at most 2^62
+using Code = std::uint8_t;               // bin of a value
+using Label = std::uint16_t;             // class index
+using Weight = std::uint32_t;            // integer sample weight; the weights of all rows add up to at most 2^32
+using Unit = std::int32_t;               // quantised cost per unit of weight, at most 2^30 per row
+using Sum = std::int64_t;                // sum of weight times unit, at most 2^62
+__extension__ using WideSum = __int128;  // sum of weight times log-loss, at most 2^93
 using RowIndex = std::uint32_t;
 
 inline constexpr std::size_t kMaxBins = 255;

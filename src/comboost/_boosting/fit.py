@@ -16,6 +16,7 @@ from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprint
 from comboost._dtypes import Floats
 from comboost._engine.binning import BinMapper
 from comboost._engine.formulas import error_shares
+from comboost._engine.memory import TreeLimits
 from comboost._engine.rows import MemoryRows, Rows, TreeRows
 from comboost._engine.votes import Audience
 from comboost._table.categories import Categories
@@ -32,6 +33,8 @@ class FitPlan:
         The parameters of the estimator.
     voting : Voting
         How rounds vote, and what their votes make small.
+    limits : TreeLimits
+        How large trees may become.
     classes : ndarray
         The classes, sorted.
     n_rows : int
@@ -44,6 +47,7 @@ class FitPlan:
 
     parameters: Mapping[str, Any]
     voting: Voting
+    limits: TreeLimits
     classes: NDArray[Any]
     n_rows: int
     seed: int

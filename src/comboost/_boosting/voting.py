@@ -11,14 +11,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from comboost._boosting.learners import Hypothesis
-from comboost._dtypes import Floats, Sums
+from comboost._dtypes import Floats
 from comboost._engine import formulas
 from comboost._engine.balancing import (
     LeafFactors,
     LeafSums,
     balance,
     remaining_cost,
-    row_bound,
     sums_pairs,
 )
 from comboost._engine.forest import Tree
@@ -162,19 +161,16 @@ class LeafVoting:
         leaves = LeafSums(pairs, up, hypothesis.leaf_costs)
         rho = np.ldexp(self.smoothing * self.objective.pseudo_row, costs.exponent)
         tree = tree._replace(votes=balance(leaves, rho, self.learning_rate, self.n_threads))
-        cast = self._cast(tree, up, costs)
+        cast = self.recast(rows, tree, 1.0, costs)
         share = 1.0 - remaining_cost(leaves, cast.vote.factors, self.n_threads) / costs.loss
         promise = share if self.objective.log is None else share * costs.cost_sum / math.log(2.0)
         return cast._replace(promise=promise)
 
     def recast(self, rows: TreeRows, ballot: Tree, weight: float, costs: Costs) -> Cast:
         """The votes of an earlier fit."""
-        return self._cast(ballot, rows.sum_leaves(ballot, pairs=False), costs)
-
-    def _cast(self, tree: Tree, up: Sums, costs: Costs) -> Cast:
-        assert tree.votes is not None
-        factors = LeafFactors.of(tree.votes)
-        return Cast(LeafVote(tree, factors), row_bound(up, factors, costs.largest, costs.exponent), 1.0, 0.0)
+        assert ballot.votes is not None
+        factors = LeafFactors.of(ballot.votes)
+        return Cast(LeafVote(ballot, factors), costs.largest * factors.largest, weight, 0.0)
 
     def count(self, rows: TreeRows, cast: Cast, *, with_root: bool) -> Costs:
         """D_{t+1}: the votes are added to the rows."""

@@ -81,24 +81,10 @@ class LeafFactors(NamedTuple):
         _core.exponentiate(votes, *factors)
         return factors
 
-
-def row_bound(up: Sums, factors: LeafFactors, largest: float, exponent: int) -> float:
-    """What no row's loss per unit of weight is above, after the votes.
-
-    Parameters
-    ----------
-    up : ndarray of int64, (n_leaves, K)
-        The loss by leaf and truth before the votes, in units of 2^-exponent.
-    factors : LeafFactors
-        What the votes multiply the excess by.
-    largest : float
-        r, the largest row before the votes.
-    exponent : int
-        e.
-    """
-    n_classes = up.shape[1]
-    rows = np.minimum(largest, np.ldexp((up + n_classes).astype(np.float64), -exponent))
-    return float((rows * (factors.growth.max(axis=1, keepdims=True) * factors.shrink)).max())
+    @property
+    def largest(self) -> float:
+        """What the excess of no row grows by more than."""
+        return float((self.growth.max(axis=1) * self.shrink.max(axis=1)).max())
 
 
 def remaining_cost(sums: LeafSums, factors: LeafFactors, n_threads: int) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from comboost._dtypes import MAX_EDGE, MIN_EDGE, UNIT_BITS, Floats, Sums
 
-LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so that of all rows stays below 2**61 units
+LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so it stays below 2**61 units
 CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
 
 
@@ -69,10 +69,9 @@ class LogTerms:
     exponent: int
 
     @classmethod
-    def of(cls, masses: Sums, tops: Floats) -> "LogTerms":
-        """The terms for classes of these masses."""
-        total = float(np.cumsum(masses * tops)[-1])
-        return cls(tops, LOG_BITS - math.frexp(total)[1])
+    def of(cls, tops: Floats) -> "LogTerms":
+        """The terms for classes whose rows cost no more than this."""
+        return cls(tops, LOG_BITS - math.frexp(float(tops.max()))[1])
 
     def start(self, masses: Sums, unit: Floats) -> float:
         """L_0, the loss before any vote."""
@@ -136,11 +135,11 @@ class BalancedObjective:
         else:
             largest = costs.max(axis=1)
             unit = np.divide(costs, largest[:, np.newaxis], out=np.zeros_like(costs), where=largest[:, np.newaxis] > 0)
-            log = LogTerms.of(masses, largest / base)
+            log = LogTerms.of(largest / base)
             first = unit * (log.tops / (1.0 + np.cumsum(unit, axis=1)[:, -1]))[:, np.newaxis]
             start = log.start(masses, unit)
         first = np.ldexp(first, weight_shift)
-        mean_row = float(masses @ first.sum(axis=1)) / int(masses.sum())
+        mean_row = float(np.cumsum(masses * np.cumsum(first, axis=1)[:, -1])[-1]) / int(masses.sum())
         return cls(unit, log, 0.5 * (first + first.T), mean_row, start, masses)
 
     @property
@@ -165,8 +164,10 @@ def balanced_masses(masses: Sums, balance: float) -> Floats:
         return masses.astype(np.float64)
     if balance == 0.0:
         return np.full(len(masses), int(masses.sum()) / len(masses))
-    scale = sum(math.pow(mass, 1.0 - balance) for mass in masses.tolist()) / len(masses)
-    return np.array([math.pow(mass, balance) * scale for mass in masses.tolist()])
+    total = int(masses.sum())
+    shares = [mass / total for mass in masses.tolist()]  # their powers do not depend on how weights are scaled
+    scale = sum(math.pow(share, 1.0 - balance) for share in shares) / len(masses)
+    return np.array([total * (math.pow(share, balance) * scale) for share in shares])
 
 
 def unit_costs(costs: Floats, masses: Floats) -> Floats:

@@ -59,6 +59,7 @@ class Booster(CallbackSupportMixin, Voter):
     _hints: ClassVar[Mapping[str, str]] = HINTS
     _rules: ClassVar[Mapping[str, Rule]]
     estimator: Any = None  # weak learner to use instead of trees
+    max_depth: Any
     max_leaf_nodes: int | None = None
     criterion: str = "gini"
 
@@ -162,7 +163,8 @@ class Booster(CallbackSupportMixin, Voter):
         table = self._read_given(X, reset=past is None)
         n_rows, n_features = table.shape
         data = TrainingSet.read(y, sample_weight, n_rows)
-        check_memory(n_rows, n_features if self.estimator is None else 0, len(data.classes), limits=self._limits())
+        limits = self._limits(data.masses, data.weight_shift)
+        check_memory(n_rows, n_features if self.estimator is None else 0, len(data.classes), limits=limits)
         seed = self._seed(n_rows, data.classes, past)
         held = None
         if validation is not None:
@@ -190,7 +192,7 @@ class Booster(CallbackSupportMixin, Voter):
             data.weights,
             self.max_bins,
             n_threads,
-            lambda n_bins: check_memory(n_rows, n_features, n_classes, n_bins, self._limits()),
+            lambda n_bins: check_memory(n_rows, n_features, n_classes, n_bins, plan.limits),
         )
         learner = self._tree_learner(bins, plan, past)
         rows = BinnedRows(
@@ -210,6 +212,7 @@ class Booster(CallbackSupportMixin, Voter):
         return FitPlan(
             parameters=self._parameters(),
             voting=self._voting(costs, masses, weight_shift),
+            limits=self._limits(masses, weight_shift),
             classes=classes,
             n_rows=n_rows,
             seed=seed,
@@ -223,7 +226,7 @@ class Booster(CallbackSupportMixin, Voter):
 
     def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:
         rules = TreeRules(
-            self.max_depth,
+            plan.limits.max_depth,
             self.criterion,
             self.min_samples_leaf,
             self.min_weight_fraction_leaf,
@@ -234,8 +237,8 @@ class Booster(CallbackSupportMixin, Voter):
         )
         return TreeLearner(bins, len(plan.classes), rules, plan.n_threads, past)
 
-    def _limits(self) -> TreeLimits:
-        """How large trees may become."""
+    def _limits(self, masses: Sums, weight_shift: int) -> TreeLimits:
+        """How large trees may become, with classes of these masses."""
         return TreeLimits(self.max_depth)
 
     def _gain_smoothing(self, voting: Voting) -> float:

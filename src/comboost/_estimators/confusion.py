@@ -1,5 +1,6 @@
 """Boosting with votes for every class, as users see it."""
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -12,6 +13,11 @@ from comboost._engine.memory import TreeLimits
 from comboost._engine.votes import shifted_log_probabilities
 from comboost._estimators.booster import Booster
 from comboost._estimators.parameters import CONFUSION_RULES, HINTS, PRIORS, Rule, explained, n_threads_of
+
+
+def suitable_depth(n_rows: float, n_classes: int) -> int:
+    """The depth of a tree with about √(rows · classes)/8 leaves, from 3 to 7."""
+    return min(max(round(math.log2(math.sqrt(n_rows * n_classes) / 8)), 3), 7)
 
 
 class ConfusionBooster(Booster):
@@ -27,10 +33,10 @@ class ConfusionBooster(Booster):
         *,
         n_estimators: int = 200,
         learning_rate: float = 0.3,
-        max_depth: int | None = 6,
+        max_depth: int | str | None = "auto",
         max_leaf_nodes: int | None = None,
         loss: str = "log",
-        smoothing: float = 1.0,
+        smoothing: float = 5.0,
         balance: float = 1.0,
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
@@ -83,9 +89,13 @@ class ConfusionBooster(Booster):
         objective = BalancedObjective.of(costs, masses, weight_shift, float(self.balance), self.loss)
         return LeafVoting(objective, float(self.learning_rate), float(self.smoothing), n_threads_of(self.n_jobs))
 
-    def _limits(self) -> TreeLimits:
+    def _limits(self, masses: Sums, weight_shift: int) -> TreeLimits:
         """How large trees may become, and that their leaves vote for every class."""
-        return TreeLimits(self.max_depth, self.max_leaf_nodes, self.n_estimators)
+        max_depth: Any = self.max_depth
+        if max_depth == "auto":
+            n_rows = math.ldexp(float(masses.sum()), -weight_shift)
+            max_depth = None if self.max_leaf_nodes is not None else suitable_depth(n_rows, len(masses))
+        return TreeLimits(max_depth, self.max_leaf_nodes, self.n_estimators)
 
     def _gain_smoothing(self, voting: Voting) -> float:
         """Loss that is added to a leaf's, when the criterion divides by it: that of as many rows."""
@@ -121,8 +131,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         Rounds at most.
     learning_rate : float, default=0.3
         Multiplies the votes of every round; in (0, 1]. Half of it needs about twice as many rounds.
-    max_depth : int or None, default=6
-        Depth of the trees; None does not limit it.
+    max_depth : int, "auto" or None, default="auto"
+        Depth of the trees; None does not limit it. ``"auto"`` is the depth of a tree with about √(rows · classes)/8
+        leaves, from 3 to 7, or no limit if ``max_leaf_nodes`` is given; a row of weight 2 counts as two.
     max_leaf_nodes : int or None, default=None
         Leaves of a tree, at least 2. The tree then grows the best leaf first, the one whose split raises the criterion
         most, instead of level by level. None does not limit them. Both limits may be given; without either, trees grow
@@ -130,9 +141,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     loss : {"log", "exponential"}, default="log"
         What the votes make small: ``"log"`` is the class-balanced log-loss, which does not lose itself in a few rows
         that are labelled wrongly; ``"exponential"`` is CoMBo's.
-    smoothing : float, default=1.0
+    smoothing : float, default=5.0
         Rows of every class, of weight 1, by which the votes of a leaf, and the gain of a split, are smoothed; 0 is no
-        smoothing. More of it makes leaves with few rows vote less.
+        smoothing, up to a million. More of it makes leaves with few rows vote less.
     balance : float, default=1.0
         How much a rare class counts; in [0, 1]. With 1 every class counts the same, as in CoMBo, with 0 every row does,
         as in AdaBoost.MM; a row of class l weighs m_l to the power of minus ``balance``, m_l being the rows of l.
@@ -200,9 +211,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         class-balanced log-loss of ``predict_proba`` on the training rows. With ``balance=1`` the squared norm of
         ``train_confusion_``, and the sum of its entries, is never above it.
     bound_curve_ : ndarray of shape (n_iter_,)
-        What the leaves' sums promise before a round's votes are added to the rows: the loss after it is at most this,
-        up to the rounding of the costs, as for `CoMBoClassifier`. With ``loss="exponential"`` and up to 128 classes the
-        promise is the loss itself.
+        What the sums of the leaves promise, added up over the rounds: the loss after every round is at most this, up to
+        the rounding of the costs, as for `CoMBoClassifier`. With ``loss="exponential"`` and up to 128 classes the
+        promise is the loss itself; with ``loss="log"`` it is weaker.
     train_confusion_ : ndarray of shape (n_classes, n_classes)
         Share of class l that is taken for j on the training rows, without those held out; zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)

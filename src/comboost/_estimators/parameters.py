@@ -103,9 +103,10 @@ RULES: dict[str, Rule] = {
 PRIORS = choice("balanced", "training")
 CONFUSION_RULES: dict[str, Rule] = {
     **{name: rule for name, rule in RULES.items() if name not in ("criterion", "step", "proba")},
+    "max_depth": either(integer(1), choice("auto"), NOTHING),
     "max_leaf_nodes": either(integer(2), NOTHING),
     "loss": choice("log", "exponential"),
-    "smoothing": real(0, math.inf, without_high=True),
+    "smoothing": real(0, 1e6),
     "balance": real(0, 1),
     "priors": PRIORS,
 }

@@ -104,7 +104,7 @@ class DaskBooster(Booster):
         bins = surveyed.find_bins(categories)
         learner = self._tree_learner(bins, plan, None if past is None else past.learned)
         n_bins = int(bins.bin_offsets[-1])
-        shape = FitShape(n_rows, collection.n_features, len(found.classes), n_bins, self._limits())
+        shape = FitShape(n_rows, collection.n_features, len(found.classes), n_bins, plan.limits)
         check_client_memory(shape)
         settings = ShardSettings(
             shape=shape,
