@@ -7,6 +7,7 @@ void bind_binning(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
 void bind_growing(nanobind::module_& m);
 void bind_predicting(nanobind::module_& m);
+void bind_validating(nanobind::module_& m);
 }  // namespace comboost_python
 
 NB_MODULE(_core, m) {
@@ -16,4 +17,5 @@ NB_MODULE(_core, m) {
     comboost_python::bind_rows(m);
     comboost_python::bind_growing(m);
     comboost_python::bind_predicting(m);
+    comboost_python::bind_validating(m);
 }

@@ -41,13 +41,18 @@ def fitted(clients):
 )
 def test_constructor_is_the_local_one_but_for_what_has_no_meaning_and_a_client(on_dask, local):
     expected = local().get_params()
-    del expected["estimator"], expected["validation_fraction"]
+    del expected["estimator"], expected["validation_fraction"], expected["refit"]
     assert on_dask().get_params() == {**expected, "client": None}
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("estimator", "only the built-in trees"), ("validation_fraction", "give X_val"), ("n_trees", "'n_trees'")],
+    [
+        ("estimator", "only the built-in trees"),
+        ("validation_fraction", "give X_val"),
+        ("refit", "no rows are held out"),
+        ("n_trees", "'n_trees'"),
+    ],
 )
 def test_constructor_says_what_it_does_not_take(name, words):
     with pytest.raises(TypeError, match=f"DaskCoMBoClassifier got .*'{name}'.*") as caught:

@@ -5,6 +5,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from boosters import like_all
 from distributed import Client, LocalCluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ ON_DASK = {CoMBoClassifier: DaskCoMBoClassifier, AdaBoostMMClassifier: DaskAdaBo
 def on_dask(local, client):
     """The estimator of the same parameters that fits on a cluster."""
     parameters = local.get_params(deep=False)
-    del parameters["estimator"], parameters["validation_fraction"]
+    del parameters["estimator"], parameters["validation_fraction"], parameters["refit"]
     return ON_DASK[type(local)](**parameters, client=client)
 
 
@@ -113,17 +114,19 @@ def test_deep_trees_whose_histograms_are_counted_in_pieces_give_the_local_model(
     assert everything(model.fit(cut(X, [500, 984]), cut(y, [500, 984])).to_local()) == expected
 
 
+@pytest.mark.filterwarnings("ignore:.*tells none of them apart:UserWarning")
 @pytest.mark.parametrize("where", ["here", "on the cluster"])
-def test_early_stopping_with_validation_rows_gives_the_local_model(client, where):
+@pytest.mark.parametrize("scoring", [None, "neg_confusion_norm", "min_recall", like_all])
+def test_early_stopping_with_validation_rows_gives_the_local_model(client, where, scoring):
     X, y = load_yeast(return_X_y=True)
-    X_val, y_val = X[::3], y[::3]
-    local = CoMBoClassifier(random_state=0, n_estimators=60, early_stopping=True, n_iter_no_change=3).fit(
-        X, y, X_val=X_val, y_val=y_val
-    )
+    X_val, y_val = X[::10], y[::10]
+    X, y = np.delete(X, np.s_[::10], axis=0), np.delete(y, np.s_[::10])
+    early = {"max_depth": 6, "n_estimators": 60, "early_stopping": True, "n_iter_no_change": 3, "scoring": scoring}
+    local = CoMBoClassifier(random_state=0, **early).fit(X, y, X_val=X_val, y_val=y_val)
     if where == "on the cluster":
-        X_val, y_val = da.from_array(X_val, chunks=100), da.from_array(y_val, chunks=100)
-    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=60, early_stopping=True, n_iter_no_change=3), client)
-    model.fit(cut(X, [700, 784]), cut(y, [700, 784]), X_val=X_val, y_val=y_val)
+        X_val, y_val = da.from_array(X_val, chunks=20), da.from_array(y_val, chunks=20)
+    model = on_dask(CoMBoClassifier(random_state=0, **early), client)
+    model.fit(cut(X, [700, 635]), cut(y, [700, 635]), X_val=X_val, y_val=y_val)
     assert model.stop_reason_ == "early_stopping"
     assert everything(model.to_local()) == everything(local)
 

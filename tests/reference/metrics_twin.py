@@ -65,6 +65,18 @@ def balanced_log_loss(y_true, y_proba, weight, n_classes):
     return sum(means) / len(means)
 
 
+def vote_loss(votes, labels, weight, scale):
+    """Balanced log-loss of softmax(scale · votes), the loss of a row rounded to 2⁻²⁵, sums in integers."""
+    losses, totals = {}, {}
+    for row, y, w in zip(votes, labels, weight, strict=True):
+        odds = sum(math.exp(scale * (v - max(row))) for v in row)
+        loss = min(52 * math.log(2), math.log(odds) + scale * (max(row) - row[y]))
+        losses[y] = losses.get(y, 0) + w * round(loss * 2**25)
+        totals[y] = totals.get(y, 0) + w
+    means = [losses[y] / totals[y] for y in sorted(totals) if totals[y] > 0]
+    return sum(means) / 2**25 / len(means)
+
+
 def mauc(y_true, y_score, weight, n_classes):
     """Hand and Till's mean of A(j|k), by looking at every pair of rows; nan with fewer than two classes."""
     totals = class_weights(y_true, weight, n_classes)

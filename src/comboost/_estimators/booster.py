@@ -1,5 +1,6 @@
 """What CoMBo and AdaBoost.MM share: parameters and fit. In: tables. Out: a fitted vote. No mathematics."""
 
+import copy
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -37,6 +38,7 @@ from comboost._estimators.parameters import (
     TREE_PARAMETERS,
     VALIDATION_PARAMETERS,
     check_parameters,
+    check_refit,
     check_validation,
     check_weak_learner,
     explained,
@@ -55,6 +57,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
     """A boosted vote; whether every class or every row counts the same is all that its kinds differ in."""
 
     _by_class: ClassVar[bool]
+    _validation_scale: ClassVar[float] = 0.5  # softmax(f/2); docs/decisions/0005-early-stopping.md says why
     _hints: ClassVar[Mapping[str, str]] = HINTS
 
     @explained
@@ -76,8 +79,9 @@ class VoteBooster(CallbackSupportMixin, Voter):
         early_stopping: bool = False,
         scoring: Any = None,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 20,
         tol: float = 1e-7,
+        refit: bool = False,
         warm_start: bool = False,
         proba: str = "softmax",
         n_jobs: int | None = None,
@@ -101,6 +105,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.refit = refit
         self.warm_start = warm_start
         self.proba = proba
         self.n_jobs = n_jobs
@@ -154,6 +159,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
             check_weak_learner(self.estimator, off_default(self, TREE_PARAMETERS, VoteBooster))
         changed = off_default(self, VALIDATION_PARAMETERS, VoteBooster)
         check_validation(self.early_stopping, changed, X_val, y_val, sample_weight_val)
+        check_refit(self.refit, self.warm_start)
         # Whatever fails, this estimator keeps its old model, or none: a copy is fitted, and then takes its place.
         fitted = object.__new__(type(self))
         fitted.__dict__.update(self.__dict__)
@@ -168,8 +174,20 @@ class VoteBooster(CallbackSupportMixin, Voter):
             self._forget()
         else:
             past.check_parameters(self._parameters())
-        fit, held = self._prepare(X, y, sample_weight, validation, past)
-        self._run(fit, held, (X, y, sample_weight), past)
+        # Nobody here holds the rows that are prepared: another fit may need their memory.
+        self._run(*self._prepare(X, y, sample_weight, validation, past), (X, y, sample_weight), past)
+        if self.refit:
+            self._refit(X, y, sample_weight)
+
+    def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Boost as many rounds again, on all rows."""
+        plain = copy.copy(self)
+        plain.early_stopping, plain.n_estimators = False, self.n_iter_
+        fit, _ = plain._prepare(X, y, sample_weight, None, None)
+        history = boost(fit.rows, fit.learner, fit.plan.objective, fit.plan.rules)
+        if history.stop_reason not in FINAL:
+            history.stop_reason = self.stop_reason_
+        self.__dict__.update(fit.finished(history))
 
     def _run(self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None) -> None:
         """Boost, and take the fitted attributes of the best rounds."""
@@ -185,7 +203,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
                 validation.catch_up(past.history, past.validation_curve)
             history = boost(fit.rows, fit.learner, fit.plan.objective, fit.plan.rules, watch, history)
             if validation is not None:
-                history = history.first(validation.patience.best_round)
+                history = validation.best(history)
                 self.validation_curve_ = np.array(validation.patience.curve)
             self.__dict__.update(fit.finished(history))
         if watch is not None:
@@ -254,8 +272,8 @@ class VoteBooster(CallbackSupportMixin, Voter):
         )
 
     def _parameters(self) -> dict[str, Any]:
-        """All parameters, two of which the estimators on a cluster keep at their defaults."""
-        fixed = {"estimator": self.estimator, "validation_fraction": self.validation_fraction}
+        """All parameters, three of which the estimators on a cluster keep at their defaults."""
+        fixed = {name: getattr(self, name) for name in ("estimator", "validation_fraction", "refit")}
         return {**fixed, **self.get_params(deep=False)}
 
     def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:

@@ -17,7 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from comboost._dtypes import Floats
 from comboost._table.cost_matrices import cost_array, named_classes
 from comboost.metrics._outcomes import (
-    check_columns,
+    check_class_columns,
     class_indices,
     label_array,
     probability_array,
@@ -329,7 +329,7 @@ def mauc_score(
         message = f"MAUC needs two classes and y_true has only {classes[present].tolist()}; the score is nan."
         warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
         return float("nan")
-    check_columns(scores, classes, "y_score")
+    check_class_columns(scores, classes, "y_score")
     rows = [chances_above(scores[:, j], j, true_idx, weight, classes.size) for j in present.tolist()]
     wins = np.array(rows)[:, present]  # A(j|k)
     return float(np.mean(wins[~np.eye(present.size, dtype=bool)]))
@@ -380,7 +380,7 @@ def balanced_log_loss(
     weight = weight_array(sample_weight, y.size)
     classes = resolve_classes(labels, y_true=y)
     true_idx = class_indices(y, classes, "y_true")
-    check_columns(probabilities, classes, "y_proba")
+    check_class_columns(probabilities, classes, "y_proba")
     given = probabilities[np.arange(y.size), true_idx]
     epsilon = np.finfo(given.dtype).eps
     losses = -np.log(np.clip(given, epsilon, 1 - epsilon), dtype=np.float64)

@@ -156,7 +156,7 @@ def probability_array(y_proba: ArrayLike, n_samples: int) -> Floats:
     return probabilities
 
 
-def check_columns(scores: Floats, classes: NDArray[Any], name: str) -> None:
+def check_class_columns(scores: Floats, classes: NDArray[Any], name: str) -> None:
     """Raise if there is not one column per class."""
     if scores.shape[1] != classes.size:
         raise ValueError(
