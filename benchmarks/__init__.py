@@ -1,1 +1,1 @@
-"""Benchmarks of comboost, each run as a module: `speed`, `tables`, `dask`, `stopping`, and `quality` of the predictions."""
+"""Benchmarks of comboost, each run as a module: `speed`, `tables`, `dask`, early `stopping`, `quality` of votes."""
