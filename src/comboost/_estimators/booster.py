@@ -57,7 +57,7 @@ class VoteBooster(CallbackSupportMixin, Voter):
     """A boosted vote; whether every class or every row counts the same is all that its kinds differ in."""
 
     _by_class: ClassVar[bool]
-    _validation_scale: ClassVar[float] = 0.5  # softmax(f/2); docs/decisions/0005-early-stopping.md says why
+    _validation_scale: ClassVar[float] = 0.5  # softmax(f/2); docs/decisions/0006-early-stopping.md says why
     _hints: ClassVar[Mapping[str, str]] = HINTS
 
     @explained
