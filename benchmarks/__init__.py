@@ -1,1 +1,1 @@
-"""Benchmarks of comboost, each run as a module: `speed`, `tables`, `dask`, `quality` of predictions, and `defaults`."""
+"""Benchmarks of comboost, each run as a module: `speed`, `tables`, `dask`, `quality`, early `stopping`, `defaults`."""

@@ -8,6 +8,7 @@ void bind_rows(nanobind::module_& m);
 void bind_growing(nanobind::module_& m);
 void bind_balancing(nanobind::module_& m);
 void bind_predicting(nanobind::module_& m);
+void bind_validating(nanobind::module_& m);
 }  // namespace comboost_python
 
 NB_MODULE(_core, m) {
@@ -18,4 +19,5 @@ NB_MODULE(_core, m) {
     comboost_python::bind_growing(m);
     comboost_python::bind_balancing(m);
     comboost_python::bind_predicting(m);
+    comboost_python::bind_validating(m);
 }

@@ -95,6 +95,22 @@ def share_of_right(estimator, X, y):
     return float((estimator.predict(X) == y).mean())
 
 
+def like_all(estimator, X, y):
+    """A scorer that likes all models the same."""
+    return 0.0
+
+
+def best_round(scores, losses, tol):
+    """The best of some validated rounds: ties of scores go to the smaller loss, ties of both to the first."""
+    best = to_beat = 0
+    for t in range(1, len(scores)):
+        if scores[t] - scores[to_beat] > tol:
+            best = to_beat = t
+        elif (scores[t] == scores[to_beat] or scores[to_beat] - scores[t] <= tol) and losses[best] - losses[t] > tol:
+            best = t
+    return best + 1
+
+
 class Stage(ClassifierMixin, BaseEstimator):
     """A fitted classifier that says what another said after one of its rounds."""
 

@@ -11,12 +11,15 @@ from boosters import (
     LEARNERS,
     NAMES,
     Stage,
+    StopAfter,
     all_bits,
+    best_round,
     for_both,
     for_learners,
     learned_bits,
     make_booster,
     make_named_rows,
+    needs_callbacks,
     share_of_right,
     unchanged,
 )
@@ -24,16 +27,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from models import ALGORITHMS, booster_for
 from scipy.sparse import csr_array, csr_matrix
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, make_scorer
 from sklearn.utils.validation import check_is_fitted
 from strategies import problems
 
 from comboost import CoMBoClassifier
-from comboost.metrics import get_scorer
+from comboost.datasets import load_yeast
+from comboost.metrics import balanced_log_loss, get_scorer
 
 COUNTED = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
-EXACT = ["neg_confusion_norm", "g_mean", "min_recall"]
+EXACT = [None, "neg_confusion_norm", "g_mean", "min_recall"]
+STILL = "tells none of them apart"
+
+# Of few rows, a score may well be the same after every round.
+may_stand_still = pytest.mark.filterwarnings(f"ignore:.*{STILL}:UserWarning")
 
 # Rows and models
 
@@ -55,19 +64,22 @@ def stages_of(model, X):
     return [Stage(model.classes_, *said) for said in zip(*staged, strict=True)]
 
 
-def follow(curve, n_iter_no_change, tol):
+def losses_of(stages, y):
+    """What the votes of every stage lose: the default score, and what decides between equal ones."""
+    return [balanced_log_loss(y, softmax(stage.votes / 2, axis=1), labels=stage.classes) for stage in stages]
+
+
+def follow(scores, losses, n_iter_no_change, tol):
     """Rounds tried and the best of them, as documented."""
-    best = 1
-    for tried in range(1, len(curve) + 1):
-        if curve[tried - 1] - curve[best - 1] > tol:
-            best = tried
+    for tried in range(1, len(scores)):
+        best = best_round(scores[:tried], losses[:tried], tol)
         if tried - best >= n_iter_no_change:
             return tried, best
-    return len(curve), best
+    return len(scores), best_round(scores, losses, tol)
 
 
 class Witness:
-    """A scorer that remembers what it was given, and gives the scores that it was told."""
+    """A scorer that remembers what it was given, and gives the scores that it was told, or the number of the round."""
 
     def __init__(self, scores=None):
         self.scores = scores
@@ -75,7 +87,7 @@ class Witness:
 
     def __call__(self, estimator, X, y, sample_weight=None):
         self.seen.append((estimator, X, y, sample_weight))
-        return 0.0 if self.scores is None else self.scores[len(self.seen) - 1]
+        return len(self.seen) if self.scores is None else self.scores[len(self.seen) - 1]
 
     def __reduce__(self):
         raise TypeError("not pickled: a fingerprint of it, for a warm start, would be one of all models that it saw")
@@ -88,12 +100,13 @@ class Witness:
 @for_learners
 @pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
 def test_kept_model_is_the_plain_fit_of_as_many_rounds(rows, algorithm, learner, scoring):
-    model = fit_early(rows, algorithm, learner, scoring=scoring, n_estimators=40)
+    model = fit_early(rows, algorithm, learner, scoring=scoring, n_estimators=80, n_iter_no_change=5)
     assert model.n_iter_ < len(model.validation_curve_)
     plain = make_booster(algorithm, learner, n_estimators=model.n_iter_).fit(*rows[:2])
     assert learned_bits(model, rows[0]) == learned_bits(plain, rows[0])
 
 
+@may_stand_still
 @given(problem=problems(missing=True, categories=True), data=st.data())
 @settings(max_examples=40)
 def test_kept_model_of_any_problem_is_the_plain_fit_of_as_many_rounds(problem, data):
@@ -135,36 +148,93 @@ def staged_rounds(rows, request):
     return request.param, stages_of(plain, rows[2])
 
 
+@may_stand_still
 @given(
-    scoring=st.sampled_from(["neg_confusion_norm", "accuracy", "neg_log_loss"]),
+    scoring=st.sampled_from([None, "neg_confusion_norm", "accuracy", "neg_log_loss"]),
     n_iter_no_change=st.integers(1, 7),
     tol=st.sampled_from([0.0, 1e-7, 0.01, 0.1]),
 )
 @settings(max_examples=25)
 def test_round_kept_is_the_best_by_brute_force(rows, staged_rounds, scoring, n_iter_no_change, tol):
     learner, stages = staged_rounds
-    scores = [get_scorer(scoring)(stage, *rows[2:]) for stage in stages]
-    n_tried, best = follow(np.round(scores, 12).tolist(), n_iter_no_change, tol)
+    losses = losses_of(stages, rows[3])
+    scores = [
+        -loss if scoring is None else get_scorer(scoring)(stage, *rows[2:])
+        for stage, loss in zip(stages, losses, strict=True)
+    ]
+    n_tried, best = follow(np.round(scores, 12).tolist(), losses, n_iter_no_change, tol)
     patience = {"n_iter_no_change": n_iter_no_change, "tol": tol}
     model = fit_early(rows, learner=learner, n_estimators=15, scoring=scoring, **patience)
     assert (len(model.validation_curve_), model.n_iter_) == (n_tried, best)
     assert model.stop_reason_ == ("early_stopping" if n_tried < 15 else "n_estimators")
 
 
+@pytest.fixture(scope="module")
+def losses_of_stumps(rows):
+    """What the votes lose on the validation rows after each of 15 rounds of stumps."""
+    return losses_of(stages_of(make_booster(n_estimators=15, max_depth=1).fit(*rows[:2]), rows[2]), rows[3])
+
+
+@may_stand_still
 @given(
     curve=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0, -1.0, float("-inf")]), min_size=1, max_size=15),
     n_iter_no_change=st.integers(1, 6),
     tol=st.sampled_from([0.0, 0.25, 0.3, 1.0]),
 )
 @settings(max_examples=60)
-def test_rounds_end_when_no_score_is_better_by_more_than_the_tolerance(rows, curve, n_iter_no_change, tol):
+def test_rounds_end_when_none_is_better_by_more_than_the_tolerance(
+    rows, losses_of_stumps, curve, n_iter_no_change, tol
+):
     model = fit_early(
         rows, n_estimators=len(curve), scoring=Witness(curve), n_iter_no_change=n_iter_no_change, tol=tol, max_depth=1
     )
-    n_tried, best = follow(curve, n_iter_no_change, tol)
+    n_tried, best = follow(curve, losses_of_stumps, n_iter_no_change, tol)
     assert model.validation_curve_.tolist() == curve[:n_tried]
     assert model.n_iter_ == best
     assert model.stop_reason_ == ("early_stopping" if n_tried < len(curve) else "n_estimators")
+
+
+# Scores that stand still
+
+
+@for_both
+@for_learners
+@pytest.mark.parametrize("score", [0.0, float("-inf")])
+def test_score_that_is_always_the_same_leaves_the_choice_to_the_default_with_a_warning(rows, algorithm, learner, score):
+    options = {"n_estimators": 60, "n_iter_no_change": 4}
+    expected = fit_early(rows, algorithm, learner, **options)
+    assert 1 < expected.n_iter_ < len(expected.validation_curve_) < 60
+    message = rf"scoring=.*constant.* was {score:g} after each of the {len(expected.validation_curve_)} rounds tried"
+    with pytest.warns(UserWarning, match=message):
+        model = fit_early(rows, algorithm, learner, scoring=constant(score), **options)
+    assert learned_bits(model, rows[0]) == learned_bits(expected, rows[0])
+    assert model.stop_reason_ == "early_stopping"
+    assert set(model.validation_curve_) == {score}
+
+
+def constant(score):
+    """A scorer that likes all models the same."""
+
+    def constant_scorer(estimator, X, y):
+        return score
+
+    return constant_scorer
+
+
+def test_g_mean_of_a_class_that_is_never_recognised_does_not_keep_one_round_silently():
+    X, y = load_yeast(return_X_y=True)
+    booster = CoMBoClassifier(early_stopping=True, scoring="g_mean", random_state=1)
+    with pytest.warns(
+        UserWarning, match=r"scoring='g_mean' was 0 after each of the \d+ rounds tried, .* another scoring"
+    ):
+        model = booster.fit(X, y)
+    assert not model.validation_curve_.any()
+    assert learned_bits(model) == learned_bits(booster.set_params(scoring=None).fit(X, y))
+
+
+def test_score_that_moves_once_is_not_warned_of(rows):
+    for scores in ([0.0] * 9 + [0.5], [0.5] * 9 + [0.0], [0.0]):
+        fit_early(rows, scoring=Witness(scores), n_estimators=len(scores), n_iter_no_change=20)
 
 
 # The curve
@@ -198,8 +268,21 @@ def test_curve_holds_what_the_scorer_says_of_weighted_rows(rows, staged_rounds, 
     np.testing.assert_allclose(model.validation_curve_, expected, rtol=0, atol=1e-7 if name in COUNTED else 0)
 
 
-def test_scoring_defaults_to_minus_the_norm_of_the_confusion_matrix(rows):
-    assert all_bits(fit_early(rows)) == all_bits(fit_early(rows, scoring="neg_confusion_norm"))
+@for_both
+def test_scoring_defaults_to_minus_the_balanced_log_loss_of_the_softmax_of_half_the_votes(rows, algorithm):
+    model = fit_early(rows, algorithm, n_estimators=10)
+    plain = make_booster(algorithm, n_estimators=10).fit(*rows[:2])
+    expected = -np.array(losses_of(stages_of(plain, rows[2]), rows[3]))
+    np.testing.assert_allclose(model.validation_curve_, expected, rtol=0, atol=2.0**-25)
+
+
+@for_learners
+def test_default_score_counts_weights_as_copies_of_rows(rows, learner):
+    weights = np.random.default_rng(5).integers(1, 4, size=len(rows[3]))
+    model = fit_early(rows, learner=learner, n_estimators=5, sample_weight_val=weights)
+    twice = [np.repeat(part, weights, axis=0) for part in rows[2:]]
+    expected = all_bits(fit_early((*rows[:2], *twice), learner=learner, n_estimators=5), rows[0])
+    assert all_bits(model, rows[0]) == expected
 
 
 @for_both
@@ -223,8 +306,44 @@ def test_only_early_stopping_has_a_curve(rows):
 
 def test_last_round_that_learns_something_is_scored_too():
     X, y = np.array([[0.0], [0.0], [1.0], [2.0]]), ["a", "a", "b", "c"]
-    model = CoMBoClassifier(early_stopping=True).fit(X, y, X_val=X, y_val=y)
+    model = CoMBoClassifier(early_stopping=True, scoring="neg_confusion_norm").fit(X, y, X_val=X, y_val=y)
     assert (model.stop_reason_, model.validation_curve_.tolist()) == ("perfect_learner", [0.0])
+
+
+# All rows once more
+
+
+@for_both
+@for_learners
+@pytest.mark.parametrize("weighted", [False, True])
+def test_refit_is_the_plain_fit_of_all_rows_for_as_many_rounds(rows, algorithm, learner, weighted):
+    X, y, *_ = rows
+    weights = np.arange(len(y)) % 4 if weighted else None
+    early = {"early_stopping": True, "validation_fraction": 0.3, "n_estimators": 60, "n_iter_no_change": 4}
+    validated = make_booster(algorithm, learner, **early).fit(X, y, weights)
+    model = make_booster(algorithm, learner, refit=True, **early).fit(X, y, weights)
+    plain = make_booster(algorithm, learner, n_estimators=validated.n_iter_).fit(X, y, weights)
+    assert validated.n_iter_ < len(validated.validation_curve_) < 60
+    assert learned_bits(model, X) == learned_bits(plain, X) != learned_bits(validated, X)
+    assert model.validation_curve_.tolist() == validated.validation_curve_.tolist()
+    assert model.stop_reason_ == "early_stopping"
+
+
+def test_refit_that_ends_by_itself_says_why():
+    X, y = np.repeat(np.arange(6.0), 2)[:, np.newaxis], np.arange(12) % 2  # nothing to learn, unless rows are held out
+    booster = make_booster(early_stopping=True, validation_fraction=0.2, scoring=Witness(), n_estimators=4)
+    assert booster.fit(X, y).n_iter_ == 4
+    model = booster.set_params(refit=True).fit(X, y)
+    assert (len(model.validation_curve_), model.n_iter_, model.stop_reason_) == (4, 1, "no_edge")
+
+
+@needs_callbacks
+def test_callbacks_see_the_rounds_that_are_validated_and_may_end_them(rows):
+    X, y, *_ = rows
+    booster = make_booster(early_stopping=True, refit=True, scoring=Witness()).set_callbacks(StopAfter(3))
+    model = booster.fit(X, y)
+    assert (model.n_iter_, len(model.validation_curve_), model.stop_reason_) == (3, 3, "callback")
+    assert learned_bits(model) == learned_bits(make_booster(n_estimators=3).fit(X, y))
 
 
 # The rows held out
@@ -301,6 +420,7 @@ def frame_booster(problem, **parameters):
     return booster_for(problem, early_stopping=True, **parameters)
 
 
+@may_stand_still
 @pytest.mark.parametrize("scoring", EXACT)
 @given(problem=problems(missing=True, categories=True), data=st.data())
 @settings(max_examples=20)
@@ -318,6 +438,7 @@ def test_order_of_training_and_validation_rows_changes_no_bit(scoring, problem, 
     assert all_bits(model) == expected
 
 
+@may_stand_still
 @pytest.mark.parametrize("scoring", EXACT)
 @given(problem=problems(missing=True, categories=True, wide=False), data=st.data())
 @settings(max_examples=20)
@@ -415,7 +536,9 @@ def test_subclass_is_scored_by_what_it_answers_itself(rows):
             return np.full(len(X), self.classes_[0])
 
     X, y, X_val, y_val = rows
-    model = Stubborn(early_stopping=True, scoring=share_of_right, n_estimators=3).fit(X, y, X_val=X_val, y_val=y_val)
+    booster = Stubborn(early_stopping=True, scoring=share_of_right, n_estimators=3)
+    with pytest.warns(UserWarning, match=STILL):
+        model = booster.fit(X, y, X_val=X_val, y_val=y_val)
     assert set(model.validation_curve_) == {float((y_val == model.classes_[0]).mean())}
 
 
@@ -506,6 +629,14 @@ REFUSED = {
     ),
     "patience without early stopping": ({"n_iter_no_change": 5}, give_rows, "n_iter_no_change would be ignored"),
     "tolerance without early stopping": ({"tol": 0.1}, give_rows, "tol would be ignored"),
+    "refit without early stopping": ({"refit": True}, give_rows, "refit would be ignored"),
+    "refit beside X_val": (EARLY | {"refit": True}, give_validation, "refit=True would be ignored, since X_val"),
+    "refit beside a warm start": (
+        EARLY | {"refit": True, "warm_start": True},
+        give_rows,
+        "refit=True leaves rounds that were trained on all rows",
+    ),
+    "refit of no type": (EARLY | {"refit": 1}, give_rows, "refit=1; give True or False"),
     "fraction beside X_val": (EARLY | {"validation_fraction": 0.2}, give_validation, "validation_fraction=0.2 would"),
     "unknown scoring": (EARLY | {"scoring": "beauty"}, give_validation, "'beauty' is no scorer"),
     "scoring of no type": (EARLY | {"scoring": 7}, give_validation, "scoring=7"),
@@ -580,7 +711,7 @@ def test_refusal_says_why_and_leaves_the_estimator_as_it_was(rows, name, fitted,
 
 
 def test_scorer_that_takes_no_weights_is_refused_only_with_weights(rows):
-    fit_early(rows, scoring=share_of_right, n_estimators=2)
+    fit_early(rows, scoring=share_of_right, n_estimators=1)
     with pytest.raises(ValueError, match="takes no sample_weight"):
         fit_early(rows, scoring=share_of_right, n_estimators=2, sample_weight_val=np.ones(60))
 
@@ -592,4 +723,4 @@ def test_make_scorer_with_probabilities_finds_the_best_round(rows):
     model = fit_early(two, scoring=brier, n_estimators=20, n_iter_no_change=20)
     plain = make_booster(n_estimators=20).fit(*two[:2])
     scores = [brier(stage, *two[2:]) for stage in stages_of(plain, two[2])]
-    assert model.n_iter_ == follow(scores, 20, 1e-7)[1]
+    assert model.n_iter_ == np.argmax(scores) + 1

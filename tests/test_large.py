@@ -8,7 +8,8 @@ blocks agree with each other would not show a row, or a column, that all of them
 import numpy as np
 import pytest
 from models import booster_for, fit, fit_twin, spectral_norm, trees_of, trees_of_twin
-from reference import array_twin
+from reference import array_twin, metrics_twin
+from scipy.special import softmax
 from strategies import Problem
 
 from comboost import _core
@@ -185,14 +186,21 @@ def test_elected_classes_are_counted_and_the_first_of_tied_ones_is_elected(weigh
     np.testing.assert_array_equal(counts, expected)
 
 
+@pytest.mark.parametrize("scoring", [None, "neg_confusion_norm"])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
-def test_validation_scores_of_many_rows_are_those_of_the_twin(weighted, n_jobs):
+def test_validation_scores_of_many_rows_are_those_of_the_twin(scoring, weighted, n_jobs):
     problem = make_problem(1000, 4, 4, n_estimators=3)
     held = make_problem(20_001, 4, 4, weighted=weighted)
     twin = fit_twin(problem, array_twin)
-    booster = booster_for(problem, n_jobs=n_jobs, early_stopping=True, n_iter_no_change=3)
+    booster = booster_for(problem, n_jobs=n_jobs, early_stopping=True, n_iter_no_change=3, scoring=scoring)
     model = booster.fit(problem.X, problem.y, X_val=held.X, y_val=held.y, sample_weight_val=held.sample_weight)
-    elected = [scores.argmax(axis=1) for scores in twin.staged_scores(held.X)]
-    expected = [-spectral_norm(error_shares(held, votes, held.sample_weight)) for votes in elected]
-    np.testing.assert_allclose(model.validation_curve_, expected, rtol=1e-9)
+    stages = [np.array(scores) for scores in twin.staged_scores(held.X)]
+    if scoring is None:
+        weights = np.ones(len(held.y)) if held.sample_weight is None else held.sample_weight
+        probabilities = [softmax(scores / 2, axis=1) for scores in stages]
+        expected = [-metrics_twin.balanced_log_loss(held.y, shares, weights, 4) for shares in probabilities]
+    else:
+        elected = [scores.argmax(axis=1) for scores in stages]
+        expected = [-spectral_norm(error_shares(held, votes, held.sample_weight)) for votes in elected]
+    np.testing.assert_allclose(model.validation_curve_, expected, rtol=1e-9 if scoring else 1e-7)

@@ -23,6 +23,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import (
     balanced_accuracy_score,
     confusion_matrix,
+    log_loss,
     recall_score,
     roc_auc_score,
     zero_one_loss,
@@ -34,6 +35,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from comboost.metrics import (
+    balanced_log_loss,
     confusion_norm_bound,
     confusion_norm_loss,
     error_confusion_matrix,
@@ -51,7 +53,7 @@ LABEL_METRICS = [
     min_recall_score,
     expected_cost_loss,
 ]
-OUR_NAMES = ["g_mean", "mauc", "neg_confusion_norm", "min_recall", "neg_expected_cost"]
+OUR_NAMES = ["g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", "min_recall", "neg_expected_cost"]
 
 
 def law(*strategies):
@@ -69,6 +71,10 @@ class Outcome(NamedTuple):
     @property
     def labels(self):
         return np.arange(self.n_classes)
+
+    @property
+    def proba(self):
+        return shares_of(self.score)
 
 
 WEIGHTS = {"counts": st.integers(0, 3).map(float), "reals": st.just(0.0) | st.floats(0.01, 10)}
@@ -91,6 +97,11 @@ def outcomes(draw, weights="reals", min_classes=1, all_present=False):
     return Outcome(n_classes, true, pred, score.astype(np.float64), weight)
 
 
+def shares_of(score):
+    """Scores as probabilities."""
+    return score / score.sum(axis=1, keepdims=True)
+
+
 def close(value):
     return pytest.approx(value, abs=1e-9, nan_ok=True)
 
@@ -103,8 +114,10 @@ def mauc_or_nan(*args, **kwargs):
 
 def all_metrics(true, pred, score, weight, labels):
     """Return the metrics that count a weight as copies of a row, all but the bound, as one dict."""
-    values = {m.__name__: m(true, pred, labels=labels, sample_weight=weight) for m in LABEL_METRICS}
-    return values | {"mauc_score": mauc_or_nan(true, score, labels=labels, sample_weight=weight)}
+    options = {"labels": labels, "sample_weight": weight}
+    values = {metric.__name__: metric(true, pred, **options) for metric in LABEL_METRICS}
+    log_loss = balanced_log_loss(true, shares_of(score), **options)
+    return values | {"mauc_score": mauc_or_nan(true, score, **options), "balanced_log_loss": log_loss}
 
 
 def assert_same(values, expected):
@@ -137,6 +150,16 @@ def test_mauc_equals_its_plain_twin_on_every_pair_of_rows(outcome):
     k, true, _, score, weight = outcome
     value = mauc_or_nan(true, score, labels=outcome.labels, sample_weight=weight)
     assert value == close(twin.mauc(true, score, weight, k))
+
+
+@law(outcomes(), st.randoms(use_true_random=False))
+def test_balanced_log_loss_equals_its_plain_twin_even_for_probabilities_of_0_and_1(outcome, random):
+    k, true, pred, _, weight = outcome
+    proba = outcome.proba
+    certain = random.sample(range(true.size), true.size // 2)
+    proba[certain] = np.eye(k)[pred[certain]]
+    value = balanced_log_loss(true, proba, labels=outcome.labels, sample_weight=weight)
+    assert value == close(twin.balanced_log_loss(true, proba, weight, k))
 
 
 @law(outcomes(), st.floats(0.001, 1))
@@ -187,9 +210,8 @@ def test_min_recall_is_at_most_g_mean_is_at_most_balanced_accuracy(outcome):
 
 @law(outcomes(min_classes=3, all_present=True))
 def test_mauc_is_scikit_learns_ovo_macro_auc(outcome):
-    probabilities = outcome.score / outcome.score.sum(axis=1, keepdims=True)
-    expected = roc_auc_score(outcome.true, probabilities, multi_class="ovo", average="macro")
-    assert mauc_score(outcome.true, probabilities) == close(expected)
+    expected = roc_auc_score(outcome.true, outcome.proba, multi_class="ovo", average="macro")
+    assert mauc_score(outcome.true, outcome.proba) == close(expected)
 
 
 @law(outcomes(min_classes=2, all_present=True))
@@ -209,6 +231,37 @@ def test_two_classes_take_one_score_per_row_as_scikit_learn_does(outcome):
     expected = roc_auc_score(true, score, sample_weight=outcome.weight)
     assert mauc_score(true, score, sample_weight=outcome.weight) == close(expected)
     assert mauc_score(true, np.column_stack([-score, score]), sample_weight=outcome.weight) == close(expected)
+
+
+@law(outcomes(min_classes=2, all_present=True))
+def test_balanced_log_loss_is_scikit_learns_with_weights_that_balance_the_classes(outcome):
+    _, true, _, _, weight = outcome
+    balanced = weight / np.bincount(true, weight)[true]
+    expected = log_loss(true, outcome.proba, sample_weight=balanced)
+    assert balanced_log_loss(true, outcome.proba, sample_weight=weight) == close(expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_balanced_log_loss_clips_as_scikit_learn_does_for_every_dtype(dtype):
+    proba = np.eye(2, dtype=dtype)[[0, 1, 0, 0]]
+    expected = log_loss([0, 1, 1, 0], proba)
+    assert balanced_log_loss([0, 1, 1, 0], proba) == pytest.approx(expected, rel=1e-6)
+    assert balanced_log_loss([0, 1], np.array([0.0, 1.0], dtype=dtype)) == pytest.approx(0.0, abs=2e-7)
+
+
+@law(outcomes(min_classes=2, all_present=True))
+def test_two_classes_take_one_probability_per_row_that_of_the_second(outcome):
+    true, second = outcome.true % 2, outcome.proba[:, 0]
+    expected = balanced_log_loss(true, np.column_stack([1 - second, second]), sample_weight=outcome.weight)
+    assert balanced_log_loss(true, second, sample_weight=outcome.weight) == close(expected)
+
+
+@law(outcomes())
+def test_balanced_log_loss_of_equal_probabilities_is_ln_K_and_of_the_truth_0(outcome):
+    k, true, _, _, weight = outcome
+    options = {"labels": outcome.labels, "sample_weight": weight}
+    assert balanced_log_loss(true, np.full((true.size, k), 1 / k), **options) == close(math.log(k))
+    assert balanced_log_loss(true, np.eye(k)[true], **options) == close(0.0)
 
 
 @law(outcomes())
@@ -327,6 +380,8 @@ def test_an_absent_class_adds_a_zero_row_and_column_and_changes_no_number(outcom
     values = all_metrics(true, pred, wider, weight, np.arange(k + 1))
     expected = all_metrics(true, pred, score, weight, outcome.labels)
     expected["error_confusion_matrix"] = np.pad(expected["error_confusion_matrix"], (0, 1))
+    unlikely = np.column_stack([outcome.proba, np.zeros(true.size)])
+    values["balanced_log_loss"] = balanced_log_loss(true, unlikely, labels=np.arange(k + 1), sample_weight=weight)
     assert_same(values, expected)
 
 
@@ -352,6 +407,8 @@ def test_a_class_of_zero_weight_counts_as_absent():
     assert min_recall_score(y_true, y_pred, sample_weight=weight) == 1.0
     np.testing.assert_array_equal(error_confusion_matrix(y_true, y_pred, sample_weight=weight), np.zeros((2, 2)))
     assert confusion_norm_bound(y_true, y_pred, sample_weight=weight) == math.inf
+    proba = [[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]
+    assert balanced_log_loss(y_true, proba, sample_weight=weight) == close(math.log(2))
 
 
 @pytest.mark.parametrize(
@@ -531,6 +588,25 @@ def test_bad_input_of_mauc_is_told(y_true, y_score, options, message):
         mauc_score(y_true, y_score, **options)
 
 
+@pytest.mark.parametrize(
+    ("y_true", "y_proba", "options", "message"),
+    [
+        ([0, 1, 2], [[0.5, 0.5]], {}, r"y_proba has shape \(1, 2\) for 3 rows"),
+        ([0, 1, 2], [0.1, 0.2, 0.3], {}, r"y_proba has 2 columns .* for the 3 classes \[0, 1, 2\]"),
+        ([0, 2], [[0.1, 0.2, 0.7]] * 2, {}, r"y_proba has 3 columns .* 2 classes \[0, 2\]; pass labels= "),
+        ([0, 1], [0.1, math.nan], {}, "y_proba has a value outside of 0 to 1, or NaN"),
+        ([0, 1], [[2.0, -1.0], [0.5, 0.5]], {}, "y_proba has a value outside of 0 to 1"),
+        ([0, 1], [[0.5, 0.5], [0.5, 0.1]], {}, "y_proba has a row that sums to 0.6, not to 1"),
+        ([0, 3], [0.1, 0.2], {"labels": [0, 1]}, r"y_true holds \[3\], which is not in labels"),
+        ([0, 1], [0.1, 0.2], {"sample_weight": [0, 0]}, "sample_weight is zero for every row"),
+        ([0, math.nan], [0.1, 0.2], {}, "y_true must hold class labels"),
+    ],
+)
+def test_bad_input_of_the_balanced_log_loss_is_told(y_true, y_proba, options, message):
+    with pytest.raises(ValueError, match=message):
+        balanced_log_loss(y_true, y_proba, **options)
+
+
 @pytest.mark.parametrize("eta", [0.0, -1.0, 1.5, math.nan])
 def test_eta_outside_of_0_to_1_is_told(eta):
     with pytest.raises(ValueError, match=r"eta=.* must lie in \(0, 1\]"):
@@ -579,9 +655,11 @@ def score_by_hand(key, model, X, y, weight=None):
     """Score with the metric itself, told of all three classes."""
     labels = COSTS.index.to_numpy()
     y_pred, options = model.predict(X), {"labels": labels, "sample_weight": weight}
+    proba = pd.DataFrame(model.predict_proba(X), columns=model.classes_).reindex(columns=labels, fill_value=0.0)
     if key == "mauc":
-        columns = pd.DataFrame(model.predict_proba(X), columns=model.classes_)
-        return mauc_score(y, columns.reindex(columns=labels, fill_value=0.0), **options)
+        return mauc_score(y, proba, **options)
+    if key == "neg_balanced_log_loss":
+        return -balanced_log_loss(y, proba, **options)
     if key == "g_mean":
         return geometric_mean_score(y, y_pred, **options)
     if key == "min_recall":
@@ -655,7 +733,7 @@ def test_weights_are_routed_to_the_scorer_when_it_asks(key):
     np.testing.assert_allclose(scores, expected)
 
 
-@pytest.mark.parametrize("key", ["mauc", "cost_array"])
+@pytest.mark.parametrize("key", ["mauc", "neg_balanced_log_loss", "cost_array"])
 def test_weights_that_nobody_asked_for_are_an_error_of_routing(key):
     X, y, splits = rare_class_problem()
     options = {"cv": splits, "scoring": make_scorer_named(key), "params": {"sample_weight": np.ones(y.size)}}
@@ -692,10 +770,11 @@ def test_mauc_scorer_of_a_fold_with_one_class_is_nan_with_a_warning():
         assert math.isnan(get_scorer("mauc")(GaussianNB().fit(X, y), X[:5], y[:5]))
 
 
-def test_mauc_scorer_tells_what_a_model_without_probabilities_lacks():
+@pytest.mark.parametrize("name", ["mauc", "neg_balanced_log_loss"])
+def test_scorer_tells_what_a_model_without_probabilities_lacks(name):
     X, y, _ = rare_class_problem()
-    with pytest.raises(AttributeError, match="needs predict_proba, which RidgeClassifier lacks"):
-        get_scorer("mauc")(RidgeClassifier().fit(X, y), X, y)
+    with pytest.raises(AttributeError, match=f'"{name}" needs predict_proba, which RidgeClassifier lacks'):
+        get_scorer(name)(RidgeClassifier().fit(X, y), X, y)
 
 
 @pytest.mark.parametrize(

@@ -315,7 +315,7 @@ def test_stop_reason_says_why_the_rounds_ended(algorithm, reason, learner):
     if reason == "loss_vanished":
         assert model.loss_curve_[-1] < 1e-200 <= model.loss_curve_[-2]
     if reason == "early_stopping":
-        assert len(model.validation_curve_) == model.n_iter_ + 10
+        assert len(model.validation_curve_) == model.n_iter_ + model.n_iter_no_change
 
 
 @pytest.mark.parametrize("reason", SELF_ENDING)

@@ -1,4 +1,4 @@
-"""Laws of early stopping's parts: the rows held out, the judge, patience."""
+"""Laws of early stopping's parts: the rows held out, the judge, the loss of votes, patience."""
 
 import math
 from typing import NamedTuple
@@ -7,15 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from boosters import Stage
+from boosters import Stage, best_round
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from reference import metrics_twin as twin
+from scipy.special import softmax
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, make_scorer
 
+from comboost import _core
 from comboost._boosting.early_stopping import HeldRows, Judge, Patience, hold_out
-from comboost.metrics import get_scorer
+from comboost.metrics import balanced_log_loss, get_scorer
 
 FAST = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
 SLOW = ["mauc", "f1_macro", "neg_log_loss", "matthews_corrcoef"]
@@ -64,6 +67,10 @@ class Ballot(NamedTuple):
     def judged(self, scoring):
         judge = self.judge(scoring)
         return judge.score_model(self.model) if judge.score_of_counts is None else judge.score_votes(self.scores)
+
+    def loss(self, scale=0.5, n_threads=1):
+        scores = np.ascontiguousarray(self.scores)
+        return _core.balanced_log_loss(scores, self.labels, self.weights, scale, n_threads)
 
     def scored(self, scorer):
         options = {} if self.sample_weight is None else {"sample_weight": self.sample_weight}
@@ -124,11 +131,6 @@ def test_weight_n_is_the_row_n_times_and_weight_0_is_no_row_to_the_bit(name, bal
     assert weighted.judged(name) == copies.judged(name)
 
 
-@law(ballots())
-def test_the_norm_is_the_default(ballot):
-    assert ballot.judged(None) == ballot.judged("neg_confusion_norm")
-
-
 def indices(*labels):
     return np.array(labels, dtype=np.uint16)
 
@@ -157,7 +159,7 @@ SMALL = Ballot(np.eye(3)[[0, 1, 1, 2]], indices(0, 1, 2, 2))
 WEIGHTED = SMALL._replace(weights=np.array([1, 2, 3, 1], dtype=np.uint32), sample_weight=np.array([0.5, 1.0, 1.5, 0.5]))
 
 
-@pytest.mark.parametrize("name", [None, *FAST])
+@pytest.mark.parametrize("name", FAST)
 def test_counts_need_no_model(name):
     assert math.isfinite(SMALL.judge(name).score_votes(SMALL.scores))
 
@@ -247,6 +249,72 @@ def test_a_nan_of_a_scorer_is_told_by_name():
         SMALL.rows([0]).judged("mauc")
 
 
+# The loss of votes
+
+SCALES = st.sampled_from([0.25, 0.5, 1.0, 2.0])
+
+
+@law(ballots(), SCALES)
+def test_loss_of_votes_is_the_balanced_log_loss_of_their_softmax(ballot, scale):
+    expected = balanced_log_loss(
+        ballot.labels,
+        softmax(scale * ballot.scores, axis=1),
+        labels=np.arange(ballot.scores.shape[1]),
+        sample_weight=ballot.sample_weight,
+    )
+    assert ballot.loss(scale) == pytest.approx(expected, rel=0, abs=2.0**-25)
+
+
+@law(ballots(), SCALES)
+def test_loss_of_votes_equals_its_plain_twin(ballot, scale):
+    weights = np.ones(len(ballot.labels), dtype=int) if ballot.weights is None else ballot.weights
+    expected = twin.vote_loss(ballot.scores.tolist(), ballot.labels.tolist(), weights.tolist(), scale)
+    assert ballot.loss(scale) == pytest.approx(expected, rel=1e-12, abs=0)
+
+
+@law(ballots(), SCALES, st.randoms(use_true_random=False))
+def test_order_of_the_rows_changes_no_bit_of_the_loss(ballot, scale, random):
+    order = random.sample(range(len(ballot.labels)), len(ballot.labels))
+    assert ballot.rows(order).loss(scale) == ballot.loss(scale)
+
+
+@law(ballots(), st.data())
+def test_weight_n_is_the_row_n_times_and_weight_0_is_no_row_to_the_last_bit_of_the_loss(ballot, data):
+    n_samples = len(ballot.labels)
+    weights = data.draw(hnp.arrays(np.uint32, n_samples, elements=st.integers(0, 3)))
+    assume(weights.any())
+    copies = Ballot(ballot.scores, ballot.labels).rows(np.repeat(np.arange(n_samples), weights))
+    assert ballot._replace(weights=weights).loss() == copies.loss()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_number_of_threads_changes_no_bit_of_the_loss(weighted):
+    random = np.random.default_rng(0)
+    scores, labels = random.normal(size=(9001, 4)), random.integers(4, size=9001).astype(np.uint16)
+    weights = random.integers(0, 5, 9001).astype(np.uint32) if weighted else None
+    assert len({Ballot(scores, labels, weights).loss(n_threads=n) for n in (1, 2, 3, 8)}) == 1
+
+
+def test_largest_losses_of_the_heaviest_rows_add_up_and_cost_52_bits():
+    weights = np.array([2**32 - 2, 1], dtype=np.uint32)
+    ballot = Ballot(np.array([[0.0, 1e300], [1e300, 0.0]]), indices(0, 1), weights)
+    assert ballot.loss() == pytest.approx(52 * math.log(2))
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "weights"),
+    [
+        (np.zeros((3, 2)), indices(0, 1), None),
+        (np.zeros((2, 2)), indices(0, 1), np.ones(3, dtype=np.uint32)),
+        (np.zeros((2, 2)), indices(0, 2), None),
+    ],
+    ids=["rows", "weights", "classes"],
+)
+def test_border_lets_no_loss_read_beyond_its_arrays(scores, labels, weights):
+    with pytest.raises(ValueError, match=r"number of rows|no class"):
+        _core.balanced_log_loss(scores, labels, weights, 0.5, 1)
+
+
 # Rows held out
 
 
@@ -305,38 +373,61 @@ def test_single_rows_alone_leave_none_for_validation():
 # Patience
 
 
-def best_of(curve, tol):
-    """The first round of the best score, by looking at all rounds anew."""
-    best = 0
-    for t in range(1, len(curve)):
-        if curve[t] - curve[best] > tol:
-            best = t
-    return best + 1
+VALUES = st.integers(-5, 5).map(lambda k: k / 4)
+CURVES = st.lists(st.tuples(VALUES | st.floats(-1, 1), VALUES | st.floats(0, 1)), min_size=1, max_size=25)
 
 
-SCORES = st.lists(st.integers(-5, 5).map(lambda k: k / 4) | st.floats(-1, 1), min_size=1, max_size=25)
+def listen(patience, curve):
+    """What patience says after every round."""
+    return [patience.add(score, loss) for score, loss in curve]
 
 
-@given(SCORES, st.integers(1, 6), st.sampled_from([0.0, 0.1, 0.25, 0.3]))
-def test_patience_ends_when_no_score_of_the_last_rounds_is_better(curve, n_iter_no_change, tol):
+@given(CURVES, st.integers(1, 6), st.sampled_from([0.0, 0.1, 0.25, 0.3]))
+def test_patience_ends_when_no_round_of_the_last_ones_is_better(curve, n_iter_no_change, tol):
     patience = Patience(n_iter_no_change, tol)
-    for t, score in enumerate(curve, start=1):
-        stop = patience.add(score)
-        assert patience.curve == curve[:t]
-        assert patience.best_round == best_of(curve[:t], tol)
+    scores, losses = zip(*curve, strict=True)
+    for t, round_ in enumerate(curve, start=1):
+        stop = patience.add(*round_)
+        assert patience.curve == list(scores[:t])
+        assert patience.best_round == best_round(scores[:t], losses[:t], tol)
         # Nothing was gained by the last rounds: the best of all stood already before them.
-        before = curve[: t - n_iter_no_change] if t > n_iter_no_change else []
-        assert stop == (bool(before) and best_of(before, tol) == best_of(curve[:t], tol))
+        before = t - n_iter_no_change
+        assert stop == (before > 0 and best_round(scores[:before], losses[:before], tol) == patience.best_round)
         if stop:
             break
 
 
-@given(SCORES)
-def test_without_tolerance_the_best_round_is_the_first_maximum(curve):
+@given(CURVES)
+def test_without_tolerance_the_best_round_has_the_best_score_and_of_these_the_first_with_the_smallest_loss(curve):
     patience = Patience(len(curve), 0.0)
-    for score in curve:
-        assert not patience.add(score)
-    assert patience.best_round == np.argmax(curve) + 1
+    assert not any(listen(patience, curve))
+    assert patience.best_round == 1 + max(range(len(curve)), key=lambda t: (curve[t][0], -curve[t][1], -t))
+
+
+@given(CURVES, st.integers(1, 6), st.sampled_from([0.0, 0.1]), st.sampled_from([0.0, -3.0, math.inf, -math.inf]))
+def test_score_that_stands_still_leaves_all_to_the_loss(curve, n_iter_no_change, tol, score):
+    still, smooth = Patience(n_iter_no_change, tol), Patience(n_iter_no_change, tol)
+    losses = [loss for _, loss in curve]
+    said = listen(still, [(score, loss) for loss in losses])
+    assert said == listen(smooth, [(-loss, loss) for loss in losses])
+    assert still.best_round == smooth.best_round
+    assert still.stands_still == (len(curve) > 1)
+
+
+@given(CURVES, st.sampled_from([0.0, 0.1, 1.0]))
+def test_scores_stand_still_if_none_is_further_from_the_first_than_the_tolerance(curve, tol):
+    patience = Patience(1, tol)
+    listen(patience, curve)
+    scores = [score for score, _ in curve]
+    assert patience.stands_still == (len(curve) > 1 and all(abs(score - scores[0]) <= tol for score in scores))
+
+
+@given(CURVES, st.sampled_from([0.0, 0.1]))
+def test_score_of_the_best_round_is_within_the_tolerance_of_the_best(curve, tol):
+    patience = Patience(len(curve), tol)
+    listen(patience, curve)
+    scores = [score for score, _ in curve]
+    assert scores[patience.best_round - 1] >= max(scores) - 2 * tol - 1e-12
 
 
 def test_no_round_is_best_before_the_first_score():
@@ -345,20 +436,32 @@ def test_no_round_is_best_before_the_first_score():
 
 def test_small_gains_add_up_to_a_better_score():
     patience = Patience(10, 0.25)
-    for score in [0.0, 0.125, 0.25, 0.375]:
-        patience.add(score)
+    listen(patience, [(score, 1.0) for score in [0.0, 0.125, 0.25, 0.375]])
     assert patience.best_round == 4
+
+
+def test_small_losses_of_a_score_do_not_add_up_to_a_tie():
+    patience = Patience(10, 0.25)
+    listen(patience, [(1.0, 4.0), (0.875, 3.0), (0.75, 2.0), (0.625, 1.0), (0.5, 0.0)])
+    assert patience.best_round == 3
+
+
+def test_tie_with_a_smaller_loss_is_better_and_any_other_is_not():
+    patience = Patience(3, 1e-7)
+    assert listen(patience, [(0.5, 1.0), (0.5, 0.9), (0.5, 0.9), (0.4, 0.1), (0.5, 0.95)]) == [False] * 4 + [True]
+    assert patience.best_round == 2
 
 
 def test_infinite_scores_have_their_place():
     patience = Patience(2, 1e-7)
-    assert [patience.add(s) for s in [-math.inf, -math.inf, 0.0, math.inf, math.inf, 5.0]] == [False] * 5 + [True]
+    scores = [-math.inf, -math.inf, 0.0, math.inf, math.inf, 5.0]
+    assert listen(patience, [(score, 1.0) for score in scores]) == [False] * 5 + [True]
     assert patience.best_round == 4
 
 
 def test_a_nan_is_told_with_its_round():
     patience = Patience(10, 1e-7)
-    patience.add(0.5)
+    patience.add(0.5, 1.0)
     with pytest.raises(ValueError, match=r"score of round 2 is NaN; give another scoring"):
-        patience.add(math.nan)
+        patience.add(math.nan, 1.0)
     assert patience.curve == [0.5]

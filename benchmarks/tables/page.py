@@ -77,7 +77,7 @@ def describe_early_stopping(rows: list[Row]) -> str:
     """What is divided by what."""
     return (
         "Time of a fit that is validated after every round, on another tenth of the rows, over the time of the same "
-        "fit without. Nothing stops early here: both do all their rounds. `None` is the norm of the confusion matrix."
+        "fit without. Nothing stops early here: both do all their rounds. `None` is the log-loss of the votes."
     )
 
 

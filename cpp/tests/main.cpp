@@ -19,6 +19,7 @@
 #include "comboost/partition.hpp"
 #include "comboost/predicting.hpp"
 #include "comboost/random.hpp"
+#include "comboost/validating.hpp"
 
 using namespace comboost;
 
@@ -285,6 +286,16 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
     CHECK(total(0) - total(1) == grower.advantage());
 }
 
+void loss_of_votes_is_the_same_for_any_threads_and_at_most_52_bits(const Problem& p, std::mt19937& random) {
+    std::vector<double> scores(p.n_rows * p.n_classes);
+    for (double& score : scores) score = static_cast<double>(random() % 7) * (random() % 50 == 0 ? 1e9 : 0.5);
+    const auto loss = [&](int n_threads) {
+        return balanced_log_loss(scores.data(), p.labels, p.weights, p.n_classes, 0.5, n_threads);
+    };
+    CHECK(loss(1) >= 0.0 && loss(1) <= 36.05);
+    CHECK(loss(1) == loss(2) && loss(1) == loss(7));
+}
+
 void the_largest_sums_fit(std::size_t n_classes) {
     // Two rows of weight 2^31 whose costs add up to 2^30 each: the loss is 2^62, and a node's best cost is -2^62.
     const Weight half = Weight{1} << 31;
@@ -335,6 +346,7 @@ int main() {
         codes_count_the_edges_below_a_value(p);
         cells_hold_their_rows_and_those_of_parts_add_up(p, random);
         trees_keep_sums_and_agree_with_their_partition(p, random);
+        loss_of_votes_is_the_same_for_any_threads_and_at_most_52_bits(p, random);
     }
     for (const std::size_t n_classes : {2, 3, 9, 40}) the_largest_sums_fit(n_classes);
     extreme_values_have_edges_between_them();

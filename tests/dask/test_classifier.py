@@ -38,14 +38,19 @@ def fitted(clients, request):
 @pytest.mark.parametrize(("local", "on_dask"), ON_DASK.items())
 def test_constructor_is_the_local_one_but_for_what_has_no_meaning_and_a_client(local, on_dask):
     expected = local().get_params()
-    for meaningless in {"estimator", "validation_fraction"} & expected.keys():
+    for meaningless in {"estimator", "validation_fraction", "refit"} & expected.keys():
         del expected[meaningless]
     assert on_dask().get_params() == {**expected, "client": None}
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("estimator", "only the built-in trees"), ("validation_fraction", "give X_val"), ("n_trees", "'n_trees'")],
+    [
+        ("estimator", "only the built-in trees"),
+        ("validation_fraction", "give X_val"),
+        ("refit", "no rows are held out"),
+        ("n_trees", "'n_trees'"),
+    ],
 )
 @pytest.mark.parametrize("classifier", [DaskCoMBoClassifier, DaskConfusionBoostingClassifier])
 def test_constructor_says_what_it_does_not_take(classifier, name, words):

@@ -55,6 +55,28 @@ def expected_cost(y_true, y_pred, weight, costs):
     return sum(w * costs[y][h] for y, h, w in rows if y != h) / sum(weight)
 
 
+def balanced_log_loss(y_true, y_proba, weight, n_classes):
+    """Mean over the classes present of the weighted mean of −ln p, p being clipped by the gap above 1."""
+    totals = class_weights(y_true, weight, n_classes)
+    losses = [0.0] * n_classes
+    for y, p, w in zip(y_true, y_proba, weight, strict=True):
+        losses[y] += w * -math.log(min(max(p[y], 2.0**-52), 1 - 2.0**-52))
+    means = [loss / total for loss, total in zip(losses, totals, strict=True) if total > 0]
+    return sum(means) / len(means)
+
+
+def vote_loss(votes, labels, weight, scale):
+    """Balanced log-loss of softmax(scale · votes), the loss of a row rounded to 2⁻²⁵, sums in integers."""
+    losses, totals = {}, {}
+    for row, y, w in zip(votes, labels, weight, strict=True):
+        odds = sum(math.exp(scale * (v - max(row))) for v in row)
+        loss = min(52 * math.log(2), math.log(odds) + scale * (max(row) - row[y]))
+        losses[y] = losses.get(y, 0) + w * round(loss * 2**25)
+        totals[y] = totals.get(y, 0) + w
+    means = [losses[y] / totals[y] for y in sorted(totals) if totals[y] > 0]
+    return sum(means) / 2**25 / len(means)
+
+
 def mauc(y_true, y_score, weight, n_classes):
     """Hand and Till's mean of A(j|k), by looking at every pair of rows; nan with fewer than two classes."""
     totals = class_weights(y_true, weight, n_classes)

@@ -3,31 +3,27 @@
 In: rows that are not trained on, then the votes on them. Out: a score per round, the best round.
 """
 
-import copy
 import math
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import isfunction
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score
 
 from comboost import _core
 from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
+from comboost._boosting.model_so_far import ModelSoFar, answers_by_votes
 from comboost._boosting.warm_start import check_same_values
 from comboost._dtypes import LABEL, SUM, Floats, Labels, Weights
-from comboost._engine.votes import margins
 from comboost._table.reading import TrainingSet, read_distinct, read_labels
 from comboost._table.table import RawTable
 from comboost._table.weights import integer_weights, read_weights
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
-
-DEFAULT_SCORING = "neg_confusion_norm"  # what CoMBo minimises
 
 
 @dataclass(frozen=True)
@@ -153,13 +149,12 @@ def hold_out_rows(
 
 
 class Judge:
-    """Scores the vote so far on rows that were not trained on.
+    """Scores the vote so far on rows that were not trained on, by what the user asks for.
 
     Parameters
     ----------
-    scoring : str, callable or None
+    scoring : str or callable
         A name of `comboost.metrics.get_scorer`, or a scorer, called as ``scorer(estimator, X, y)``; greater is better.
-        None is "neg_confusion_norm".
     held : HeldRows
         The validation rows.
     n_threads : int, default=1
@@ -171,11 +166,11 @@ class Judge:
         The score as a function of counts alone, if it is one: it is then the same bits for any order of the rows.
     """
 
-    def __init__(self, scoring: str | Scorer | None, held: HeldRows, n_threads: int = 1) -> None:
-        self._scoring = DEFAULT_SCORING if scoring is None else scoring
-        check_no_metric(self._scoring)
-        self._scorer = get_scorer(self._scoring)
-        self.score_of_counts = SCORES_OF_COUNTS.get(self._scoring) if isinstance(self._scoring, str) else None
+    def __init__(self, scoring: str | Scorer, held: HeldRows, n_threads: int = 1) -> None:
+        self._scoring = scoring
+        check_no_metric(scoring)
+        self._scorer = get_scorer(scoring)
+        self.score_of_counts = SCORES_OF_COUNTS.get(scoring) if isinstance(scoring, str) else None
         self._held = held
         self._options = {} if held.sample_weight is None else {"sample_weight": held.sample_weight}
         self._n_threads = n_threads
@@ -229,14 +224,19 @@ def check_no_metric(scoring: Any) -> None:
 
 
 class Patience:
-    """When to stop: no better score for some rounds.
+    """Which round is best, and when to stop: none has been better for some rounds.
+
+    A score above that of the best round by more than ``tol`` is better. Scores that differ by no more are a tie: then
+    the round with the smaller loss is better, if its loss is smaller by more than ``tol``. So a score that takes few
+    values, or but one, does not end a fit that still learns, and of equal rounds the first is best. Small gains of a
+    score add up: a tie, however it ends, does not move the score that the next ones are compared with.
 
     Parameters
     ----------
     n_iter_no_change : int
-        Rounds to wait for a better score.
+        Rounds to wait for a better one.
     tol : float
-        A score is better if it is above the best so far by more than this.
+        Scores, or losses, that differ by no more than this are a tie.
 
     Attributes
     ----------
@@ -249,20 +249,38 @@ class Patience:
     def __init__(self, n_iter_no_change: int, tol: float) -> None:
         self._n_iter_no_change = n_iter_no_change
         self._tol = tol
+        self._score_to_beat = -math.inf
+        self._loss_to_beat = math.inf
         self.best_round = 0
         self.curve: list[float] = []
 
-    def add(self, score: float) -> bool:
-        """Add the score of a round; True if it is time to stop."""
+    @property
+    def stands_still(self) -> bool:
+        """Whether the scores of all rounds, more than one, are a tie with the first."""
+        first = self.curve[0]
+        return len(self.curve) > 1 and not any(self._differ(score, first) for score in self.curve)
+
+    def add(self, score: float, loss: float) -> bool:
+        """Add the score of a round and the loss of its votes; True if it is time to stop."""
         if math.isnan(score):  # it would be no better than any other, and no other better than it
             raise ValueError(
                 f"The validation score of round {len(self.curve) + 1} is NaN; give another scoring, or validation rows "
                 "of every class."
             )
         self.curve.append(float(score))
-        if self.best_round == 0 or self.curve[-1] - self.curve[self.best_round - 1] > self._tol:
-            self.best_round = len(self.curve)
+        if self.best_round == 0 or score - self._score_to_beat > self._tol:
+            self._score_to_beat = score
+            self._take(loss)
+        elif not self._differ(score, self._score_to_beat) and self._loss_to_beat - loss > self._tol:
+            self._take(loss)
         return len(self.curve) - self.best_round >= self._n_iter_no_change
+
+    def _differ(self, one: float, other: float) -> bool:
+        return one != other and abs(one - other) > self._tol  # equal infinite scores have no difference
+
+    def _take(self, loss: float) -> None:
+        self._loss_to_beat = loss
+        self.best_round = len(self.curve)
 
 
 class Validation:
@@ -275,11 +293,12 @@ class Validation:
     held : HeldRows
         The validation rows.
     scoring : str, callable or None
-        What to validate with; see `Judge`.
+        What to validate with, see `Judge`; None is minus the loss of the votes.
     patience : Patience
         Remembers the scores.
     estimator : VoteBooster
-        The estimator that is being fitted: a scorer gets a model with its parameters.
+        The estimator that is being fitted: a scorer gets a model with its parameters, and ``_validation_scale`` says
+        what the votes are multiplied by for their loss.
     """
 
     def __init__(
@@ -287,7 +306,9 @@ class Validation:
     ) -> None:
         self._fit = fit
         self._held = held
-        self._judge = Judge(scoring, held, fit.plan.n_threads)
+        self._scoring = scoring
+        self._n_threads = fit.plan.n_threads
+        self._judge = None if scoring is None else Judge(scoring, held, self._n_threads)
         self.patience = patience
         self._estimator = estimator
         self._audience = fit.audience(held.table)
@@ -297,105 +318,37 @@ class Validation:
         """Score the rounds kept so far, the last of which is new; True if it is time to stop."""
         last = len(history) - 1
         self._audience.add_votes(self._fit.learner.kept[last], history.alphas[last], self._votes)
-        return self.patience.add(self._score(history))
+        loss = self._loss()
+        return self.patience.add(-loss if self._judge is None else self._score(self._judge, history), loss)
 
-    def _score(self, history: History) -> float:
-        if self._judge.score_of_counts is not None:
-            return self._judge.score_votes(self._votes)
+    def best(self, history: History) -> History:
+        """The best rounds; a warning if the score had no part in it."""
+        patience = self.patience
+        if patience.stands_still:
+            warnings.warn(
+                f"scoring={self._scoring!r} was {patience.curve[0]:g} after each of the {len(patience.curve)} rounds "
+                "tried, so it tells none of them apart; the class-balanced log-loss of the votes was best after "
+                f"{patience.best_round} of them, which are kept. Give validation rows on which the score can change, "
+                "or another scoring.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return history.first(patience.best_round)
+
+    def _loss(self) -> float:
+        """Class-balanced log-loss of the votes: the same bits for any order of the rows and number of threads."""
+        scale: float = self._estimator._validation_scale
+        return _core.balanced_log_loss(self._votes, self._held.labels, self._held.weights, scale, self._n_threads)
+
+    def _score(self, judge: Judge, history: History) -> float:
+        if judge.score_of_counts is not None:
+            return judge.score_votes(self._votes)
         model = ModelSoFar(self._estimator, self._fit, history.first(len(history)), self._held.X, self._votes.copy())
         # A subclass may answer otherwise than by the votes.
-        return self._judge.score_model(model if answers_by_votes(type(self._estimator)) else model.fitted)
+        return judge.score_model(model if answers_by_votes(type(self._estimator)) else model.fitted)
 
     def catch_up(self, history: History, curve: list[float]) -> None:
         """Score the rounds of an earlier fit again, one by one; the scores must be those that it had."""
         for n_rounds in range(1, len(history) + 1):
             self.end(history.first(n_rounds))
         check_same_values(repr(self.patience.curve), repr(curve[: len(history)]), "validation rows")
-
-
-class ModelSoFar:
-    """A classifier of some rounds, as a scorer gets it: its votes on the validation rows are known.
-
-    Whatever else it is asked, on other rows too, a fitted copy of the estimator answers, which is made only then.
-
-    Parameters
-    ----------
-    estimator : VoteBooster
-        The estimator that is being fitted.
-    fit : Fit
-        Its fit.
-    history : History
-        The rounds.
-    X : array-like
-        The validation rows, as given.
-    votes : ndarray of shape (n_samples, n_classes)
-        The weighted votes on them.
-    """
-
-    def __init__(self, estimator: Any, fit: Fit, history: History, X: Any, votes: Floats) -> None:
-        self._estimator = estimator
-        self._fit = fit
-        self._history = history
-        self._X = X
-        self._votes = votes
-        self.classes_ = fit.plan.classes
-        self.n_iter_ = len(history)
-
-    @cached_property
-    def fitted(self) -> Any:
-        """The estimator, fitted with these rounds."""
-        model = copy.copy(self._estimator)
-        vars(model).update(self._fit.attributes(self._history))
-        return model
-
-    @cached_property
-    def _answering(self) -> Any:
-        """The estimator with as much of the rounds as it needs to tell what votes mean."""
-        model = copy.copy(self._estimator)
-        vars(model).update(self._fit.plan.voting.kept(self._history.alphas, self._history.promises))
-        return model
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("fitted", "_answering") or (name.startswith("__") and not name.startswith("__sklearn")):
-            raise AttributeError(name)  # what failed, or what Python looks for and no scorer
-        return getattr(self.fitted, name)
-
-    def __repr__(self) -> str:
-        return repr(self._estimator)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return copy.copy, (self.fitted,)  # a pickle refuses to make another class than that of its object
-
-    def __sklearn_tags__(self) -> Any:
-        return self._estimator.__sklearn_tags__()
-
-    def _votes_on(self, X: Any) -> Floats:
-        votes: Floats = self._votes if X is self._X else self.fitted._scores(X)
-        return votes
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the most votes."""
-        classes: NDArray[Any] = self.classes_[self._votes_on(X).argmax(axis=1)]
-        return classes
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities."""
-        return np.asarray(self._answering._probabilities(self._votes_on(X)))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities."""
-        return np.asarray(self._answering._log_probabilities(self._votes_on(X)))
-
-    def decision_function(self, X: Any) -> Floats:
-        """Weighted votes of every class."""
-        return margins(self._votes_on(X)).copy()
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose class is predicted."""
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
-
-
-def answers_by_votes(estimator: type) -> bool:
-    """Whether what a class answers is made of its votes, in the way of this package."""
-    answers = ("predict", "predict_proba", "predict_log_proba", "decision_function", "score")
-    return all(getattr(estimator, name).__module__.startswith(("comboost.", "sklearn.")) for name in answers)

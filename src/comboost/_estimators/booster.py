@@ -1,5 +1,6 @@
 """What all boosters share: fit; and the parameters of the paper's. In: tables. Out: a fitted vote. No mathematics."""
 
+import copy
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
@@ -39,6 +40,7 @@ from comboost._estimators.parameters import (
     VALIDATION_PARAMETERS,
     Rule,
     check_parameters,
+    check_refit,
     check_validation,
     check_weak_learner,
     explained,
@@ -58,6 +60,8 @@ class Booster(CallbackSupportMixin, Voter):
 
     _hints: ClassVar[Mapping[str, str]] = HINTS
     _rules: ClassVar[Mapping[str, Rule]]
+    _validation_scale: ClassVar[float]  # of the votes, whose log-loss validation looks at
+    refit: bool = False
     estimator: Any = None  # weak learner to use instead of trees
     max_depth: Any
     max_leaf_nodes: int | None = None
@@ -119,6 +123,7 @@ class Booster(CallbackSupportMixin, Voter):
             check_weak_learner(self.estimator, off_default(self, TREE_PARAMETERS, self._declaring()))
         changed = off_default(self, VALIDATION_PARAMETERS, self._declaring())
         check_validation(self.early_stopping, changed, X_val, y_val, sample_weight_val)
+        check_refit(self.refit, self.warm_start)
         # Whatever fails, this estimator keeps its old model, or none: a copy is fitted, and then takes its place.
         fitted = object.__new__(type(self))
         fitted.__dict__.update(self.__dict__)
@@ -133,8 +138,20 @@ class Booster(CallbackSupportMixin, Voter):
             self._forget()
         else:
             past.check_parameters(self._parameters())
-        fit, held = self._prepare(X, y, sample_weight, validation, past)
-        self._run(fit, held, (X, y, sample_weight), past)
+        # Nobody here holds the rows that are prepared: another fit may need their memory.
+        self._run(*self._prepare(X, y, sample_weight, validation, past), (X, y, sample_weight), past)
+        if self.refit:
+            self._refit(X, y, sample_weight)
+
+    def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Boost as many rounds again, on all rows."""
+        plain = copy.copy(self)
+        plain.early_stopping, plain.n_estimators = False, self.n_iter_
+        fit, _ = plain._prepare(X, y, sample_weight, None, None)
+        history = boost(fit.rows, fit.learner, fit.plan.voting, self.n_iter_)
+        if history.stop_reason not in FINAL:
+            history.stop_reason = self.stop_reason_
+        self.__dict__.update(fit.finished(history))
 
     def _run(self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None) -> None:
         """Boost, and take the fitted attributes of the best rounds."""
@@ -150,7 +167,7 @@ class Booster(CallbackSupportMixin, Voter):
                 validation.catch_up(past.history, past.validation_curve)
             history = boost(fit.rows, fit.learner, fit.plan.voting, self.n_estimators, watch, history)
             if validation is not None:
-                history = history.first(validation.patience.best_round)
+                history = validation.best(history)
                 self.validation_curve_ = np.array(validation.patience.curve)
             self.__dict__.update(fit.finished(history))
         if watch is not None:
@@ -220,8 +237,8 @@ class Booster(CallbackSupportMixin, Voter):
         )
 
     def _parameters(self) -> dict[str, Any]:
-        """All parameters, two of which the estimators on a cluster keep at their defaults."""
-        fixed = {"estimator": self.estimator, "validation_fraction": self.validation_fraction}
+        """All parameters, three of which the estimators on a cluster keep at their defaults."""
+        fixed = {name: getattr(self, name) for name in ("estimator", "validation_fraction", "refit")}
         return {**fixed, **self.get_params(deep=False)}
 
     def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:
@@ -372,6 +389,7 @@ class VoteBooster(Booster):
 
     _by_class: ClassVar[bool]
     _rules: ClassVar[Mapping[str, Rule]] = RULES
+    _validation_scale: ClassVar[float] = 0.5  # softmax(f/2); docs/decisions/0006-early-stopping.md says why
 
     @explained
     def __init__(
@@ -392,8 +410,9 @@ class VoteBooster(Booster):
         early_stopping: bool = False,
         scoring: Any = None,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 20,
         tol: float = 1e-7,
+        refit: bool = False,
         warm_start: bool = False,
         proba: str = "softmax",
         n_jobs: int | None = None,
@@ -417,6 +436,7 @@ class VoteBooster(Booster):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.refit = refit
         self.warm_start = warm_start
         self.proba = proba
         self.n_jobs = n_jobs

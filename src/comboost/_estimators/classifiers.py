@@ -55,17 +55,26 @@ class CoMBoClassifier(VoteBooster):
         ``sample_weight``. The parameters of the tree must then keep their defaults.
     early_stopping : bool, default=False
         Whether to validate every round on rows that are not trained on, to stop once that no longer helps, and to keep
-        the best round.
+        the best round: the one with the best score, and of rounds with the same score (see ``tol``) the one whose votes
+        have the smallest log-loss (see ``scoring``), the first if that is the same as well. If no round has another
+        score than the first, the log-loss alone decides, with a warning.
     scoring : str, callable or None, default=None
         What to validate with: a name of `comboost.metrics.get_scorer`, or a callable ``scorer(estimator, X, y)``,
-        greater being better. None is minus the norm of the confusion matrix, ``"neg_confusion_norm"``.
+        greater being better. None is smooth, minus the `comboost.metrics.balanced_log_loss` of softmax(f/2) of the
+        votes f; softmax(2f), on the scale of the probabilities, would be sure of itself, and stop, far too soon.
     validation_fraction : float, default=0.1
         Share of the rows of every class to validate on if ``fit`` is not given ``X_val``: at least one row of a
         class, but never its last.
-    n_iter_no_change : int, default=10
-        Rounds without a better validation score after which to stop.
+    n_iter_no_change : int, default=20
+        Rounds without a better one after which to stop. A round with the score of the best is better if its log-loss
+        is: a tie alone neither ends the rounds nor keeps them going.
     tol : float, default=1e-07
-        A score is better if it is above the best so far by more than this.
+        Scores, or log-losses, that differ by no more than this are the same.
+    refit : bool, default=False
+        Whether to train again on all rows, those held out included, for as many rounds as validation has found best:
+        usually a better model, for about twice the time. ``validation_curve_``, ``verbose`` and callbacks are about the
+        rounds that are validated, all else is about the model of all rows. Goes neither with ``X_val`` nor with
+        ``warm_start``.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
         at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``.
@@ -99,7 +108,8 @@ class CoMBoClassifier(VoteBooster):
         What the edges promise: the loss after every round is at most this, up to the rounding of the costs (about 1e-6
         of the loss; up to 1e-3 if class sizes, weights or costs differ by a factor of a million).
     train_confusion_ : ndarray of shape (n_classes, n_classes)
-        Share of class l that is taken for j on the training rows, without those held out; zero diagonal.
+        Share of class l that is taken for j on the training rows, without those held out unless there was a
+        ``refit``; zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)
         Validation score after every round tried, those after the best one included; only with ``early_stopping``.
     feature_importances_ : ndarray of shape (n_features,)
@@ -111,7 +121,7 @@ class CoMBoClassifier(VoteBooster):
         Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
         ``"perfect_learner"`` (a weak learner made no mistake that costs anything), ``"loss_vanished"`` (the loss is
         below 1e-200), ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no
-        longer possible), ``"early_stopping"`` (the validation score has not become better for ``n_iter_no_change``
+        longer possible), ``"early_stopping"`` (no round has been better in validation for ``n_iter_no_change``
         rounds) or ``"callback"`` (a callback asked for it).
 
     See Also

@@ -26,6 +26,7 @@ class ConfusionBooster(Booster):
     _hints: ClassVar[Mapping[str, str]] = {name: hint for name, hint in HINTS.items() if name != "max_leaf_nodes"}
     _rules: ClassVar[Mapping[str, Rule]] = CONFUSION_RULES
     _answer_rules: ClassVar[Mapping[str, Rule]] = {"priors": PRIORS}
+    _validation_scale: ClassVar[float] = 1.0  # softmax(f), which the log-loss fits
 
     @explained
     def __init__(
@@ -47,8 +48,9 @@ class ConfusionBooster(Booster):
         early_stopping: bool = False,
         scoring: Any = None,
         validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 20,
         tol: float = 1e-7,
+        refit: bool = False,
         warm_start: bool = False,
         priors: str = "balanced",
         n_jobs: int | None = None,
@@ -73,6 +75,7 @@ class ConfusionBooster(Booster):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
+        self.refit = refit
         self.warm_start = warm_start
         self.priors = priors
         self.n_jobs = n_jobs
@@ -168,17 +171,26 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         ``class_weight``: say here what a mistake on a class costs.
     early_stopping : bool, default=False
         Whether to validate every round on rows that are not trained on, to stop once that no longer helps, and to keep
-        the best round.
+        the best round: the one with the best score, and of rounds with the same score (see ``tol``) the one whose votes
+        have the smallest log-loss (see ``scoring``), the first if that is the same as well. If no round has another
+        score than the first, the log-loss alone decides, with a warning.
     scoring : str, callable or None, default=None
         What to validate with: a name of `comboost.metrics.get_scorer`, or a callable ``scorer(estimator, X, y)``,
-        greater being better. None is minus the norm of the confusion matrix, ``"neg_confusion_norm"``.
+        greater being better. None is smooth, minus the `comboost.metrics.balanced_log_loss` of softmax(f) of the
+        votes f.
     validation_fraction : float, default=0.1
         Share of the rows of every class to validate on if ``fit`` is not given ``X_val``: at least one row of a
         class, but never its last.
-    n_iter_no_change : int, default=10
-        Rounds without a better validation score after which to stop.
+    n_iter_no_change : int, default=20
+        Rounds without a better one after which to stop. A round with the score of the best is better if its log-loss
+        is: a tie alone neither ends the rounds nor keeps them going.
     tol : float, default=1e-07
-        A score is better if it is above the best so far by more than this.
+        Scores, or log-losses, that differ by no more than this are the same.
+    refit : bool, default=False
+        Whether to train again on all rows, those held out included, for as many rounds as validation has found best:
+        usually a better model, for about twice the time. ``validation_curve_``, ``verbose`` and callbacks are about the
+        rounds that are validated, all else is about the model of all rows. Goes neither with ``X_val`` nor with
+        ``warm_start``.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
         at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``priors``.
@@ -223,8 +235,8 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
         ``"loss_vanished"`` (the loss is below 1e-200), ``"rounding"`` (weights or class sizes differ so much that exact
-        sums are no longer possible, or next to nothing is left to learn), ``"early_stopping"`` (the validation score
-        has not become better for ``n_iter_no_change`` rounds) or ``"callback"`` (a callback asked for it).
+        sums are no longer possible, or next to nothing is left to learn), ``"early_stopping"`` (no round has been
+        better in validation for ``n_iter_no_change`` rounds) or ``"callback"`` (a callback asked for it).
 
     See Also
     --------

@@ -95,6 +95,7 @@ RULES: dict[str, Rule] = {
     "validation_fraction": real(0, 1, without_low=True, without_high=True),
     "n_iter_no_change": integer(1),
     "tol": real(0, math.inf, without_high=True),
+    "refit": SWITCH,
     "warm_start": SWITCH,
     "proba": PROBA,
     "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
@@ -119,7 +120,7 @@ TREE_PARAMETERS = (
     "max_bins",
     "categorical_features",
 )
-VALIDATION_PARAMETERS = ("scoring", "validation_fraction", "n_iter_no_change", "tol")
+VALIDATION_PARAMETERS = ("scoring", "validation_fraction", "n_iter_no_change", "tol", "refit")
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
@@ -173,9 +174,19 @@ def check_validation(
             f"{', '.join(ignored)} would be ignored, since early_stopping=False; set early_stopping=True, or leave "
             "them out."
         )
-    if X_val is not None and "validation_fraction" in changed:
-        fraction = changed["validation_fraction"]
-        raise ValueError(f"validation_fraction={fraction} would be ignored, since X_val is given; leave one out.")
+    held_out_alone = [name for name in ("validation_fraction", "refit") if name in changed]
+    if X_val is not None and held_out_alone:
+        name = held_out_alone[0]
+        raise ValueError(f"{name}={changed[name]} would be ignored, since X_val is given; leave one out.")
+
+
+def check_refit(refit: bool, warm_start: bool) -> None:
+    """Raise if rounds that were trained on all rows would have to go on being validated."""
+    if refit and warm_start:
+        raise ValueError(
+            "refit=True leaves rounds that were trained on all rows, so a warm start could not validate those to come; "
+            "leave refit or warm_start at False."
+        )
 
 
 def n_threads_of(n_jobs: int | None) -> int:

@@ -28,6 +28,7 @@ from comboost.dask._shard import ShardSettings
 CLUSTER_HINTS = {
     "base_estimator": "leave it out: only the built-in trees are grown on a cluster",
     "estimator": "leave it out: only the built-in trees are grown on a cluster",
+    "refit": "leave it out: no rows are held out of those on a cluster, so all of them are trained on",
     "validation_fraction": "give X_val and y_val to fit: no rows are held out of those on a cluster",
 }
 

@@ -25,7 +25,8 @@ def entries_of(documented: type, section: str, after: str) -> dict[str, str]:
 def entries_on_cluster(local: type, section: str, after: str) -> str:
     """A section of a local booster's docstring, as it must read on a cluster."""
     entries, on_cluster = entries_of(local, section, after), entries_of(DaskCoMBoClassifier, section, after)
-    entries.pop("validation_fraction", None)
+    for meaningless in ("validation_fraction", "refit"):
+        entries.pop(meaningless, None)
     return "\n".join((entries | {name: on_cluster[name] for name in CLUSTER_ENTRIES if name in on_cluster}).values())
 
 
@@ -51,7 +52,7 @@ class DaskVoteBooster(DaskBooster, VoteBooster):
         cost_matrix: Any = None,
         early_stopping: bool = False,
         scoring: Any = None,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 20,
         tol: float = 1e-7,
         warm_start: bool = False,
         proba: str = "softmax",
@@ -126,14 +127,19 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         ``class_weight``: say here what a mistake on a class costs.
     early_stopping : bool, default=False
         Whether to validate every round on ``X_val``, which is brought to this process, to stop once that no longer
-        helps, and to keep the best round. No rows are held out of those on the cluster.
+        helps, and to keep the best round: the one with the best score, and of rounds with the same score (see ``tol``)
+        the one whose votes have the smallest log-loss (see ``scoring``), the first if that is the same as well. If no
+        round has another score than the first, the log-loss alone decides, with a warning. No rows are held out of
+        those on the cluster.
     scoring : str, callable or None, default=None
         What to validate with: a name of `comboost.metrics.get_scorer`, or a callable ``scorer(estimator, X, y)``,
-        greater being better. None is minus the norm of the confusion matrix, ``"neg_confusion_norm"``.
-    n_iter_no_change : int, default=10
-        Rounds without a better validation score after which to stop.
+        greater being better. None is smooth, minus the `comboost.metrics.balanced_log_loss` of softmax(f/2) of the
+        votes f; softmax(2f), on the scale of the probabilities, would be sure of itself, and stop, far too soon.
+    n_iter_no_change : int, default=20
+        Rounds without a better one after which to stop. A round with the score of the best is better if its log-loss
+        is: a tie alone neither ends the rounds nor keeps them going.
     tol : float, default=1e-07
-        A score is better if it is above the best so far by more than this.
+        Scores, or log-losses, that differ by no more than this are the same.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
         at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``.
@@ -178,7 +184,7 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
         ``"perfect_learner"`` (a weak learner made no mistake that costs anything), ``"loss_vanished"`` (the loss is
         below 1e-200), ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no
-        longer possible), ``"early_stopping"`` (the validation score has not become better for ``n_iter_no_change``
+        longer possible), ``"early_stopping"`` (no round has been better in validation for ``n_iter_no_change``
         rounds) or ``"callback"`` (a callback asked for it).
 
     See Also
@@ -287,7 +293,7 @@ True
         cost_matrix: Any = None,
         early_stopping: bool = False,
         scoring: Any = None,
-        n_iter_no_change: int = 10,
+        n_iter_no_change: int = 20,
         tol: float = 1e-7,
         warm_start: bool = False,
         priors: str = "balanced",

@@ -10,6 +10,7 @@ A label outside of ``labels`` is an error: leaving such a row out would hide a m
 """
 
 from comboost.metrics._measures import (
+    balanced_log_loss,
     confusion_norm_bound,
     confusion_norm_loss,
     error_confusion_matrix,
@@ -21,6 +22,7 @@ from comboost.metrics._measures import (
 from comboost.metrics._scorers import get_scorer
 
 __all__ = [
+    "balanced_log_loss",
     "confusion_norm_bound",
     "confusion_norm_loss",
     "error_confusion_matrix",

@@ -1,12 +1,12 @@
 """The measures. In: true labels and predictions. Out: one number, or the error confusion matrix.
 
-All but MAUC and the bound follow from the counts N(l, j), the weight of the rows of class l that are predicted as j.
+All but MAUC, the log-loss and the bound follow from the counts N(l, j), the weight of the rows of class l that are
+predicted as j.
 Their formulas are functions of the counts, at the end of the module, which is how early stopping calls them too.
 """
 
 import warnings
 from collections.abc import Mapping
-from reprlib import repr as short_repr
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from comboost._dtypes import Floats
 from comboost._table.cost_matrices import cost_array, named_classes
 from comboost.metrics._outcomes import (
+    check_class_columns,
     class_indices,
     label_array,
+    probability_array,
     read_outcomes,
     resolve_classes,
     score_array,
@@ -327,15 +329,64 @@ def mauc_score(
         message = f"MAUC needs two classes and y_true has only {classes[present].tolist()}; the score is nan."
         warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
         return float("nan")
-    if scores.shape[1] != classes.size:
-        raise ValueError(
-            f"y_score has {scores.shape[1]} columns (shape (n_samples,) counts as two) for the {classes.size} classes "
-            f"{short_repr(classes.tolist())}; pass labels= with one class per column, in their order, as in "
-            "estimator.classes_. This is needed when a class is absent from y_true."
-        )
+    check_class_columns(scores, classes, "y_score")
     rows = [chances_above(scores[:, j], j, true_idx, weight, classes.size) for j in present.tolist()]
     wins = np.array(rows)[:, present]  # A(j|k)
     return float(np.mean(wins[~np.eye(present.size, dtype=bool)]))
+
+
+def balanced_log_loss(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+) -> float:
+    """Log-loss in which every class counts the same, however rare it is.
+
+    The mean over the classes of the weighted mean of −ln p(i, y_i) over the rows i of a class, where p(i, y_i) is the
+    probability given to the true class of a row. It is smooth where the norm of the confusion matrix is a staircase.
+    As scikit-learn's ``log_loss`` does, it takes p for at least ε and at most 1 − ε, ε being the gap from 1 to the next
+    number of its dtype (2.2e-16 for float64): a certain mistake costs 36, not infinity.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+    y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
+        A probability per class, as from `predict_proba`; every row sums to 1. With two classes also one probability per
+        row, that of the second class.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, at least 0: every row counts in its class in proportion to its weight.
+    labels : array-like of shape (n_classes,), default=None
+        The classes in the order of the columns, as in ``estimator.classes_``. By default the sorted labels of
+        `y_true`; needed when a class is absent from `y_true`. A label outside of them is an error.
+
+    Returns
+    -------
+    float
+        0 for a perfect classifier, ln K for one that gives each of K classes the same probability; smaller is better.
+        The mean is over the classes present in `y_true`.
+
+    Examples
+    --------
+    >>> from comboost.metrics import balanced_log_loss
+    >>> y_proba = [[0.9, 0.1], [0.8, 0.2], [0.9, 0.1], [0.5, 0.5]]
+    >>> round(balanced_log_loss(["common", "common", "common", "rare"], y_proba), 3)
+    0.419
+    """
+    y = label_array(y_true, "y_true")
+    probabilities = probability_array(y_proba, y.size)
+    weight = weight_array(sample_weight, y.size)
+    classes = resolve_classes(labels, y_true=y)
+    true_idx = class_indices(y, classes, "y_true")
+    check_class_columns(probabilities, classes, "y_proba")
+    given = probabilities[np.arange(y.size), true_idx]
+    epsilon = np.finfo(given.dtype).eps
+    losses = -np.log(np.clip(given, epsilon, 1 - epsilon), dtype=np.float64)
+    totals = sums_by(true_idx, weight, classes.size)
+    present = totals > 0
+    return float(np.mean(sums_by(true_idx, weight * losses, classes.size)[present] / totals[present]))
 
 
 def chances_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:

@@ -131,3 +131,36 @@ def score_array(y_score: ArrayLike, n_samples: int) -> Floats:
     if np.isnan(scores).any():
         raise ValueError("y_score has NaN; pass a number for every row and class.")
     return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+
+
+def probability_array(y_proba: ArrayLike, n_samples: int) -> Floats:
+    """Return one column of probabilities per class, of the dtype given; a single one is that of the second class."""
+    given = np.asarray(y_proba)
+    probabilities: Floats = given if given.dtype == np.float32 else given.astype(np.float64)
+    if probabilities.ndim not in (1, 2) or probabilities.shape[0] != n_samples:
+        raise ValueError(
+            f"y_proba has shape {probabilities.shape} for {n_samples} rows; pass one row of probabilities per true "
+            "label, with one column per class."
+        )
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise ValueError("y_proba has a value outside of 0 to 1, or NaN; pass probabilities, as predict_proba gives.")
+    if probabilities.ndim == 1:
+        return np.column_stack([1 - probabilities, probabilities])
+    sums = probabilities.sum(axis=1, dtype=np.float64)
+    wrong = np.abs(sums - 1) > np.sqrt(np.finfo(probabilities.dtype).eps)
+    if wrong.any():
+        raise ValueError(
+            f"y_proba has a row that sums to {sums[wrong][0]:g}, not to 1; pass the probabilities of all classes, as "
+            "predict_proba gives."
+        )
+    return probabilities
+
+
+def check_class_columns(scores: Floats, classes: NDArray[Any], name: str) -> None:
+    """Raise if there is not one column per class."""
+    if scores.shape[1] != classes.size:
+        raise ValueError(
+            f"{name} has {scores.shape[1]} columns (shape (n_samples,) counts as two) for the {classes.size} classes "
+            f"{short_repr(classes.tolist())}; pass labels= with one class per column, in their order, as in "
+            "estimator.classes_. This is needed when a class is absent from y_true."
+        )

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -14,6 +14,7 @@ from comboost._dtypes import Floats
 from comboost._table.cost_matrices import named_classes
 from comboost.metrics._measures import (
     CostMatrix,
+    balanced_log_loss,
     confusion_norm_loss,
     expected_cost_loss,
     expected_cost_of,
@@ -46,7 +47,7 @@ def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
     Parameters
     ----------
     name : str or callable
-        "g_mean", "mauc", "neg_confusion_norm", "min_recall", "neg_expected_cost", or what
+        "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", "min_recall", "neg_expected_cost", or what
         `sklearn.metrics.get_scorer` takes.
     cost_matrix : array-like of shape (n_classes, n_classes) or (n_classes,), DataFrame or dict, default=None
         Costs for "neg_expected_cost", truth in rows; by default 1 for every mistake. An unnamed array follows the
@@ -58,7 +59,7 @@ def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
     callable
         Called as ``scorer(estimator, X, y, sample_weight=None)``; greater is better. A class absent from the test
         rows is treated as by the metric. A class absent from the training rows counts as never recognised, and for
-        "mauc" as a class of probability 0.
+        "mauc" and "neg_balanced_log_loss" as a class of probability 0.
 
     Examples
     --------
@@ -81,6 +82,8 @@ def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
         scorer = make_scorer(confusion_norm_loss, greater_is_better=False)
     elif name == "mauc":
         scorer = ClassesScorer(name, score_mauc)
+    elif name == "neg_balanced_log_loss":
+        scorer = ClassesScorer(name, score_neg_balanced_log_loss)
     elif name == "neg_expected_cost" and (cost_matrix is None or named_classes(cost_matrix)):
         scorer = make_scorer(expected_cost_loss, greater_is_better=False, cost_matrix=cost_matrix)
     elif name == "neg_expected_cost":
@@ -96,8 +99,9 @@ def find_sklearn_scorer(name: str | Scorer) -> Any:
         return sklearn_get_scorer(name)
     except ValueError as error:
         raise ValueError(
-            f'{name!r} is no scorer. Use "g_mean", "mauc", "neg_confusion_norm", "min_recall", "neg_expected_cost", or '
-            "a name of scikit-learn's (sklearn.metrics.get_scorer_names() lists them)."
+            f'{name!r} is no scorer. Use "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", '
+            '"min_recall", "neg_expected_cost", or a name of scikit-learn\'s (sklearn.metrics.get_scorer_names() lists '
+            "them)."
         ) from error
 
 
@@ -132,17 +136,29 @@ class ClassesScorer:
 
 def score_mauc(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
     """MAUC of the probabilities; a class that is new to the estimator has none."""
+    classes, probabilities = probabilities_of(estimator, X, y, "mauc")
+    return mauc_score(y, probabilities, labels=classes, sample_weight=sample_weight)
+
+
+def score_neg_balanced_log_loss(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
+    """Minus the balanced log-loss of the probabilities; a class that is new to the estimator has none."""
+    classes, probabilities = probabilities_of(estimator, X, y, "neg_balanced_log_loss")
+    return -balanced_log_loss(y, probabilities, labels=classes, sample_weight=sample_weight)
+
+
+def probabilities_of(estimator: Any, X: Any, y: ArrayLike, name: str) -> tuple[NDArray[Any], Floats]:
+    """The classes of training and test rows together, sorted, and a column of probabilities for each."""
     if not hasattr(estimator, "predict_proba"):
         raise AttributeError(
-            f'The scorer "mauc" needs predict_proba, which {type(estimator).__name__} lacks; wrap it in '
+            f'The scorer "{name}" needs predict_proba, which {type(estimator).__name__} lacks; wrap it in '
             "CalibratedClassifierCV or choose another scorer."
         )
     known = label_array(estimator.classes_, "estimator.classes_")
     probabilities = np.asarray(estimator.predict_proba(X))
     classes = resolve_classes(None, **{"y": label_array(y, "y"), "estimator.classes_": known})
-    scores = np.zeros((probabilities.shape[0], classes.size))
-    scores[:, class_indices(known, classes, "estimator.classes_")] = probabilities
-    return mauc_score(y, scores, labels=classes, sample_weight=sample_weight)
+    columns = np.zeros((probabilities.shape[0], classes.size), dtype=probabilities.dtype)
+    columns[:, class_indices(known, classes, "estimator.classes_")] = probabilities
+    return classes, columns
 
 
 def score_neg_expected_cost(

@@ -1,0 +1,1 @@
+"""What early stopping gives and takes, beside fits of all rounds."""
