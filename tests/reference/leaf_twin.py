@@ -156,12 +156,11 @@ LOSSES = {"exponential": ExponentialLoss, "log": LogLoss}
 
 @dataclass
 class LeafSums:
-    """S_q of a leaf, its row sums up_q and column sums down_q, the largest row of each class, the leaf's class h."""
+    """S_q of a leaf, its row sums up_q and column sums down_q, and the leaf's class h."""
 
     label: int
     up: list[int]
     down: list[int]
-    largest: list[int]  # m_q
     pairs: list[list[int]]  # S_q
 
 
@@ -169,16 +168,14 @@ def leaf_sums(units, labels, weights, leaves, leaf_labels):
     """Add up the leaves' soft confusion matrices, given each row's leaf."""
     n_classes = len(units[0])
     pairs = [[[0] * n_classes for _ in range(n_classes)] for _ in leaf_labels]
-    largest = [[0] * n_classes for _ in leaf_labels]
     for row, label, n, leaf in zip(units, labels, weights, leaves, strict=True):
-        largest[leaf][label] = max(largest[leaf][label], -row[label])
         for j, u in enumerate(row):
             if j != label:
                 pairs[leaf][label][j] += n * u
     sums = []
-    for label, of_leaf, rows in zip(leaf_labels, pairs, largest, strict=True):
+    for label, of_leaf in zip(leaf_labels, pairs, strict=True):
         up, down = ([sum(row) for row in matrix] for matrix in (of_leaf, transpose(of_leaf)))
-        sums.append(LeafSums(label, up, down, rows, of_leaf))
+        sums.append(LeafSums(label, up, down, of_leaf))
     return sums
 
 
@@ -320,9 +317,9 @@ class Rows:
         self.excess = [[1.0] * self.n_classes for _ in labels]
         self._quantise_within(loss.first_bound)
 
-    def add(self, leaves, sums, factors):
+    def add(self, leaves, factors):
         """Add the votes of a round, given each row's leaf, and quantise anew."""
-        bound = self._bound(sums, factors)
+        bound = self._bound(factors)
         for row, label, leaf in zip(self.excess, self.labels, leaves, strict=True):
             shrink = factors[leaf].shrink[label]
             for j, grow in enumerate(factors[leaf].grow):
@@ -330,15 +327,10 @@ class Rows:
                     row[j] = min(max(row[j] * (grow * shrink), SMALLEST_EXCESS), LARGEST_EXCESS)
         self._quantise_within(bound)
 
-    def _bound(self, sums, factors):
+    def _bound(self, factors):
         """Return the bound on r after the votes."""
-        bound = 0.0
-        for leaf, of_leaf in zip(sums, factors, strict=True):
-            most = max(of_leaf.grow)
-            for largest, factor in zip(leaf.largest, of_leaf.shrink, strict=True):
-                of_class = math.ldexp(float(largest + self.n_classes), -self.costs.exponent)
-                bound = max(bound, min(self.costs.largest_row, of_class) * (most * factor))
-        return min(bound, self.loss.most)
+        most = max(max(of_leaf.grow) * max(of_leaf.shrink) for of_leaf in factors)
+        return min(self.costs.largest_row * most, self.loss.most)
 
     def _quantise_within(self, bound):
         self._quantise(exponent_for(bound, self.n_classes))
@@ -450,7 +442,7 @@ def add_round(model, rows, nodes, gain, data, learning_rate, smoothing):
     bound = rows.loss.bound(model.initial_loss, [*shares, share], [*pulls, rows.pull])
     before = {"pull": rows.pull, "unit_rounding": rows.unit_rounding, "share": share}
     loss_before = model.rounds[-1].loss if model.rounds else rows.loss.measure(rows)
-    rows.add(kept_leaves, sums, factors)
+    rows.add(kept_leaves, factors)
     loss = rows.loss.measure(rows)
     drop = max(math.log(loss_before / max(loss, VANISHED_LOSS)), 0.0)
     importances = share_out(drop, nodes, len(data.features))

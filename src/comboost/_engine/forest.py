@@ -76,8 +76,9 @@ class Forest:
         offsets = np.cumsum([0, *(len(tree.nodes) for tree in trees)], dtype=np.int64)
         nodes = np.concatenate([tree.nodes for tree in trees]).view(NODE_DTYPE)[:, 0]
         needs_set = nodes["set"] != NO_SET
+        starts = np.repeat(np.cumsum([0, *(len(tree.sets) for tree in trees)])[:-1], np.diff(offsets))
+        sets = np.concatenate([tree.sets for tree in trees])[(nodes["set"] + starts)[needs_set]]
         nodes["set"][needs_set] = np.arange(needs_set.sum())
-        sets = np.concatenate([tree.sets for tree in trees])
         votes = [tree.votes for tree in trees if tree.votes is not None]
         if not votes:
             return cls(nodes, sets, offsets, weights)
