@@ -36,7 +36,7 @@ class Problem:
 
 def law(**strategies):
     """Make a test of a law, with half as many examples as usual: the laws are many, and of one model each."""
-    return lambda test: settings(max_examples=50)(given(**strategies)(test))
+    return lambda test: settings(max_examples=30)(given(**strategies)(test))
 
 
 # Columns of X. Kinds that stand first are the plainer ones: Hypothesis shrinks towards them.

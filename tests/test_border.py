@@ -129,6 +129,31 @@ def test_splits_and_nodes_at_an_unaligned_address_are_refused():
     assert votes.tolist() == LABELS.tolist()
 
 
+def test_leaves_that_are_not_there_are_refused_where_they_enter():
+    table, leaves = make_table(), np.array([0, 1, 2, 0], dtype=np.uint32)
+    factors = np.ones((2, 2))
+    with pytest.raises(ValueError, match="stands in no leaf"):
+        table.advance_leaves(leaves, factors, factors, COSTS, None, None, 1)
+    with pytest.raises(ValueError, match="per row"):
+        table.sum_leaves(leaves[:3], 1, np.empty((3, 2, 2), dtype=np.int64))
+    with pytest.raises(ValueError, match="stands in no leaf"):
+        table.sum_leaf_losses(leaves, 1, np.empty((2, 2), dtype=np.int64))
+    with pytest.raises(ValueError, match="one entry per class"):
+        table.advance_leaves(None, factors, factors, COSTS, np.ones(3), np.ones(2), 1)
+
+
+def test_sums_of_leaves_that_do_not_fit_their_votes_are_refused():
+    pairs, votes = np.zeros((2, 3, 3), dtype=np.int64), np.empty((2, 3))
+    with pytest.raises(ValueError, match="outside the classes"):
+        _core.balance_pairs(pairs, np.zeros((3, 3)), np.array([0, 3]), 1, votes)
+    with pytest.raises(ValueError, match=r"\(n_leaves, n_classes\)"):
+        _core.balance_pairs(pairs, np.zeros((3, 3)), np.array([0, 1]), 1, votes[:1])
+    with pytest.raises(ValueError, match="one entry per class"):
+        _core.balance_classes(*np.zeros((2, 2, 3), dtype=np.int64), np.zeros(2), 1, votes)
+    with pytest.raises(ValueError, match="one entry per leaf"):
+        _core.remaining_of_pairs(pairs, votes, votes, 1, np.empty(3))
+
+
 @pytest.mark.parametrize("offset", range(8))
 def test_forest_that_came_over_a_wire_votes_as_before(offset):
     random = np.random.default_rng(0)
@@ -142,7 +167,7 @@ def test_forest_that_came_over_a_wire_votes_as_before(offset):
     forest.add_votes(rows, True, expected, 0, 4, 1)
     arrived.add_votes(rows, True, scores, 0, 4, 1)
     for t, weight in enumerate(forest.weights.tolist()):
-        nodes, sets = forest.tree(t)
+        nodes, sets, _ = forest.tree(t)
         Tree(moved(nodes, offset), moved(sets, offset)).add_votes(rows, True, weight, one_by_one, 1)
     assert expected.any()
     np.testing.assert_array_equal(scores, expected)

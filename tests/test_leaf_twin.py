@@ -32,21 +32,21 @@ def assert_fits_as_the_twin(problem):
     return twin
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(problem=vote_problems() | vote_problems(missing=True, categories=True))
 def test_model_equals_the_twin_to_the_bit(problem):
     assert_fits_as_the_twin(problem)
 
 
-@pytest.mark.parametrize("n_classes", [127, 128, 129, 150])
-@settings(max_examples=5)
+@pytest.mark.parametrize("n_classes", [128, 129])
+@settings(max_examples=4)
 @given(data=st.data())
 def test_model_of_many_classes_equals_the_twin_to_the_bit(n_classes, data):
     assert_fits_as_the_twin(data.draw(many_class_problems(n_classes)))
 
 
 # Kernels are compiled for up to 8 classes and up to 8 vectors of 4 channels, and once for any number of them.
-@pytest.mark.parametrize("n_classes", [2, 3, 5, 8, 9, 17, 33])
+@pytest.mark.parametrize("n_classes", [2, 5, 8, 9, 33])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_rows_of_several_blocks_give_the_model_of_the_twin_for_any_number_of_classes(n_classes, loss):
     random = np.random.default_rng(n_classes)
@@ -76,7 +76,7 @@ def test_fit_ends_by_rounding_at_the_same_ratio_of_weights_as_the_twin(n_classes
     random = np.random.default_rng(n_classes)
     X, y = random.normal(size=(4 * n_classes, 2)), np.arange(4 * n_classes) % n_classes
     reasons = set()
-    for heavy in 2.0 ** np.arange(23.5, 26.5, 0.1):
+    for heavy in 2.0 ** np.arange(23.5, 26.5, 0.25):
         weights = np.where(y == 0, heavy, 1.0)
         problem = Problem(X, y, weights, settings=PLAIN_VOTES | {"max_depth": 1, "loss": loss})
         model, twin = fit(problem), fit_twin(problem)

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 from comboost import CoMBoClassifier
 from comboost._engine import memory, votes
-from comboost._engine.memory import available_memory, check_memory, footprint
+from comboost._engine.memory import TreeLimits, available_memory, check_memory, footprint
 
 GIB = 2**30
 SHAPES = st.tuples(st.integers(2, 10**9), st.integers(1, 10**5), st.integers(2, 10**4))
@@ -56,8 +56,9 @@ def test_footprint_of_rows_and_bins_grows_linearly_with_classes(n_rows, n_featur
 
 @given(SHAPES, SHAPES)
 def test_larger_problem_takes_no_less_for_any_use(shape, other):
-    larger = footprint(*map(max, shape, other), 10 * max(shape[1], other[1]))
-    needed = footprint(*shape, 10 * shape[1])
+    limits = TreeLimits(n_voting=10)
+    larger = footprint(*map(max, shape, other), 10 * max(shape[1], other[1]), limits)
+    needed = footprint(*shape, 10 * shape[1], limits)
     assert all(0 < taken <= larger[use] for use, taken in needed.items())
 
 
@@ -106,7 +107,8 @@ def test_refusal_says_what_is_needed_what_for_what_there_is_and_what_to_do(shape
     assert str(caught.value) == (
         f"A fit of {n_rows} rows, {n_features} features and {n_classes} classes needs about "
         f"{sum(needed.values()) / GIB:.1f} GiB beside the input, {needed[reason] / GIB:.1f} of them for {reason}, and "
-        "0.5 are free. Give fewer rows, features, classes or bins (max_bins), or a machine with more memory."
+        "0.5 are free. Give fewer rows, features, classes or bins (max_bins), smaller trees (max_depth, max_leaf_nodes), "
+        "or a machine with more memory."
     )
 
 

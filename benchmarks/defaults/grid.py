@@ -34,14 +34,20 @@ GROUPS: dict[str, list[Setting]] = {
         *cross(CENTRE, learning_rate=(0.15,), max_leaf_nodes=(31,), smoothing=(3.0,)),
     ],
     "axes": vary(
-        CENTRE,
+        {**BY_DEPTH, "max_depth": 3},
         loss=("exponential",),
         smoothing=(0.3, 3.0, 10.0),
+        learning_rate=(0.15,),
         min_samples_leaf=(5,),
-        min_weight_fraction_leaf=(0.002,),
         max_features=(0.5,),
     ),
-    "bags": cross(CENTRE, bags=(10,)),
+    "bags": cross({**BY_DEPTH, "max_depth": 3}, bags=(10,)),
+    "rule": cross(BY_DEPTH, max_depth=(3, 4, 5, 6), smoothing=(5.0,)),
+    "large": [
+        *cross(BY_DEPTH, max_depth=(3, 4, 6), smoothing=(1.0, 3.0)),
+        *cross(BY_DEPTH, max_depth=(6,), learning_rate=(0.15,)),
+        *cross(CENTRE, max_leaf_nodes=(31,)),
+    ],
     # The paper's classifier has votes for one class and fewer parameters. Run and shown only if it is asked for.
     "paper": [
         *cross({KIND: "CoMBoClassifier", BAGS: 1}, max_depth=(2, 3, 6), learning_rate=(0.1, 1.0)),

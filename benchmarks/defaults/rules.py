@@ -5,22 +5,27 @@ rounds must be a checkpoint; a rule for which that does not hold is named as lef
 """
 
 from collections.abc import Callable
+from math import log2, sqrt
 
-from benchmarks.defaults.grid import CENTRE
+from benchmarks.defaults.grid import BY_DEPTH
 from benchmarks.defaults.settings import Setting
 
 Rule = Callable[[int, int], tuple[Setting, int]]
 
 
-def more_rounds_for_more_rows(n_rows: int, _n_classes: int) -> tuple[Setting, int]:
-    return CENTRE, 100 if n_rows < 5_000 else 300
+def depth_for(n_rows: int, n_classes: int) -> int:
+    """The depth of a tree with about √(rows · classes)/8 leaves, of those in the grid."""
+    return min(max(round(log2(sqrt(n_rows * n_classes) / 8)), 3), 6)
 
 
-def deeper_trees_for_more_rows(n_rows: int, _n_classes: int) -> tuple[Setting, int]:
-    return {**CENTRE, "max_depth": 4 if n_rows < 1_000 else 6}, 100
+def deeper_for_more_rows_and_classes(n_rounds: int) -> Rule:
+    return lambda n_rows, n_classes: (
+        {**BY_DEPTH, "max_depth": depth_for(n_rows, n_classes), "smoothing": 5.0},
+        n_rounds,
+    )
 
 
 RULES: dict[str, Rule] = {
-    "centre, 100 rounds, 300 from 5 000 rows on": more_rounds_for_more_rows,
-    "centre, 100 rounds, depth 4, 6 from 1 000 rows on": deeper_trees_for_more_rows,
+    f"smoothing 5, depth for √(rows · classes)/8 leaves, {n_rounds} rounds": deeper_for_more_rows_and_classes(n_rounds)
+    for n_rounds in (100, 150, 200, 300)
 }

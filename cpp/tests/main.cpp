@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "comboost/balancing.hpp"
 #include "comboost/binning.hpp"
 #include "comboost/costs.hpp"
 #include "comboost/growing.hpp"
@@ -296,6 +297,54 @@ void loss_of_votes_is_the_same_for_any_threads_and_at_most_52_bits(const Problem
     CHECK(loss(1) == loss(2) && loss(1) == loss(7));
 }
 
+// Votes of random leaves: what the sums of the leaves say will be left is what is left.
+void leaves_promise_what_their_votes_leave(const Problem& p, std::mt19937& random) {
+    const std::size_t k = p.n_classes, n_leaves = 1 + random() % 9;
+    std::vector<RowIndex> leaves(p.n_rows);
+    for (RowIndex& leaf : leaves) leaf = static_cast<RowIndex>(random() % n_leaves);
+    std::vector<double> factors(k * k, 1.0 / static_cast<double>(k)), smoothing(k * k, 1e6), tops(k), bits(k, 0x1p40);
+    const double top = 0x1p25;
+    for (std::size_t l = 0; l < k; ++l) {
+        factors[l * k + l] = smoothing[l * k + l] = 0.0;
+        tops[l] = top;
+    }
+    for (double& factor : factors) factor *= top;
+    const std::vector<double> none;
+    for (const bool log : {false, true}) {
+        CostTable costs(p.labels, p.weights, Channels{k, false});
+        if (log)
+            for (double& factor : factors) factor /= top;
+        const auto advance = [&](std::span<const RowIndex> of_rows, std::span<const double> growth,
+                                 std::span<const double> shrink, int n_threads) {
+            return costs.advance_leaves(of_rows, growth, shrink, factors, log ? tops : none, log ? bits : none,
+                                        n_threads);
+        };
+        const PassResult before = advance({}, none, none, 1);
+        std::vector<Sum> pairs(n_leaves * k * k), again(pairs.size()), up(n_leaves * k);
+        costs.sum_leaves(leaves, n_leaves, 1, pairs);
+        costs.sum_leaves(leaves, n_leaves, 3, again);
+        costs.sum_leaf_losses(leaves, up);
+        CHECK(pairs == again && std::accumulate(pairs.begin(), pairs.end(), Sum{0}) == before.loss);
+        for (std::size_t place = 0; place < up.size(); ++place)
+            CHECK(up[place] == std::accumulate(&pairs[place * k], &pairs[place * k] + k, Sum{0}));
+
+        std::vector<double> votes(up.size()), growth(up.size()), shrink(up.size()), left(n_leaves);
+        const std::vector<std::int64_t> first(n_leaves, static_cast<std::int64_t>(k) - 1);
+        balance_pairs(pairs, smoothing, first, 2, votes);
+        std::vector<float> stored(votes.begin(), votes.end());
+        exponentiate(stored, growth, shrink);
+        remaining_of_pairs(pairs, growth, shrink, 2, left);
+        const double promised = std::accumulate(left.begin(), left.end(), 0.0);
+        const PassResult after = advance(leaves, growth, shrink, 2);
+        const double rounding = 0x1p10 + 1e-5 * static_cast<double>(before.loss);
+        CHECK(promised <= static_cast<double>(before.loss) + rounding);
+        if (log)
+            CHECK(after.log_loss <= before.log_loss + (WideSum{1} << 34));
+        else
+            CHECK(std::abs(static_cast<double>(after.loss) - promised) <= rounding);
+    }
+}
+
 void the_largest_sums_fit(std::size_t n_classes) {
     // Two rows of weight 2^31 whose costs add up to 2^30 each: the loss is 2^62, and a node's best cost is -2^62.
     const Weight half = Weight{1} << 31;
@@ -347,6 +396,7 @@ int main() {
         cells_hold_their_rows_and_those_of_parts_add_up(p, random);
         trees_keep_sums_and_agree_with_their_partition(p, random);
         loss_of_votes_is_the_same_for_any_threads_and_at_most_52_bits(p, random);
+        leaves_promise_what_their_votes_leave(p, random);
     }
     for (const std::size_t n_classes : {2, 3, 9, 40}) the_largest_sums_fit(n_classes);
     extreme_values_have_edges_between_them();
