@@ -35,7 +35,7 @@ class Problem:
 
 
 def law(**strategies):
-    """Make a test of a law, with half as many examples as usual: the laws are many, and of one model each."""
+    """Make a test of a law, with fewer examples than usual: the laws are many, and of one model each."""
     return lambda test: settings(max_examples=30)(given(**strategies)(test))
 
 

@@ -33,7 +33,7 @@ from comboost.datasets import (
 )
 from comboost.datasets._records import CONNECT4, RECORDS, find_record
 
-# the paper's table, as DESIGN.md section 7 has it
+# The paper's table.
 CLASS_COUNTS = {
     "new-thyroid": {"normal": 150, "hyper": 35, "hypo": 30},
     "balance": {"L": 288, "R": 288, "B": 49},

@@ -75,7 +75,7 @@ struct LevelTrees {
         std::uint32_t column;
         Code bin;  // codes above it go right
     };
-    static constexpr std::size_t kMaxDepth = 6;
+    static constexpr std::size_t kMaxDepth = 7;  // the leaf of a row is a code
     static constexpr Code kAlwaysLeft = 255;  // no code is above it
 
     std::size_t depth;

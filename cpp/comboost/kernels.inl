@@ -434,7 +434,7 @@ void add_level_votes(const LevelTrees& trees, const CodeBlock& block, std::size_
 }
 
 void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores) {
-    static_assert(LevelTrees::kMaxDepth == 6);
+    static_assert(LevelTrees::kMaxDepth == 7);
     switch (trees.depth) {
         case 0: return add_level_votes<0>(trees, block, n_classes, scores);
         case 1: return add_level_votes<1>(trees, block, n_classes, scores);
@@ -442,7 +442,8 @@ void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_cl
         case 3: return add_level_votes<3>(trees, block, n_classes, scores);
         case 4: return add_level_votes<4>(trees, block, n_classes, scores);
         case 5: return add_level_votes<5>(trees, block, n_classes, scores);
-        default: return add_level_votes<6>(trees, block, n_classes, scores);
+        case 6: return add_level_votes<6>(trees, block, n_classes, scores);
+        default: return add_level_votes<7>(trees, block, n_classes, scores);
     }
 }
 

@@ -137,7 +137,7 @@ def test_certificates_hold(n_rounds):
     for certificate in certificates:
         assert certificate.confusion_norm <= certificate.bound
         loss, promise = certificate.bounds.values()
-        assert loss <= promise * (1 + 1e-5)  # the rounding that DESIGN.md section 3 allows
+        assert loss <= promise * (1 + 1e-5)  # the rounding of the costs
 
 
 def test_every_round_is_reported_and_reporting_changes_nothing(summary):

@@ -27,7 +27,7 @@ def draw_sizes(data, n_rows, n_parts):
 
 def any_problems(**kinds):
     """Draw problems of all classifiers."""
-    return problems(**kinds) | problems(settings=vote_settings, max_rounds=8, **kinds)
+    return problems(**kinds) | problems(draw_settings=vote_settings, max_rounds=8, **kinds)
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 4])

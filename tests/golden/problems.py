@@ -1,9 +1,9 @@
-"""Ten small problems whose models are kept: every estimator, and every kind of rows that they take."""
+"""Twelve small problems whose models are kept: every estimator, and every kind of rows that they take."""
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 from comboost.datasets import load_dataset
 
@@ -70,6 +70,22 @@ def synthetic():
     return SMOTEBoostClassifier(n_estimators=10, max_depth=4, random_state=0).fit(X, y), X, y
 
 
+def votes_for_every_class():
+    X, y = load_dataset("yeast", return_X_y=True)
+    return ConfusionBoostingClassifier(n_estimators=20).fit(X, y), X, y
+
+
+def votes_of_the_best_leaf_first():
+    X, y = load_dataset("car", return_X_y=True, as_frame=True)
+    X.loc[::10, "safety"] = None
+    costs = {"acc": 1.0, "good": 2.0, "unacc": 1.0, "vgood": 3.0}
+    weights = 0.5 * (1 + np.arange(len(y)) % 3)
+    model = ConfusionBoostingClassifier(
+        n_estimators=20, loss="exponential", max_leaf_nodes=12, balance=0.5, smoothing=0.5, cost_matrix=costs
+    )
+    return model.fit(X, y, weights), X, y
+
+
 PROBLEMS = {
     problem.__name__: problem
     for problem in (
@@ -83,5 +99,7 @@ PROBLEMS = {
         of_other_learners,
         diverse,
         synthetic,
+        votes_for_every_class,
+        votes_of_the_best_leaf_first,
     )
 }

@@ -296,9 +296,9 @@ class Validation:
         What to validate with, see `Judge`; None is minus the loss of the votes.
     patience : Patience
         Remembers the scores.
-    estimator : VoteBooster
-        The estimator that is being fitted: a scorer gets a model with its parameters, and ``_validation_scale`` says
-        what the votes are multiplied by for their loss.
+    estimator : Booster
+        The estimator that is being fitted: a scorer gets a model with its parameters, and ``_validation_scale`` and
+        ``_validation_shift`` say what the votes are multiplied by for their loss, and what is added to them.
     """
 
     def __init__(
@@ -313,6 +313,7 @@ class Validation:
         self._estimator = estimator
         self._audience = fit.audience(held.table)
         self._votes = np.zeros((len(held.labels), len(fit.plan.classes)))
+        self._shift: Floats | None = estimator._validation_shift(fit)
 
     def end(self, history: History) -> bool:
         """Score the rounds kept so far, the last of which is new; True if it is time to stop."""
@@ -338,7 +339,8 @@ class Validation:
     def _loss(self) -> float:
         """Class-balanced log-loss of the votes: the same bits for any order of the rows and number of threads."""
         scale: float = self._estimator._validation_scale
-        return _core.balanced_log_loss(self._votes, self._held.labels, self._held.weights, scale, self._n_threads)
+        votes = self._votes if self._shift is None else self._votes + self._shift
+        return _core.balanced_log_loss(votes, self._held.labels, self._held.weights, scale, self._n_threads)
 
     def _score(self, judge: Judge, history: History) -> float:
         if judge.score_of_counts is not None:

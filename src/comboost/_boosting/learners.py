@@ -81,7 +81,7 @@ class TreePast(NamedTuple):
 
 
 class TreeLearner:
-    """Grows a cost-sensitive tree per round, level by level.
+    """Grows a cost-sensitive tree per round, level by level or the best leaf first.
 
     Parameters
     ----------

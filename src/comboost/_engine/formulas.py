@@ -1,4 +1,4 @@
-"""The formulas of the paper as pure functions: costs, edges, round weights, bounds.
+"""The formulas as pure functions: costs, edges, round weights, bounds.
 
 In: K×K arrays and sums over rows. Out: numbers and K×K arrays. Nothing here loops over rows.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from comboost._dtypes import MAX_EDGE, MIN_EDGE, UNIT_BITS, Floats, Sums
 
 LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so it stays below 2**61 units
+MOST_COST = 1e250  # of a row of weight 1, if all weights are next to nothing; more might overflow
 CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
 
 
@@ -138,7 +139,7 @@ class BalancedObjective:
             log = LogTerms.of(largest / base)
             first = unit * (log.tops / (1.0 + np.cumsum(unit, axis=1)[:, -1]))[:, np.newaxis]
             start = log.start(masses, unit)
-        first = np.ldexp(first, weight_shift)
+        first = np.minimum(np.ldexp(first, weight_shift), MOST_COST)
         mean_row = float(np.cumsum(masses * np.cumsum(first, axis=1)[:, -1])[-1]) / int(masses.sum())
         return cls(unit, log, 0.5 * (first + first.T), mean_row, start, masses)
 

@@ -13,7 +13,8 @@ VECTOR = 4  # records and bins are padded to vectors of this many channels
 MATRICES = 6  # K×K matrices of 8 bytes that a fit holds at once: costs, their scaled copies, cost sums, confusion
 SUM_COPIES = 3  # of the sums of all pairs of classes in all leaves: as threads add them up, and as they are used
 CLASS_SUMS = 8  # numbers per leaf and class, if there are too many pairs
-VOTE_COPIES = 2  # of the leaves' votes: tree by tree, and joined
+VOTE_COPIES = 2  # of the leaves' votes, and of nodes: tree by tree, and joined
+NODE_BYTES = 24
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 COLUMNS_BYTES = 2**24  # of a table that must be converted, at a time
 
@@ -74,6 +75,7 @@ def footprint(
         "matrices of classes": MATRICES * n_classes**2 * 8,
         "sums of the leaves": n_leaves * sums * 8,
         "votes of the leaves": VOTE_COPIES * limits.n_voting * n_leaves * n_classes * 4,
+        "nodes of the trees": n_leaves * (VOTE_COPIES * limits.n_voting * 2 * NODE_BYTES + 2 * (16 * n_classes + 150)),
     }
 
 
@@ -90,7 +92,7 @@ def check_memory(
         f"A fit of {n_rows} rows, {n_features} features and {n_classes} classes needs about "
         f"{in_gib(sum(needed.values()))} GiB beside the input, {in_gib(needed[most])} of them for {most}, and "
         f"{in_gib(available)} are free. Give fewer rows, features, classes or bins (max_bins), smaller trees "
-        "(max_depth, max_leaf_nodes), or a machine with more memory."
+        "(max_depth, max_leaf_nodes), fewer of them (n_estimators), or a machine with more memory."
     )
 
 

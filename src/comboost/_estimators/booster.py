@@ -258,6 +258,10 @@ class Booster(CallbackSupportMixin, Voter):
         """How large trees may become, with classes of these masses."""
         return TreeLimits(self.max_depth)
 
+    def _validation_shift(self, fit: Fit) -> Floats | None:
+        """What to add to the votes of every class when their class-balanced log-loss is looked at; None is nothing."""
+        return None
+
     def _gain_smoothing(self, voting: Voting) -> float:
         """Loss that is added to a leaf's, when the criterion divides by it."""
         return 0.0

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from comboost._boosting.fit import Fit
 from comboost._boosting.voting import LeafVoting, Voting
 from comboost._dtypes import Floats, Sums
 from comboost._engine.formulas import BalancedObjective
@@ -15,15 +16,21 @@ from comboost._estimators.booster import Booster
 from comboost._estimators.parameters import CONFUSION_RULES, HINTS, PRIORS, Rule, explained, n_threads_of
 
 
-def suitable_depth(n_rows: float, n_classes: int) -> int:
-    """The depth of a tree with about √(rows · classes)/8 leaves, from 3 to 7."""
-    return min(max(round(math.log2(math.sqrt(n_rows * n_classes) / 8)), 3), 7)
+def suitable_depth(bits: float, n_classes: int) -> int:
+    """The depth of a tree with about √(rows · classes)/8 leaves, from 3 to 7; there are 2^bits rows."""
+    return min(max(round((bits + math.log2(n_classes)) / 2 - 3), 3), 7)
 
 
 class ConfusionBooster(Booster):
     """Boosts trees whose leaves vote for every class."""
 
-    _hints: ClassVar[Mapping[str, str]] = {name: hint for name, hint in HINTS.items() if name != "max_leaf_nodes"}
+    _hints: ClassVar[Mapping[str, str]] = {
+        **{name: hint for name, hint in HINTS.items() if name not in ("max_leaf_nodes", "base_estimator")},
+        "estimator": "leave it out, or take CoMBoClassifier: only the built-in trees have leaves that vote for every class",
+        "proba": "give priors",
+        "step": "leave it out: every leaf has the step that suits it best",
+        "criterion": "leave it out: splits are judged as by CoMBoClassifier's gini",
+    }
     _rules: ClassVar[Mapping[str, Rule]] = CONFUSION_RULES
     _answer_rules: ClassVar[Mapping[str, Rule]] = {"priors": PRIORS}
     _validation_scale: ClassVar[float] = 1.0  # softmax(f), which the log-loss fits
@@ -96,9 +103,21 @@ class ConfusionBooster(Booster):
         """How large trees may become, and that their leaves vote for every class."""
         max_depth: Any = self.max_depth
         if max_depth == "auto":
-            n_rows = math.ldexp(float(masses.sum()), -weight_shift)
-            max_depth = None if self.max_leaf_nodes is not None else suitable_depth(n_rows, len(masses))
+            bits = math.log2(int(masses.sum())) - weight_shift  # of the rows: their weights may be any numbers
+            max_depth = None if self.max_leaf_nodes is not None else suitable_depth(bits, len(masses))
         return TreeLimits(max_depth, self.max_leaf_nodes, self.n_estimators)
+
+    def _validation_shift(self, fit: Fit) -> Floats | None:
+        """What makes votes that were learned for other shares of the classes those of equal shares."""
+        objective = fit.plan.voting.objective
+        if self.balance == 1.0 or not isinstance(objective, BalancedObjective):
+            return None
+        return (float(self.balance) - 1.0) / self._log_odds * np.log(objective.class_prior)
+
+    @property
+    def _log_odds(self) -> float:
+        """What the votes must be multiplied by to be log odds: the exponential loss fits them to half of these."""
+        return 1.0 if self.loss == "log" else 2.0
 
     def _gain_smoothing(self, voting: Voting) -> float:
         """Loss that is added to a leaf's, when the criterion divides by it: that of as many rows."""
@@ -110,15 +129,9 @@ class ConfusionBooster(Booster):
         return np.exp(self._log_probabilities(scores))
 
     def _log_probabilities(self, scores: Floats) -> Floats:
-        """Logarithms of what votes mean.
-
-        The votes were learned as if class l had the share M_l^(1−τ); the exponential loss fits them to half of the log
-        odds.
-        """
+        """Logarithms of what votes mean: they were learned as if class l had the share M_l^(1−τ)."""
         power = self.balance if self.priors == "training" else self.balance - 1.0
-        return shifted_log_probabilities(
-            scores, 1.0 if self.loss == "log" else 2.0, float(power) * np.log(self.class_prior_)
-        )
+        return shifted_log_probabilities(scores, self._log_odds, float(power) * np.log(self.class_prior_))
 
 
 class ConfusionBoostingClassifier(ConfusionBooster):
@@ -146,7 +159,8 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         that are labelled wrongly; ``"exponential"`` is CoMBo's.
     smoothing : float, default=5.0
         Rows of every class, of weight 1, by which the votes of a leaf, and the gain of a split, are smoothed; 0 is no
-        smoothing, up to a million. More of it makes leaves with few rows vote less.
+        smoothing, up to a million. More of it makes leaves with few rows vote less. Weights that add up to 1 instead of
+        to the number of rows would be smoothed away: scale them, or give less smoothing.
     balance : float, default=1.0
         How much a rare class counts; in [0, 1]. With 1 every class counts the same, as in CoMBo, with 0 every row does,
         as in AdaBoost.MM; a row of class l weighs m_l to the power of minus ``balance``, m_l being the rows of l.
@@ -219,15 +233,17 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     edges_ : ndarray of shape (n_iter_,)
         Edge δ of every round: how much better than guessing its tree would be if leaves voted for one class.
     loss_curve_ : ndarray of shape (n_iter_,)
-        Loss L after every round. With ``loss="log"`` it is summed over the classes and in bits: times ln(2)/K it is the
-        class-balanced log-loss of ``predict_proba`` on the training rows. With ``balance=1`` the squared norm of
-        ``train_confusion_``, and the sum of its entries, is never above it.
+        Loss L after every round. With ``loss="log"`` it is summed over the classes and in bits: without costs and with
+        ``balance=1``, ln(2)/K times it is the class-balanced log-loss of ``predict_proba`` on the training rows. With
+        ``balance=1`` the sum of the entries of ``train_confusion_``, each times its cost, is never above it, and so,
+        without costs, is the squared norm.
     bound_curve_ : ndarray of shape (n_iter_,)
         What the sums of the leaves promise, added up over the rounds: the loss after every round is at most this, up to
         the rounding of the costs, as for `CoMBoClassifier`. With ``loss="exponential"`` and up to 128 classes the
         promise is the loss itself; with ``loss="log"`` it is weaker.
     train_confusion_ : ndarray of shape (n_classes, n_classes)
-        Share of class l that is taken for j on the training rows, without those held out; zero diagonal.
+        Share of class l that is taken for j on the training rows, without those held out unless there was a ``refit``;
+        zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)
         Validation score after every round tried, those after the best one included; only with ``early_stopping``.
     feature_importances_ : ndarray of shape (n_features,)
@@ -253,8 +269,8 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     it at their own cost.
 
     Probabilities are the softmax of the votes, of twice the votes with ``loss="exponential"``, moved to the shares that
-    ``priors`` says. To calibrate them further without moving the decisions, use scikit-learn's
-    ``CalibratedClassifierCV(method="temperature")``: its other methods learn the training shares, which undoes the
+    ``priors`` says; with a ``cost_matrix`` the costs are in them, too. To calibrate them further without moving the decisions, use scikit-learn's
+    ``CalibratedClassifierCV(method="temperature")``, of 1.8 or newer: its other methods learn the training shares, which undoes the
     balance.
 
     Examples

@@ -91,7 +91,7 @@ def leaf_words(node: np.void, classes: list[str] | None, votes: NDArray[np.float
     own = votes[node["left"]]
     order = np.argsort(-np.abs(own), kind="stable")[:MAX_LISTED]
     listed = [f"{name_of(label, classes)} {own[label]:+.2f}" for label in sorted(order.tolist(), key=lambda k: -own[k])]
-    more = "" if len(own) <= MAX_LISTED else f", ... {len(own) - MAX_LISTED} smaller ones"
+    more = "" if len(own) <= MAX_LISTED else f", ... {len(own) - MAX_LISTED} more"
     return f"votes: {', '.join(listed)}{more}"
 
 

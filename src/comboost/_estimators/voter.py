@@ -58,7 +58,7 @@ class Voter(ClassifierMixin, BaseEstimator):
         return classes
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, as ``proba`` says.
+        """Class probabilities, as ``proba`` or ``priors`` says.
 
         Parameters
         ----------
