@@ -107,8 +107,8 @@ def test_refusal_says_what_is_needed_what_for_what_there_is_and_what_to_do(shape
     assert str(caught.value) == (
         f"A fit of {n_rows} rows, {n_features} features and {n_classes} classes needs about "
         f"{sum(needed.values()) / GIB:.1f} GiB beside the input, {needed[reason] / GIB:.1f} of them for {reason}, and "
-        "0.5 are free. Give fewer rows, features, classes or bins (max_bins), smaller trees (max_depth, max_leaf_nodes), "
-        "fewer of them (n_estimators), or a machine with more memory."
+        "0.5 are free. Give fewer rows, features, classes or bins (max_bins), smaller trees (max_depth, "
+        "max_leaf_nodes), fewer of them (n_estimators), or a machine with more memory."
     )
 
 

@@ -1,4 +1,4 @@
-"""Twelve models stay what they are, to the bit. What a change moves, it shows and stores with ``pytest --regenerate``."""
+"""Twelve models stay what they are, to the bit. What a change moves is shown and stored by ``pytest --regenerate``."""
 
 import hashlib
 import json

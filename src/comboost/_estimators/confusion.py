@@ -26,7 +26,7 @@ class ConfusionBooster(Booster):
 
     _hints: ClassVar[Mapping[str, str]] = {
         **{name: hint for name, hint in HINTS.items() if name not in ("max_leaf_nodes", "base_estimator")},
-        "estimator": "leave it out, or take CoMBoClassifier: only the built-in trees have leaves that vote for every class",
+        "estimator": "leave it out, or take CoMBoClassifier: only the built-in trees vote for every class",
         "proba": "give priors",
         "step": "leave it out: every leaf has the step that suits it best",
         "criterion": "leave it out: splits are judged as by CoMBoClassifier's gini",
@@ -269,9 +269,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     it at their own cost.
 
     Probabilities are the softmax of the votes, of twice the votes with ``loss="exponential"``, moved to the shares that
-    ``priors`` says; with a ``cost_matrix`` the costs are in them, too. To calibrate them further without moving the decisions, use scikit-learn's
-    ``CalibratedClassifierCV(method="temperature")``, of 1.8 or newer: its other methods learn the training shares, which undoes the
-    balance.
+    ``priors`` says; with a ``cost_matrix`` the costs are in them, too. To calibrate them further without moving the
+    decisions, use scikit-learn's ``CalibratedClassifierCV(method="temperature")``, of 1.8 or newer: its other methods
+    learn the training shares, which undoes the balance.
 
     Examples
     --------
@@ -289,7 +289,7 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     >>> model = ConfusionBoostingClassifier(n_estimators=1, max_depth=1).fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
     >>> print(model.export_text(0))
     |--- x0 <= 1.5
-    |   |--- votes: a +0.07, b -0.03, c -0.03
+    |   |--- votes: a +0.02, b -0.01, c -0.01
     |--- x0 > 1.5
-    |   |--- votes: b +0.03, c +0.03, a -0.07
+    |   |--- votes: b +0.01, c +0.01, a -0.02
     """

@@ -37,7 +37,13 @@ class FitShape:
     def client_bytes(self) -> int:
         """Bytes that the client takes, which has no rows."""
         of_all = self._footprint(self.n_rows)
-        return of_all["histograms"] + of_all["matrices of classes"] + of_all[SUMS] + of_all[NODES] + STEP_COPIES * of_all[VOTES]
+        return (
+            of_all["histograms"]
+            + of_all["matrices of classes"]
+            + of_all[SUMS]
+            + of_all[NODES]
+            + STEP_COPIES * of_all[VOTES]
+        )
 
     def _footprint(self, n_rows: int) -> dict[str, int]:
         return footprint(n_rows, self.n_features, self.n_classes, self.n_bins, self.limits)
