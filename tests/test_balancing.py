@@ -47,7 +47,7 @@ def left_of(matrix, vote):
 def sums_of(matrix):
     """A leaf in the words of the twin."""
     up, down = matrix.sum(axis=1).tolist(), matrix.sum(axis=0).tolist()
-    return leaf_twin.LeafSums(best_class(matrix), up, down, up, matrix.tolist())  # of one row a class
+    return leaf_twin.LeafSums(best_class(matrix), up, down, matrix.tolist())
 
 
 def smoothing_of(matrix, smoothing):
