@@ -76,7 +76,7 @@ struct LevelTrees {
         Code bin;  // codes above it go right
     };
     static constexpr std::size_t kMaxDepth = 7;  // the leaf of a row is a code
-    static constexpr Code kAlwaysLeft = 255;  // no code is above it
+    static constexpr Code kAlwaysLeft = 255;     // no code is above it
 
     std::size_t depth;
     std::span<const double> weights;
