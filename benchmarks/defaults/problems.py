@@ -1,7 +1,7 @@
 """Problems. In: a name. Out: its rows, its classes, and folds of them, the same for every run.
 
-Bundled data sets, words as their codes, and families of `make_imbalanced`. Connect-4 is not among them: it has to stay
-unseen.
+Bundled data sets, words as their codes, and families of `make_imbalanced`. Connect-4 is not among them: it is no
+bundled set. It was looked at before, see docs/decisions/0007-defaults.md.
 """
 
 import zlib
