@@ -1,7 +1,5 @@
 """What the estimators take: tables and labels of any kind, without needless copies, from any tool of scikit-learn."""
 
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,6 +7,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn
+from memory import peak_of
 from models import ALGORITHMS, model_bytes
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
@@ -291,17 +290,6 @@ def test_labels_of_nullable_dtypes_keep_their_values_and_their_type(dtype):
 
 
 # Memory. tracemalloc sees what Python and NumPy allocate, so a copy of the table; not what the core allocates itself.
-
-
-def peak_of(call):
-    """Bytes that a call takes beside what was there before."""
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        call()
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        tracemalloc.stop()
 
 
 N_ROWS, N_FEATURES, N_CLASSES = 200_000, 20, 3

@@ -1,11 +1,10 @@
 """Memory of a fit: what it would take, what there is, and a refusal before any of it is taken."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory import peak_of
 from models import ALGORITHMS, model_bytes
 from scipy.sparse import random as random_sparse
 from sklearn.naive_bayes import MultinomialNB
@@ -123,14 +122,13 @@ def test_refused_fit_has_taken_nothing_of_the_size_of_its_table(algorithm, dtype
     X = np.broadcast_to(np.ones((), dtype=dtype), (n_rows, n_features))  # takes no memory itself
     y = np.arange(n_rows) % 3
     booster = ALGORITHMS[algorithm]()
-    tracemalloc.start()
-    try:
+
+    def refused():
         with pytest.raises(MemoryError, match="100000 rows, 200 features and 3 classes"):
             booster.fit(X, y)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < n_rows * n_features / 4  # a byte for every value would be four times that
+
+    # A byte for every value would be four times that.
+    assert peak_of(refused) < n_rows * n_features / 4
 
 
 def test_refused_fit_leaves_the_estimator_as_it_was(free):
@@ -177,15 +175,6 @@ def test_validation_and_stages_of_a_sparse_table_take_no_dense_copy_of_it(monkey
     dense = CoMBoClassifier(n_estimators=3, early_stopping=True).fit(few, y[:500], X_val=X.toarray(), y_val=y)
     assert model_bytes(model) == model_bytes(dense)
     assert max(peaks) < X.shape[0] * X.shape[1] * 8 / 4
-
-
-def peak_of(action):
-    tracemalloc.start()
-    try:
-        action()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def test_other_weak_learners_need_no_codes_and_no_histograms(free):

@@ -4,7 +4,6 @@ import datetime
 import re
 import subprocess
 import sys
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from memory import peak_of
 from models import fit_categories
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
@@ -314,15 +314,6 @@ def test_what_cannot_be_read_as_it_is_has_no_matrix(container):
 
 def test_tables_with_categories_have_no_matrix():
     assert table_of(np.ones((4, 2)), Categories({1: (1,)})).matrix is None
-
-
-def peak_of(read):
-    tracemalloc.start()
-    try:
-        read()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 N_ROWS, N_FEATURES = 20_000, 50

@@ -1,8 +1,8 @@
 """The grid: which settings are tried. In: nothing. Out: settings, in groups that have names. This is what one edits.
 
-A group is a list of settings: `cross` makes every combination of some axes, `vary` takes one axis at a time, `draw`
-some combinations at random. A setting may be in several groups, and is fitted once. Rounds are no axis: every fit goes
-to the last checkpoint and is measured at all of them. A new checkpoint needs new fits: delete ``results/folds``.
+A group is a list of settings: `cross` makes every combination of some axes, `vary` takes one axis at a time. A setting
+may be in several groups, and is fitted once. Rounds are no axis: every fit goes to the last checkpoint and is measured
+at all of them. A new checkpoint needs new fits: delete ``results/folds``.
 """
 
 from collections.abc import Iterable

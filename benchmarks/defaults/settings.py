@@ -4,7 +4,6 @@ A setting names every parameter that is studied, so the estimator's own defaults
 """
 
 import itertools
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -34,11 +33,6 @@ def cross(base: Setting, **axes: Sequence[Any]) -> list[Setting]:
 def vary(base: Setting, **axes: Sequence[Any]) -> list[Setting]:
     """One axis at a time."""
     return [{**base, axis: value} for axis, values in axes.items() for value in values]
-
-
-def draw(n_settings: int, base: Setting, seed: int = 0, **axes: Sequence[Any]) -> list[Setting]:
-    """Some of the combinations, at random: the cheapest way to see many axes at once."""
-    return random.Random(seed).sample(cross(base, **axes), n_settings)
 
 
 def name_of(setting: Setting) -> str:

@@ -1,7 +1,8 @@
-"""What all boosters share: fit; and the parameters of the paper's. In: tables. Out: a fitted vote. No mathematics."""
+"""What all boosters share: fit. In: tables. Out: a fitted vote. No mathematics."""
 
 import copy
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -24,18 +25,16 @@ from comboost._boosting.learners import (
 )
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.progress import ProgressPrinter
-from comboost._boosting.voting import ClassVoting, Voting
+from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
 from comboost._boosting.watch import Watch
 from comboost._dtypes import COMPLETE, NODE_DTYPE, Floats, Sums
 from comboost._engine.binning import BinMapper, bin_table
-from comboost._engine.formulas import Objective
 from comboost._engine.memory import TreeLimits, check_memory
 from comboost._engine.rows import BinnedRows, MemoryRows
 from comboost._estimators.export import export_tree
 from comboost._estimators.parameters import (
     HINTS,
-    RULES,
     TREE_PARAMETERS,
     VALIDATION_PARAMETERS,
     Rule,
@@ -55,7 +54,7 @@ from comboost._table.table import RawTable
 PRIVATE_ATTRIBUTES = {"_forest", "_categories", "_kinds", "_importances", "_origin", "_promises"}
 
 
-class Booster(CallbackSupportMixin, Voter):
+class Booster(CallbackSupportMixin, Voter, ABC):
     """A boosted vote of trees: fit, and what comes of it. Its kinds differ in their parameters and in how they vote."""
 
     _hints: ClassVar[Mapping[str, str]] = HINTS
@@ -68,13 +67,13 @@ class Booster(CallbackSupportMixin, Voter):
     criterion: str = "gini"
 
     @classmethod
+    @abstractmethod
     def _declaring(cls) -> type:
         """The class whose constructor says what the defaults are."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
         """How rounds vote."""
-        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -386,76 +385,6 @@ class Booster(CallbackSupportMixin, Voter):
         for estimator, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
             audience.add_votes(estimator, weight, scores)
             yield scores
-
-
-class VoteBooster(Booster):
-    """A boosted vote; whether every class or every row counts the same is all that its kinds differ in."""
-
-    _by_class: ClassVar[bool]
-    _rules: ClassVar[Mapping[str, Rule]] = RULES
-    _validation_scale: ClassVar[float] = 0.5  # softmax(f/2); docs/decisions/0006-early-stopping.md says why
-
-    @explained
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 200,
-        learning_rate: float = 1.0,
-        max_depth: int | None = 3,
-        criterion: str = "gini",
-        min_samples_leaf: int = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        max_features: int | float | str | None = None,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        step: str = "edge",
-        cost_matrix: Any = None,
-        estimator: Any = None,
-        early_stopping: bool = False,
-        scoring: Any = None,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 20,
-        tol: float = 1e-7,
-        refit: bool = False,
-        warm_start: bool = False,
-        proba: str = "softmax",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.step = step
-        self.cost_matrix = cost_matrix
-        self.estimator = estimator
-        self.early_stopping = early_stopping
-        self.scoring = scoring
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.refit = refit
-        self.warm_start = warm_start
-        self.proba = proba
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @classmethod
-    def _declaring(cls) -> type:
-        """The class whose constructor says what the defaults are."""
-        return VoteBooster
-
-    def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
-        """How rounds vote."""
-        objective = Objective.of(costs, masses, by_class=self._by_class)
-        return ClassVoting(objective, float(self.learning_rate), self.step)
 
 
 def prepare_clones(

@@ -1,15 +1,90 @@
 """The paper's classifiers, as users see them: what they are, and which weights rule them."""
 
 import inspect
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from comboost._estimators.booster import VoteBooster
+from comboost._boosting.voting import ClassVoting, Voting
+from comboost._dtypes import Floats, Sums
+from comboost._engine.formulas import Objective
+from comboost._estimators.booster import Booster
+from comboost._estimators.parameters import RULES, Rule, explained
 
 
 def shared_sections(documented: type, first: str, after: str) -> str:
     """Sections of a booster's docstring from one to before another: all boosters have the same."""
     text = inspect.getdoc(documented) or ""  # none under python -OO
     return text[text.find(f"{first}\n") : text.find(f"{after}\n")]
+
+
+class VoteBooster(Booster):
+    """A boosted vote; whether every class or every row counts the same is all that its kinds differ in."""
+
+    _by_class: ClassVar[bool]
+    _rules: ClassVar[Mapping[str, Rule]] = RULES
+    _validation_scale: ClassVar[float] = 0.5  # softmax(f/2); docs/decisions/0006-early-stopping.md says why
+
+    @explained
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 200,
+        learning_rate: float = 1.0,
+        max_depth: int | None = 3,
+        criterion: str = "gini",
+        min_samples_leaf: int = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        step: str = "edge",
+        cost_matrix: Any = None,
+        estimator: Any = None,
+        early_stopping: bool = False,
+        scoring: Any = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 20,
+        tol: float = 1e-7,
+        refit: bool = False,
+        warm_start: bool = False,
+        proba: str = "softmax",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.criterion = criterion
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.step = step
+        self.cost_matrix = cost_matrix
+        self.estimator = estimator
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.refit = refit
+        self.warm_start = warm_start
+        self.proba = proba
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def _declaring(cls) -> type:
+        """The class whose constructor says what the defaults are."""
+        return VoteBooster
+
+    def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
+        """How rounds vote."""
+        objective = Objective.of(costs, masses, by_class=self._by_class)
+        return ClassVoting(objective, float(self.learning_rate), self.step)
 
 
 class CoMBoClassifier(VoteBooster):

@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from distributed import Client
 
-from comboost._estimators.booster import VoteBooster
-from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier, shared_sections
+from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier, VoteBooster, shared_sections
 from comboost._estimators.confusion import ConfusionBoostingClassifier
 from comboost._estimators.parameters import explained
 from comboost.dask._booster import CLUSTER_HINTS, DaskBooster
