@@ -215,6 +215,8 @@ def vote_settings(n_features, *, max_rounds=8):
             "min_samples_leaf": st.integers(1, 4),
             "min_weight_fraction_leaf": st.sampled_from([0.0, 0.01, 0.1, 0.25]) | st.floats(0.0, 0.5),
             "max_features": st.none() | st.integers(1, n_features),
+            "max_thresholds": st.sampled_from([None, 1, 2, 3, 5]),
+            "noise": st.sampled_from([0.0, 1.0]) | st.floats(0.0, 10.0),
             "max_bins": st.sampled_from([255, 2, 3, 5, 8]),
             "seed": st.integers(0, 2**31 - 1),
         }
@@ -233,6 +235,8 @@ PLAIN_VOTES = {
     "min_samples_leaf": 1,
     "min_weight_fraction_leaf": 0.0,
     "max_features": None,
+    "max_thresholds": None,
+    "noise": 0.0,
     "max_bins": 255,
     "seed": 0,
 }

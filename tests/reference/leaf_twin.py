@@ -474,6 +474,8 @@ def fit(
     min_samples_leaf=1,
     min_weight_fraction_leaf=0.0,
     max_features=None,
+    max_thresholds=None,
+    noise=0.0,
     max_bins=255,
     cost_matrix=None,
     sample_weight=None,
@@ -491,6 +493,10 @@ def fit(
     loss : {"log", "exponential"}
     smoothing, balance : float
         λ and τ.
+    max_thresholds : int, optional
+        m; every cut is tried without it.
+    noise : float
+        σ
     cost_matrix : array of shape (n_classes, n_classes), optional
         The diagonal is not read.
     categorical : sequence of int
@@ -503,7 +509,15 @@ def fit(
     data = read(X, y, sample_weight, max_bins, categorical)
     costs = read_costs(cost_matrix, len(data.class_weights))
     of_tree = TreeSettings(
-        max_depth, criterion, min_samples_leaf, min_weight_fraction_leaf, max_features, seed, max_leaf_nodes
+        max_depth,
+        criterion,
+        min_samples_leaf,
+        min_weight_fraction_leaf,
+        max_features,
+        seed,
+        max_leaf_nodes,
+        max_thresholds,
+        noise,
     )
     masses = base_masses(data.class_weights, balance)
     rows = Rows(data.labels, data.weights, LOSSES[loss](costs, masses, data.class_weights))

@@ -362,16 +362,18 @@ def score_by_gini(sums, extra_loss=0.0):
 # The candidates of a feature: pairs of a bin, -1 for categories, and the set of codes that go to the left.
 
 
-def candidates(feature, bins, node, min_samples_leaf):
-    """Return the candidates of a feature in a node, in the order in which ties are decided."""
+def candidates(feature, bins, node, min_samples_leaf, max_thresholds=None, key=0):
+    """Return the candidates of a feature in a node, in the order in which ties are decided; ``key`` is h."""
     items = [code for code, part in enumerate(bins) if counts(part, min_samples_leaf)]
-    if feature.categories is None:
-        return numeric_candidates(bins, feature.reserves_missing, feature.reserves_missing and MISSING in items)
     if len(items) < 2:
         return []
-    if len(items) <= MOST_ITEMS_IN_ALL_SETS:
-        return gray_candidates(items)
-    return prefix_candidates(order_by_direction(items, bins, node))
+    if feature.categories is None:
+        lists = numeric_lists(items, feature.reserves_missing)
+    elif len(items) <= MOST_ITEMS_IN_ALL_SETS:
+        return list(gray_candidates(items))
+    else:
+        lists = [list(prefix_candidates(order_by_direction(items, bins, node)))]
+    return [cut for cuts in lists for cut in draw_cuts(cuts, max_thresholds, key)]
 
 
 def counts(part, min_samples_leaf):
@@ -379,16 +381,30 @@ def counts(part, min_samples_leaf):
     return part.loss != 0 or (min_samples_leaf > 1 and part.n_rows > 0)
 
 
-def numeric_candidates(bins, reserves_missing, missing_counts):
-    """Yield the candidates of a numeric feature: all to the left up to a bin, with missing values and without."""
-    filled = [b for b, part in enumerate(bins[:-1]) if part.n_rows]  # others split as the bin before, and lose the tie
-    if missing_counts or not reserves_missing:
-        for b in filled:
-            yield b, frozenset(range(b + 1))
-    if reserves_missing:
-        for b in filled:
-            if b != MISSING:
-                yield b, frozenset(range(1, b + 1))
+def numeric_lists(items, reserves_missing):
+    """Return the lists of cuts of a numeric feature: with missing values to the left, if any count, and without them.
+
+    There is a cut after each bin that counts but the last: after any other it splits as after the bin before, and loses
+    the tie.
+    """
+    first = int(reserves_missing)  # the lowest code of a value
+    values = [code for code in items if code >= first]
+    without_missing = [(b, frozenset(range(first, b + 1))) for b in values[:-1]]
+    if len(values) == len(items):
+        return [without_missing]
+    return [[(b, frozenset(range(b + 1))) for b in items[:-1]], without_missing]
+
+
+def draw_cuts(cuts, max_thresholds, key):
+    """Return all cuts of a short list, and of a longer one as many as asked for, each from a stretch of its own."""
+    n, m = len(cuts), max_thresholds
+    if m is None or n <= m:
+        return cuts
+    drawn = []
+    for r in range(m):
+        begin, end = r * n // m, (r + 1) * n // m
+        drawn.append(cuts[begin + (mix(key ^ (r + 2)) >> 32) * (end - begin) // 2**32])
+    return drawn
 
 
 def gray_candidates(items):
@@ -452,7 +468,7 @@ class Split:
     rest_left : bool
         Whether the left side is the one for what does not count.
     drop : int or float
-        By how much its score is above the node's.
+        By how much its score is above the node's, without noise.
     """
 
     feature: int
@@ -462,7 +478,19 @@ class Split:
     drop: float
 
 
-def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf=1, min_loss=0.0, extra_loss=0.0):
+def best_split(
+    features,
+    histograms,
+    node,
+    *,
+    criterion="gini",
+    min_samples_leaf=1,
+    min_loss=0.0,
+    extra_loss=0.0,
+    max_thresholds=None,
+    noise=0.0,
+    node_key=0,
+):
     """Find the best allowed split of a node.
 
     Parameters
@@ -478,6 +506,12 @@ def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf
         Λ that each side must keep.
     extra_loss : float
         What ``"gini"`` adds to every Λ.
+    max_thresholds : int or None
+        Cuts to try of a list, drawn where it has more.
+    noise : float
+        σ
+    node_key : int
+        What the random numbers of the node's features come from; only read with ``max_thresholds`` or ``noise``.
 
     Returns
     -------
@@ -485,24 +519,37 @@ def best_split(features, histograms, node, *, criterion="gini", min_samples_leaf
         None where no split is allowed.
     """
     score_of = score_by_cost if criterion == "cost" else partial(score_by_gini, extra_loss=extra_loss)
-    node_score = best_score = score_of(node)
-    best = None
+    node_score = score_of(node)
+    best = best_merit = None
     for f in sorted(histograms):
         bins = histograms[f]
-        for bin_idx, left_codes in candidates(features[f], bins, node, min_samples_leaf):
+        key = mix(node_key ^ f)  # h
+        score, split = node_score, None  # of the feature's best cut
+        for bin_idx, left_codes in candidates(features[f], bins, node, min_samples_leaf, max_thresholds, key):
             left = add_up(bins, left_codes, len(node.costs))
             right = node.without(left)
             if min(left.n_rows, right.n_rows) < min_samples_leaf:
                 continue
             if float(left.loss) < min_loss or float(right.loss) < min_loss:
                 continue
-            score = score_of(left) + score_of(right)
-            if score > best_score:
+            new_score = score_of(left) + score_of(right)
+            if new_score > score:
                 rest_left = left.loss >= right.loss
-                best_score, best = score, Split(f, bin_idx, left_codes, rest_left, score - node_score)
+                score, split = new_score, Split(f, bin_idx, left_codes, rest_left, new_score - node_score)
+        if split is None:
+            continue
+        merit = split.drop * noise_factor(noise, key) if noise > 0 else score  # scores may differ where drops do not
+        if best is None or merit > best_merit:
+            best, best_merit = split, merit
     if best is not None and best.rest_left:
         best.left_codes |= codes_without_say(features[best.feature], histograms[best.feature], min_samples_leaf)
     return best
+
+
+def noise_factor(noise, key):
+    """Return what the drop of a feature is multiplied by before features are compared."""
+    uniform = (mix(key ^ 1) >> 11) * 2.0**-53  # U
+    return math.exp(noise * (2 * uniform - 1))
 
 
 def codes_without_say(feature, bins, min_samples_leaf):
@@ -520,18 +567,26 @@ def mix(z):
     return z ^ z >> 31
 
 
+def key_of_node(seed, round_idx, node_idx):
+    """Return what the random numbers of a node come from."""
+    return mix(mix(mix(seed) ^ round_idx) ^ node_idx)
+
+
 def draw_features(seed, round_idx, node_idx, n_features, max_features):
     """Return the features that a node searches, in rising order."""
     if max_features is None or max_features >= n_features:
         return list(range(n_features))
-    base = mix(mix(mix(seed) ^ round_idx) ^ node_idx)
-    by_key = sorted(range(n_features), key=lambda feature: mix(base ^ feature))
+    node_key = key_of_node(seed, round_idx, node_idx)
+    by_key = sorted(range(n_features), key=lambda feature: mix(node_key ^ feature))
     return sorted(by_key[:max_features])
 
 
 @dataclass
 class TreeSettings:
-    """The parameters that shape a tree; one without ``max_leaf_nodes`` grows level by level."""
+    """The parameters that shape a tree; one without ``max_leaf_nodes`` grows level by level.
+
+    Without ``max_thresholds`` every cut is tried.
+    """
 
     max_depth: int | None
     criterion: str
@@ -540,6 +595,8 @@ class TreeSettings:
     max_features: int | None
     seed: int
     max_leaf_nodes: int | None = None
+    max_thresholds: int | None = None
+    noise: float = 0.0
 
 
 @dataclass
@@ -592,6 +649,9 @@ def grow_tree(row_sums, codes, features, settings, round_idx, extra_loss=0.0):
             min_samples_leaf=settings.min_samples_leaf,
             min_loss=min_loss,
             extra_loss=extra_loss,
+            max_thresholds=settings.max_thresholds,
+            noise=settings.noise,
+            node_key=key_of_node(settings.seed, round_idx, node_idx),
         )
 
     nodes = []
