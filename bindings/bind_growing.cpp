@@ -10,7 +10,8 @@ using comboost::Sum;
 
 void construct(Grower* self, const Vector<std::int64_t>& bin_offsets, const Kinds& kinds, const Vector<double>& edges,
                const Vector<std::int64_t>& edge_starts, std::size_t n_classes, bool by_cost, Sum min_samples_leaf,
-               double min_weight_fraction_leaf, std::size_t max_features, std::uint64_t seed) {
+               double min_weight_fraction_leaf, std::size_t max_features, std::uint64_t seed,
+               std::size_t max_thresholds, double noise) {
     require_n_classes(n_classes);
     require(bin_offsets.size() >= 2 && bin_offsets.data()[0] == 0, "there must be a feature, and its bins come first");
     const std::size_t n_features = bin_offsets.size() - 1;
@@ -25,9 +26,10 @@ void construct(Grower* self, const Vector<std::int64_t>& bin_offsets, const Kind
         require(n_bins == n_edges + 1 + (comboost::keeps_code_for_missing(kind_of_feature[f]) ? 1 : 0) && n_bins <= 256,
                 "every feature must have one edge fewer than bins of values");
     }
-    new (self) Grower(
-        span_of(bin_offsets), kind_of_feature, span_of(edges), span_of(edge_starts), n_classes,
-        {by_cost ? Criterion::cost : Criterion::gini, min_samples_leaf, min_weight_fraction_leaf, max_features, seed});
+    require(max_thresholds <= comboost::Draw::kMost, "max_thresholds must be at most 254");
+    new (self) Grower(span_of(bin_offsets), kind_of_feature, span_of(edges), span_of(edge_starts), n_classes,
+                      {by_cost ? Criterion::cost : Criterion::gini, min_samples_leaf, min_weight_fraction_leaf,
+                       max_features, seed, max_thresholds, noise});
 }
 
 std::size_t histogram_size(const Grower& grower) { return grower.layout().n_bins() * grower.channels().size(); }
@@ -115,7 +117,7 @@ void bind_growing(nb::module_& m) {
     nb::class_<Grower>(m, "Grower", "Grows one tree at a time, level by level, from the histograms of its frontier.")
         .def("__init__", &construct, "bin_offsets"_a.noconvert(), "kinds"_a.noconvert(), "edges"_a.noconvert(),
              "edge_starts"_a.noconvert(), "n_classes"_a, nb::kw_only(), "by_cost"_a, "min_samples_leaf"_a,
-             "min_weight_fraction_leaf"_a, "max_features"_a, "seed"_a)
+             "min_weight_fraction_leaf"_a, "max_features"_a, "seed"_a, "max_thresholds"_a = 0, "noise"_a = 0.0)
         .def("plant", &plant, "root"_a.noconvert(), "round"_a, "smoothing"_a = 0.0, "Starts a tree.")
         .def("search", &search, "first"_a, "histograms"_a.noconvert(), "n_threads"_a, release,
              "Finds the best splits of the frontier's nodes from `first` on.")

@@ -31,6 +31,8 @@ CHANGES = {
     "min_samples_leaf": 20,
     "min_weight_fraction_leaf": 0.1,
     "max_features": 2,
+    "max_thresholds": 3,
+    "noise": 0.5,
     "max_bins": 8,
     "categorical_features": [3],
     "cost_matrix": {0: 1.0, 1: 2.0, 2: 1.0},

@@ -235,7 +235,7 @@ def test_bound_of_many_classes_holds_and_never_rises(loss, smoothing):
 # Trees
 
 
-@law(problem=vote_problems(fixed={"max_features": None, "max_depth": 3}))
+@law(problem=vote_problems(fixed={"max_features": None, "max_thresholds": None, "noise": 0.0, "max_depth": 3}))
 def test_room_for_all_leaves_of_a_depth_changes_no_vote(problem):
     by_level, best_first = (fit(problem.with_settings(max_leaf_nodes=most)) for most in (None, 8))
     np.testing.assert_array_equal(best_first.decision_function(problem.X), by_level.decision_function(problem.X))

@@ -27,9 +27,9 @@ class CategoryScan {
         moved_.push_back(item);
     }
 
-    Cut best(const Channels& channels, const NodeSums& node, const SplitRules& rules) {
+    Cut best(const Channels& channels, const NodeSums& node, const SplitRules& rules, const Draw& draw) {
         steps_.resize(steps_.size() + width_);  // a scan leaves out the split after its last bin
-        const BestBin found = find_best_bin(steps_.data(), moved_.size() + 1, channels, node, rules);
+        const BestBin found = find_best_bin(steps_.data(), moved_.size() + 1, channels, node, rules, draw);
         Cut cut{found.score, found.bin, Side::heavier, {}};
         if (found.bin == kLeaf) return cut;
         std::vector<bool> on_left(items_.size());
@@ -120,7 +120,8 @@ class PrincipalOrder {
 
 }  // namespace
 
-Cut find_best_set(const BinView& bins, const Channels& channels, const NodeSums& node, const SplitRules& rules) {
+Cut find_best_set(const BinView& bins, const Channels& channels, const NodeSums& node, const SplitRules& rules,
+                  const Draw& draw) {
     std::vector<std::size_t> items;
     for (std::size_t b = 0; b < bins.size; ++b)
         if (counts(bins.sums + b * channels.size(), channels)) items.push_back(b);
@@ -131,12 +132,10 @@ Cut find_best_set(const BinView& bins, const Channels& channels, const NodeSums&
         // A Gray code moves one item at a time through all subsets; the last item stays on the right.
         for (unsigned step = 1; step < 1U << (items.size() - 1); ++step)
             scan.move(static_cast<std::size_t>(std::countr_zero(step)));
-    } else {
-        std::vector<std::size_t> order = PrincipalOrder(bins, channels, node, items).order();
-        order.pop_back();
-        for (const std::size_t item : order) scan.move(item);
+        return scan.best(channels, node, rules, {});
     }
-    return scan.best(channels, node, rules);
+    for (const std::size_t item : PrincipalOrder(bins, channels, node, items).order()) scan.move(item);
+    return scan.best(channels, node, rules, draw);
 }
 
 }  // namespace comboost

@@ -6,7 +6,6 @@
 
 #include "comboost/histogram.hpp"
 #include "comboost/parallel.hpp"
-#include "comboost/random.hpp"
 
 namespace comboost {
 
@@ -60,7 +59,7 @@ std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> p
     for (const std::size_t place : places) {
         const std::size_t node = frontier_begin_ + place;
         if (-sums_[node].best_cost() == sums_[node].loss) continue;  // one class carries all of the loss
-        for (const std::size_t f : draw_features(rules_.seed, round_, node, layout().n_features(), rules_.max_features))
+        for (const std::size_t f : draw_features(node_key(node), layout().n_features(), rules_.max_features))
             candidates.push_back({place, f, {}});
     }
     return candidates;
@@ -69,23 +68,32 @@ std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> p
 template <class WithBins>
 void Grower::search_bins(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins) {
     std::vector<Candidate> candidates = this->candidates(places);
-    const SplitRules rules = split_rules();
     for_each_task(candidates.size(), work, n_threads, [&](std::size_t c) {
-        Candidate& candidate = candidates[c];
-        with_bins(candidate.place, candidate.feature, [&](const BinView& bins) {
-            candidate.best = find_best_cut(bins, kinds_[candidate.feature], channels_,
-                                           sums_[frontier_begin_ + candidate.place], rules);
-        });
+        with_bins(candidates[c].place, candidates[c].feature, [&](const BinView& bins) { judge(candidates[c], bins); });
     });
     for (std::size_t c = 0; c < candidates.size();) {
         const std::size_t place = candidates[c].place;
         const Candidate* winner = nullptr;
         for (; c < candidates.size() && candidates[c].place == place; ++c)
-            if (candidates[c].best.bin != kLeaf && (winner == nullptr || candidates[c].best.score > winner->best.score))
+            if (candidates[c].best.bin != kLeaf && (winner == nullptr || beats(candidates[c], *winner)))
                 winner = &candidates[c];
         if (winner == nullptr) continue;
         with_bins(place, winner->feature, [&](const BinView& bins) { keep(*winner, bins); });
     }
+}
+
+void Grower::judge(Candidate& candidate, const BinView& bins) const {
+    const std::size_t node = frontier_begin_ + candidate.place;
+    const SplitRules rules = split_rules();
+    const std::uint64_t key = feature_key(node_key(node), candidate.feature);
+    candidate.best =
+        find_best_cut(bins, kinds_[candidate.feature], channels_, sums_[node], rules, {rules_.max_thresholds, key});
+    if (rules_.noise > 0.0)
+        candidate.appeal = candidate.best.score.above(score_of(sums_[node], rules)) * noise_factor(key, rules_.noise);
+}
+
+bool Grower::beats(const Candidate& candidate, const Candidate& other) const {
+    return rules_.noise > 0.0 ? candidate.appeal > other.appeal : candidate.best.score > other.best.score;
 }
 
 void Grower::keep(const Candidate& winner, const BinView& bins) {

@@ -6,6 +6,7 @@
 
 #include "comboost/histogram.hpp"
 #include "comboost/partition.hpp"
+#include "comboost/random.hpp"
 #include "comboost/splitting.hpp"
 #include "comboost/types.hpp"
 
@@ -17,6 +18,8 @@ struct GrowthRules {
     double min_weight_fraction_leaf;
     std::size_t max_features;
     std::uint64_t seed;
+    std::size_t max_thresholds = 0;  // cuts of a feature that are tried in a node; 0 is all
+    double noise = 0.0;              // by which the gains of features are multiplied: up to exp(noise)
 };
 
 class Grower {
@@ -82,10 +85,14 @@ class Grower {
         std::size_t place;
         std::size_t feature;
         Cut best;
+        double appeal = 0.0;  // what it gains, with noise; not used without
     };
 
     SplitRules split_rules() const;
     std::vector<Candidate> candidates(std::span<const std::size_t> places) const;
+    std::uint64_t node_key(std::size_t node) const { return comboost::node_key(rules_.seed, round_, node); }
+    void judge(Candidate& candidate, const BinView& bins) const;
+    bool beats(const Candidate& candidate, const Candidate& other) const;
     void keep(const Candidate& winner, const BinView& bins);
 
     // Searches nodes of the frontier; with_bins(place, feature, use) calls use(bins).

@@ -58,6 +58,8 @@ struct ScanInput {
     Sum min_count;
     double min_loss;
     double smoothing;  // added to the loss of a side that its costs are divided by
+    // The cuts to try, ascending; empty if all are. A cut is after a bin that is not empty, numbered by these bins.
+    std::span<const std::size_t> cuts;
 };
 
 // The first bin with the highest score above that of not splitting; kLeaf if there is none.

@@ -294,6 +294,11 @@ class Scanner {
         best_ = {scores_of(sides, nothing)[0], kLeaf};
     }
 
+    // Adds a bin to the left side.
+    void pass(const Sum* bin) {
+        for (std::size_t j = 0; j < size_; j += kLanes) store(load(running_ + j) + load(bin + j), running_ + j);
+    }
+
     // Adds a bin to the left side and collects the split after it.
     void add(const Sum* bin, std::size_t index) {
         Sum* left = left_sums_ + n_collected_ * size_;
@@ -366,16 +371,38 @@ class Scanner {
 };
 
 template <class Sides>
+void scan_all(const ScanInput& in, Scanner<Sides>& scanner) {
+    for (std::size_t b = 0; b + 1 < in.n_bins; ++b) {
+        const Sum* bin = in.bins + b * in.channels.size();
+        if (!is_empty(bin, in.channels)) scanner.add(bin, b);
+    }
+}
+
+// The cuts between those to try are only passed.
+template <class Sides>
+void scan_cuts(const ScanInput& in, Scanner<Sides>& scanner) {
+    auto next = in.cuts.begin();
+    std::size_t cut = 0;
+    for (std::size_t b = 0; b < in.n_bins && next != in.cuts.end(); ++b) {
+        const Sum* bin = in.bins + b * in.channels.size();
+        if (is_empty(bin, in.channels)) continue;
+        if (cut++ == *next) {
+            scanner.add(bin, b);
+            ++next;
+        } else {
+            scanner.pass(bin);
+        }
+    }
+}
+
+template <class Sides>
 Scanned<typename Sides::Score> scan(const ScanInput& in) {
     constexpr std::size_t kOnStack = 32;
     const std::size_t size = in.channels.size();
     Sum on_stack[(kLanes + 1) * kOnStack];
     std::vector<Sum> on_heap(size > kOnStack ? (kLanes + 1) * size : 0);
     Scanner<Sides> scanner(in, size > kOnStack ? on_heap.data() : on_stack);
-    for (std::size_t b = 0; b + 1 < in.n_bins; ++b) {
-        const Sum* bin = in.bins + b * size;
-        if (!is_empty(bin, in.channels)) scanner.add(bin, b);
-    }
+    in.cuts.empty() ? scan_all(in, scanner) : scan_cuts(in, scanner);
     return scanner.best();
 }
 

@@ -1,7 +1,9 @@
-// Random draws keyed by (seed, round, node): no stream, so no order to keep.
+// Random draws keyed by (seed, round, node, feature): no stream, so no order to keep.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -17,14 +19,40 @@ inline std::uint64_t mix(std::uint64_t z) {
     return z ^ (z >> 31);
 }
 
+// What a node draws its features, and a feature of it its cuts, by.
+inline std::uint64_t node_key(std::uint64_t seed, std::uint64_t round, std::uint64_t node) {
+    return mix(mix(mix(seed) ^ round) ^ node);
+}
+
+inline std::uint64_t feature_key(std::uint64_t node_key, std::uint64_t feature) { return mix(node_key ^ feature); }
+
+// Some of a feature's cuts, evenly spread; 0 of them is all.
+struct Draw {
+    static constexpr std::size_t kMost = 254;
+
+    std::size_t n_drawn = 0;
+    std::uint64_t key = 0;
+
+    // The r-th that is drawn of so many cuts.
+    std::size_t cut(std::size_t r, std::size_t n_cuts) const {
+        const std::size_t first = r * n_cuts / n_drawn;
+        const std::size_t size = (r + 1) * n_cuts / n_drawn - first;
+        return first + static_cast<std::size_t>(((mix(key ^ (r + 2)) >> 32) * size) >> 32);
+    }
+};
+
+// A factor between exp(-noise) and exp(noise).
+inline double noise_factor(std::uint64_t key, double noise) {
+    const double uniform = static_cast<double>(mix(key ^ 1) >> 11) * 0x1p-53;
+    return std::exp(noise * (2.0 * uniform - 1.0));
+}
+
 // The `n_drawn` features with the smallest keys, ascending.
-inline std::vector<std::size_t> draw_features(std::uint64_t seed, std::uint64_t round, std::uint64_t node,
-                                              std::size_t n_features, std::size_t n_drawn) {
+inline std::vector<std::size_t> draw_features(std::uint64_t node_key, std::size_t n_features, std::size_t n_drawn) {
     std::vector<std::size_t> drawn(n_features);
     std::iota(drawn.begin(), drawn.end(), std::size_t{0});
     if (n_drawn >= n_features) return drawn;
-    const std::uint64_t node_key = mix(mix(mix(seed) ^ round) ^ node);
-    const auto key = [&](std::size_t feature) { return std::pair(mix(node_key ^ feature), feature); };
+    const auto key = [&](std::size_t feature) { return std::pair(feature_key(node_key, feature), feature); };
     std::nth_element(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(n_drawn), drawn.end(),
                      [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     drawn.resize(n_drawn);

@@ -1,6 +1,7 @@
 #include "comboost/splitting.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "comboost/categories.hpp"
 #include "comboost/kernels.hpp"
@@ -45,10 +46,47 @@ NodeSums difference(const NodeSums& whole, const NodeSums& part) {
     return rest;
 }
 
+namespace {
+
+// Whether both sides keep what they must, if the left one has this loss and so many rows.
+bool allows(const SplitRules& rules, Sum loss, Sum count, const Channels& channels, const NodeSums& node) {
+    return static_cast<double>(loss) >= rules.min_loss && static_cast<double>(node.loss - loss) >= rules.min_loss &&
+           (!channels.counted || (count >= rules.min_count && node.count - count >= rules.min_count));
+}
+
+using Cuts = std::array<std::size_t, Draw::kMost>;
+
+// Draws some of the cuts that are allowed, or takes all if they are few. There is a cut after every bin that counts but
+// the last; those that are allowed stand together, as the sides grow and shrink with them.
+std::span<const std::size_t> draw_cuts(const Sum* bins, std::size_t n_bins, const Channels& channels,
+                                       const NodeSums& node, const SplitRules& rules, const Draw& draw, Cuts& cuts) {
+    std::size_t n_counting = 0, first = 0, n_cuts = 0;
+    Sum loss = 0, count = 0;
+    for (std::size_t b = 0; b < n_bins; ++b) {
+        const Sum* bin = bins + b * channels.size();
+        if (!counts(bin, channels)) continue;
+        if (n_counting > 0 && allows(rules, loss, count, channels, node) && n_cuts++ == 0) first = n_counting - 1;
+        loss += bin[channels.loss()];
+        if (channels.counted) count += bin[channels.count()];
+        ++n_counting;
+    }
+    const std::size_t n_tried = std::min(n_cuts, draw.n_drawn);
+    for (std::size_t r = 0; r < n_tried; ++r) cuts[r] = first + (n_cuts > draw.n_drawn ? draw.cut(r, n_cuts) : r);
+    return {cuts.data(), n_tried};
+}
+
+}  // namespace
+
 BestBin find_best_bin(const Sum* bins, std::size_t n_bins, const Channels& channels, const NodeSums& node,
-                      const SplitRules& rules) {
+                      const SplitRules& rules, const Draw& draw) {
+    Cuts room;
+    std::span<const std::size_t> cuts;  // none is all
+    if (draw.n_drawn > 0) {
+        cuts = draw_cuts(bins, n_bins, channels, node, rules, draw, room);
+        if (cuts.empty()) return {score_of(node, rules)};
+    }
     const ScanInput input{bins,       n_bins,          channels,       node.costs.data(), node.loss,
-                          node.count, rules.min_count, rules.min_loss, rules.smoothing};
+                          node.count, rules.min_count, rules.min_loss, rules.smoothing,   cuts};
     if (rules.criterion == Criterion::cost) {
         const auto found = kernels().scan_cost(input);
         return {{found.score, 0.0}, found.bin};
@@ -65,13 +103,14 @@ std::int32_t code_of(const BinView& bins, std::size_t first, const BestBin& best
 }
 
 // Of a feature whose code 0 is kept for missing values, which are tried on the left, then on the right.
-Cut find_cut_with_missing(const BinView& bins, const Channels& channels, const NodeSums& node,
-                          const SplitRules& rules) {
+Cut find_cut_with_missing(const BinView& bins, const Channels& channels, const NodeSums& node, const SplitRules& rules,
+                          const Draw& draw) {
     const std::size_t first = bins.size > 0 && bins.code(0) == 0 ? 1 : 0;  // of the bins of values
-    const BestBin right = find_best_bin(bins.sums + first * channels.size(), bins.size - first, channels, node, rules);
+    const BestBin right =
+        find_best_bin(bins.sums + first * channels.size(), bins.size - first, channels, node, rules, draw);
     if (first == 0 || !counts(bins.sums, channels))
         return {right.score, code_of(bins, first, right), Side::heavier, {}};
-    const BestBin left = find_best_bin(bins.sums, bins.size, channels, node, rules);
+    const BestBin left = find_best_bin(bins.sums, bins.size, channels, node, rules, draw);
     if (right.score > left.score) return {right.score, code_of(bins, first, right), Side::right, {}};
     return {left.score, code_of(bins, 0, left), Side::left, {}};
 }
@@ -79,10 +118,10 @@ Cut find_cut_with_missing(const BinView& bins, const Channels& channels, const N
 }  // namespace
 
 Cut find_best_cut(const BinView& bins, Kind kind, const Channels& channels, const NodeSums& node,
-                  const SplitRules& rules) {
-    if (kind == Kind::categories) return find_best_set(bins, channels, node, rules);
-    if (kind == Kind::missing) return find_cut_with_missing(bins, channels, node, rules);
-    const BestBin best = find_best_bin(bins.sums, bins.size, channels, node, rules);
+                  const SplitRules& rules, const Draw& draw) {
+    if (kind == Kind::categories) return find_best_set(bins, channels, node, rules, draw);
+    if (kind == Kind::missing) return find_cut_with_missing(bins, channels, node, rules, draw);
+    const BestBin best = find_best_bin(bins.sums, bins.size, channels, node, rules, draw);
     return {best.score, code_of(bins, 0, best), Side::heavier, {}};
 }
 

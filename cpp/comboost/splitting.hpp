@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "comboost/random.hpp"
 #include "comboost/types.hpp"
 
 namespace comboost {
@@ -60,9 +61,9 @@ struct BestBin {
     std::int32_t bin = kLeaf;  // kLeaf if no bin is allowed and better than not splitting
 };
 
-// The first bin with the highest score above that of the node itself.
+// The first bin, of those that are drawn, with the highest score above that of the node itself.
 BestBin find_best_bin(const Sum* bins, std::size_t n_bins, const Channels& channels, const NodeSums& node,
-                      const SplitRules& rules);
+                      const SplitRules& rules, const Draw& draw = {});
 
 enum class Side : std::uint8_t { left, right, heavier };  // heavier: the side with more loss, the left one on a tie
 
@@ -74,9 +75,9 @@ struct Cut {
     CodeSet left;                  // the codes that go left, if `bin` cannot tell
 };
 
-// The best split of a feature's bins.
+// The best split of a feature's bins, of those that are drawn.
 Cut find_best_cut(const BinView& bins, Kind kind, const Channels& channels, const NodeSums& node,
-                  const SplitRules& rules);
+                  const SplitRules& rules, const Draw& draw = {});
 
 // The sums of the rows that go left.
 NodeSums sum_left(const BinView& bins, Kind kind, const Channels& channels, const Cut& cut);

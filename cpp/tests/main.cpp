@@ -223,8 +223,13 @@ void few_rows_vote_as_many_do(const Problem& p, const Forest& forest, const std:
 
 // Grows a tree with the partition beside it, as the Python loop does, checking every level.
 void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt19937& random) {
-    const GrowthRules rules{random() % 2 ? Criterion::cost : Criterion::gini, static_cast<Sum>(1 + random() % 3), 0.0,
-                            1 + random() % p.n_features, random()};
+    const GrowthRules rules{random() % 2 ? Criterion::cost : Criterion::gini,
+                            static_cast<Sum>(1 + random() % 3),
+                            0.0,
+                            1 + random() % p.n_features,
+                            random(),
+                            random() % 4,
+                            0.5 * static_cast<double>(random() % 3)};
     Grower grower(p.offsets, p.kinds, p.edges, p.starts, p.n_classes, rules);
     CostTable costs(p.labels, p.weights, grower.channels());
     std::vector<Label> votes(p.n_rows);
@@ -380,7 +385,7 @@ void extreme_values_have_edges_between_them() {
 
 void drawn_features_are_distinct_and_ascending() {
     for (std::uint64_t node = 0; node < 200; ++node) {
-        const auto drawn = draw_features(7, 1, node, 10, 4);
+        const auto drawn = draw_features(node_key(7, 1, node), 10, 4);
         CHECK(drawn.size() == 4 && drawn.back() < 10 &&
               std::adjacent_find(drawn.begin(), drawn.end(), std::greater_equal<>()) == drawn.end());
     }

@@ -72,7 +72,13 @@ def synthetic():
 
 def votes_for_every_class():
     X, y = load_dataset("yeast", return_X_y=True)
-    return ConfusionBoostingClassifier(n_estimators=20).fit(X, y), X, y
+    return ConfusionBoostingClassifier(n_estimators=20, max_thresholds=None, noise=0.0).fit(X, y), X, y
+
+
+def votes_of_drawn_thresholds():
+    X, y = load_dataset("yeast", return_X_y=True)
+    X[::7, 2] = np.nan
+    return ConfusionBoostingClassifier(n_estimators=20, max_features=0.8).fit(X, y), X, y
 
 
 def votes_of_the_best_leaf_first():
@@ -81,7 +87,14 @@ def votes_of_the_best_leaf_first():
     costs = {"acc": 1.0, "good": 2.0, "unacc": 1.0, "vgood": 3.0}
     weights = 0.5 * (1 + np.arange(len(y)) % 3)
     model = ConfusionBoostingClassifier(
-        n_estimators=20, loss="exponential", max_leaf_nodes=12, balance=0.5, smoothing=0.5, cost_matrix=costs
+        n_estimators=20,
+        loss="exponential",
+        max_leaf_nodes=12,
+        balance=0.5,
+        smoothing=0.5,
+        cost_matrix=costs,
+        max_thresholds=None,
+        noise=0.0,
     )
     return model.fit(X, y, weights), X, y
 
@@ -100,6 +113,7 @@ PROBLEMS = {
         diverse,
         synthetic,
         votes_for_every_class,
+        votes_of_drawn_thresholds,
         votes_of_the_best_leaf_first,
     )
 }

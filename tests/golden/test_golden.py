@@ -1,4 +1,4 @@
-"""Twelve models stay what they are, to the bit. What a change moves is shown and stored by ``pytest --regenerate``."""
+"""Thirteen models stay what they are, to the bit. ``pytest --regenerate`` shows and stores what a change moves."""
 
 import hashlib
 import json

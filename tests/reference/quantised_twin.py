@@ -362,18 +362,32 @@ def score_by_gini(sums, extra_loss=0.0):
 # The candidates of a feature: pairs of a bin, -1 for categories, and the set of codes that go to the left.
 
 
-def candidates(feature, bins, node, min_samples_leaf, max_thresholds=None, key=0):
-    """Return the candidates of a feature in a node, in the order in which ties are decided; ``key`` is h."""
-    items = [code for code, part in enumerate(bins) if counts(part, min_samples_leaf)]
+def candidates(feature, bins, node, floors, max_thresholds=None, key=0):
+    """Return the allowed candidates of a feature in a node, in the order in which ties are decided; ``key`` is h."""
+    items = [code for code, part in enumerate(bins) if counts(part, floors.n_rows)]
     if len(items) < 2:
         return []
     if feature.categories is None:
         lists = numeric_lists(items, feature.reserves_missing)
     elif len(items) <= MOST_ITEMS_IN_ALL_SETS:
-        return list(gray_candidates(items))
+        return [cut for cut in gray_candidates(items) if floors.allow(bins, cut[1], node)]
     else:
         lists = [list(prefix_candidates(order_by_direction(items, bins, node)))]
-    return [cut for cuts in lists for cut in draw_cuts(cuts, max_thresholds, key)]
+    allowed = [[cut for cut in cuts if floors.allow(bins, cut[1], node)] for cuts in lists]
+    return [cut for cuts in allowed for cut in draw_cuts(cuts, max_thresholds, key)]
+
+
+@dataclass
+class Floors:
+    """Rows and Λ that each side of a split must keep."""
+
+    n_rows: int
+    loss: float
+
+    def allow(self, bins, left_codes, node):
+        """Return whether both sides keep them."""
+        left = add_up(bins, left_codes, len(node.costs))
+        return all(side.n_rows >= self.n_rows and float(side.loss) >= self.loss for side in (left, node.without(left)))
 
 
 def counts(part, min_samples_leaf):
@@ -519,19 +533,16 @@ def best_split(
         None where no split is allowed.
     """
     score_of = score_by_cost if criterion == "cost" else partial(score_by_gini, extra_loss=extra_loss)
+    floors = Floors(min_samples_leaf, min_loss)
     node_score = score_of(node)
     best = best_merit = None
     for f in sorted(histograms):
         bins = histograms[f]
         key = mix(node_key ^ f)  # h
         score, split = node_score, None  # of the feature's best cut
-        for bin_idx, left_codes in candidates(features[f], bins, node, min_samples_leaf, max_thresholds, key):
+        for bin_idx, left_codes in candidates(features[f], bins, node, floors, max_thresholds, key):
             left = add_up(bins, left_codes, len(node.costs))
             right = node.without(left)
-            if min(left.n_rows, right.n_rows) < min_samples_leaf:
-                continue
-            if float(left.loss) < min_loss or float(right.loss) < min_loss:
-                continue
             new_score = score_of(left) + score_of(right)
             if new_score > score:
                 rest_left = left.loss >= right.loss

@@ -53,6 +53,8 @@ class TreeRules:
     seed: int
     max_leaf_nodes: int | None = None
     smoothing: float = 0.0  # loss that is added to a leaf's, when the criterion divides by it
+    max_thresholds: int | None = None
+    noise: float = 0.0
 
 
 def count_features(max_features: int | float | str | None, n_features: int) -> int:
@@ -118,6 +120,8 @@ class TreeLearner:
             min_weight_fraction_leaf=rules.min_weight_fraction_leaf,
             max_features=rules.max_features,
             seed=rules.seed,
+            max_thresholds=rules.max_thresholds or 0,
+            noise=rules.noise,
         )
         self.counts_rows = self._grower.counted
         self._max_depth = rules.max_depth

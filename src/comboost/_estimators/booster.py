@@ -21,7 +21,6 @@ from comboost._boosting.learners import (
     TreeLearner,
     TreePast,
     TreeRules,
-    count_features,
 )
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.progress import ProgressPrinter
@@ -63,8 +62,6 @@ class Booster(CallbackSupportMixin, Voter, ABC):
     refit: bool = False
     estimator: Any = None  # weak learner to use instead of trees
     max_depth: Any
-    max_leaf_nodes: int | None = None
-    criterion: str = "gini"
 
     @classmethod
     @abstractmethod
@@ -74,6 +71,10 @@ class Booster(CallbackSupportMixin, Voter, ABC):
     @abstractmethod
     def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
         """How rounds vote."""
+
+    @abstractmethod
+    def _tree_rules(self, plan: FitPlan, n_features: int) -> TreeRules:
+        """How trees grow."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -241,17 +242,7 @@ class Booster(CallbackSupportMixin, Voter, ABC):
         return {**fixed, **self.get_params(deep=False)}
 
     def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:
-        rules = TreeRules(
-            plan.limits.max_depth,
-            self.criterion,
-            self.min_samples_leaf,
-            self.min_weight_fraction_leaf,
-            count_features(self.max_features, len(bins.edges)),
-            plan.seed,
-            self.max_leaf_nodes,
-            self._gain_smoothing(plan.voting),
-        )
-        return TreeLearner(bins, len(plan.classes), rules, plan.n_threads, past)
+        return TreeLearner(bins, len(plan.classes), self._tree_rules(plan, len(bins.edges)), plan.n_threads, past)
 
     def _limits(self, masses: Sums, weight_shift: int) -> TreeLimits:
         """How large trees may become, with classes of these masses."""
@@ -260,10 +251,6 @@ class Booster(CallbackSupportMixin, Voter, ABC):
     def _validation_shift(self, fit: Fit) -> Floats | None:
         """What to add to the votes of every class when their class-balanced log-loss is looked at; None is nothing."""
         return None
-
-    def _gain_smoothing(self, voting: Voting) -> float:
-        """Loss that is added to a leaf's, when the criterion divides by it."""
-        return 0.0
 
     def _seed(self, n_rows: int, classes: NDArray[Any], past: Past | None) -> int:
         """Seeds the draws of every round; that of the earlier fit, whose rows these must be, in a warm start."""

@@ -4,6 +4,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from comboost._boosting.fit import FitPlan
+from comboost._boosting.learners import TreeRules, count_features
 from comboost._boosting.voting import ClassVoting, Voting
 from comboost._dtypes import Floats, Sums
 from comboost._engine.formulas import Objective
@@ -85,6 +87,17 @@ class VoteBooster(Booster):
         """How rounds vote."""
         objective = Objective.of(costs, masses, by_class=self._by_class)
         return ClassVoting(objective, float(self.learning_rate), self.step)
+
+    def _tree_rules(self, plan: FitPlan, n_features: int) -> TreeRules:
+        """How trees grow."""
+        return TreeRules(
+            plan.limits.max_depth,
+            self.criterion,
+            self.min_samples_leaf,
+            self.min_weight_fraction_leaf,
+            count_features(self.max_features, n_features),
+            plan.seed,
+        )
 
 
 class CoMBoClassifier(VoteBooster):

@@ -109,6 +109,8 @@ CONFUSION_RULES: dict[str, Rule] = {
     "loss": choice("log", "exponential"),
     "smoothing": real(0, 1e6),
     "balance": real(0, 1),
+    "max_thresholds": either(integer(1, MAX_BINS - 1), NOTHING),
+    "noise": real(0, 100),
     "priors": PRIORS,
 }
 TREE_PARAMETERS = (

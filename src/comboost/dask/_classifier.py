@@ -12,7 +12,7 @@ from comboost._estimators.parameters import explained
 from comboost.dask._booster import CLUSTER_HINTS, DaskBooster
 
 #: Parameters and attributes that mean something else on a cluster, for all boosters the same.
-CLUSTER_ENTRIES = ("early_stopping", "n_jobs", "random_state", "client", "train_confusion_")
+CLUSTER_ENTRIES = ("early_stopping", "n_jobs", "client", "train_confusion_")
 
 
 def entries_of(documented: type, section: str, after: str) -> dict[str, str]:
@@ -287,6 +287,8 @@ True
         min_samples_leaf: int = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_features: int | float | str | None = None,
+        max_thresholds: int | None = 2,
+        noise: float = 1.0,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         cost_matrix: Any = None,
@@ -297,7 +299,7 @@ True
         warm_start: bool = False,
         priors: str = "balanced",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         verbose: int = 0,
         client: Client | None = None,
     ) -> None:
@@ -312,6 +314,8 @@ True
             min_samples_leaf=min_samples_leaf,
             min_weight_fraction_leaf=min_weight_fraction_leaf,
             max_features=max_features,
+            max_thresholds=max_thresholds,
+            noise=noise,
             max_bins=max_bins,
             categorical_features=categorical_features,
             cost_matrix=cost_matrix,
