@@ -72,7 +72,7 @@ def synthetic():
 
 def votes_for_every_class():
     X, y = load_dataset("yeast", return_X_y=True)
-    return ConfusionBoostingClassifier(n_estimators=20, max_thresholds=None, noise=0.0).fit(X, y), X, y
+    return ConfusionBoostingClassifier(n_estimators=20, max_thresholds=None, noise=0.0, max_bins=255).fit(X, y), X, y
 
 
 def votes_of_drawn_thresholds():

@@ -277,7 +277,7 @@ True
     def __init__(
         self,
         *,
-        n_estimators: int = 200,
+        n_estimators: int = 300,
         learning_rate: float = 0.3,
         max_depth: int | str | None = "auto",
         max_leaf_nodes: int | None = None,
@@ -289,7 +289,7 @@ True
         max_features: int | float | str | None = None,
         max_thresholds: int | None = 2,
         noise: float = 1.0,
-        max_bins: int = 255,
+        max_bins: int = 63,
         categorical_features: Any = "from_dtype",
         cost_matrix: Any = None,
         early_stopping: bool = False,
