@@ -2,7 +2,8 @@
 
 The modules in the order of the data:
 
-- `problems` are the rows and their folds; `settings` are the parameters tried, `grid` names them and is what one edits.
+- `problems` are the rows and their folds, `keel` reads those of KEEL; `settings` are the parameters tried, `grid` names
+  them and is what one edits.
 - `bags` fits a booster on balanced bootstraps, `peers` are other classifiers; `fits` is one fit with its `measures`,
   `running` many of them at once, `store` what is kept.
 - `figures` are the means over folds as arrays, `scores` make them comparable from problem to problem.

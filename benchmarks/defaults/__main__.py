@@ -4,10 +4,11 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from benchmarks.defaults import keel
 from benchmarks.defaults.figures import gather
 from benchmarks.defaults.grid import GROUPS, pick_settings
 from benchmarks.defaults.page import render_page
-from benchmarks.defaults.problems import PROBLEMS, SIZES, Problem, pick_problems
+from benchmarks.defaults.problems import FAMILIES, PROBLEMS, SIZES, Keel, Problem, pick_problems
 from benchmarks.defaults.running import list_open_tasks, list_tasks, run_tasks
 from benchmarks.defaults.settings import Setting
 from benchmarks.defaults.store import RESULTS, Store, write_text
@@ -26,6 +27,7 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     listing = commands.add_parser("list", help="say which problems and settings there are, and what is done")
     for command in (run, table, listing):
         command.add_argument("--only", action="append", default=[], choices=SIZES, help="problems of this size")
+        command.add_argument("--family", action="append", default=[], choices=FAMILIES, help="of this family")
         command.add_argument("--problems", nargs="+", default=[], choices=PROBLEMS, metavar="NAME", help="these alone")
         command.add_argument(
             "--settings", nargs="+", default=[], choices=GROUPS, metavar="NAME", help=f"groups: {', '.join(GROUPS)}"
@@ -35,6 +37,12 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def run(problems: list[Problem], settings: dict[str, Setting], n_jobs: int, *, again: bool) -> bool:
     """Fit what has not been fitted yet; whether all could be fitted."""
+    if any(isinstance(problem, Keel) for problem in problems):
+        try:
+            keel.tables_folder()
+        except ImportError as error:  # once, and not for every fit
+            print(f"{error} Or pick other problems with --family.", file=sys.stderr)
+            return False
     store = Store()
     return run_tasks(list_open_tasks(list_tasks(problems, settings), store, again=again), store, n_jobs)
 
@@ -59,7 +67,7 @@ def show_list(problems: list[Problem], settings: dict[str, Setting]) -> bool:
     for problem in problems:
         n_fits = total.count(problem.name)
         done = n_fits - todo.count(problem.name)
-        print(f"{problem.size:<8}{problem.name:<16}{done} of {n_fits} fits are done")
+        print(f"{problem.size:<8}{problem.name:<22}{done} of {n_fits} fits are done")
     print("", *settings, sep="\n")
     return True
 
@@ -67,7 +75,9 @@ def show_list(problems: list[Problem], settings: dict[str, Setting]) -> bool:
 def main() -> int:
     options = read_arguments()
     problems = [
-        problem for problem in pick_problems(options.only) if not options.problems or problem.name in options.problems
+        problem
+        for problem in pick_problems(options.only, options.family)
+        if not options.problems or problem.name in options.problems
     ]
     settings = pick_settings(options.settings)
     commands: dict[str, Callable[[], bool]] = {

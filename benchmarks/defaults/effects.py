@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 
 from benchmarks.defaults.figures import Candidate, Figures, Floats
-from benchmarks.defaults.problems import Bundled, Problem
-from benchmarks.defaults.settings import BAGS, describe
+from benchmarks.defaults.grid import CENTRE
+from benchmarks.defaults.problems import FAMILIES, Problem
+from benchmarks.defaults.settings import NONE, describe, difference_from
 
 TREE, ROUNDS = "tree", "rounds"
 TREE_AXES = ("max_depth", "max_leaf_nodes")  # one question: how large a tree is
+
+
+def of_family(family: str) -> Callable[[Problem], bool]:
+    return lambda problem: problem.family == family
+
 
 KINDS: dict[str, Callable[[Problem], bool]] = {
     "all problems": lambda problem: True,
@@ -24,7 +30,7 @@ KINDS: dict[str, Callable[[Problem], bool]] = {
     "more": lambda problem: problem.n_rows > 30_000,
     "< 7 classes": lambda problem: problem.n_classes < 7,
     "≥ 7": lambda problem: problem.n_classes >= 7,
-    "bundled": lambda problem: isinstance(problem, Bundled),
+    **{family: of_family(family) for family in FAMILIES},
 }
 Axes = dict[str, Any]
 
@@ -33,7 +39,9 @@ def axes_of(figures: Figures, candidate: Candidate) -> Axes:
     """The values of a candidate by axis, rounds included."""
     setting = figures.settings[candidate.setting]
     limits = [describe(axis, setting[axis]) for axis in TREE_AXES if setting.get(axis) is not None]
-    others = {axis: value for axis, value in setting.items() if axis not in TREE_AXES}
+    others = {
+        axis: NONE.get(axis) if value is None else value for axis, value in setting.items() if axis not in TREE_AXES
+    }
     return {TREE: ", ".join(limits) or "unlimited", **others, ROUNDS: candidate.n_rounds}
 
 
@@ -99,16 +107,13 @@ def twins_by(axis: str, settings: list[tuple[Axes, float]]) -> list[list[tuple[A
     return [group for group in groups.values() if len(group) > 1]
 
 
-def find_curves(figures: Figures, scores: Floats, axis: str) -> list[dict[str, Any]]:
-    """By value of an axis, the mean score of its settings after as many rounds; bags only if they are the axis."""
-    means: dict[Any, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+def find_curves(figures: Figures, scores: Floats) -> list[dict[str, Any]]:
+    """By setting, its mean score after as many rounds."""
+    means: dict[str, dict[int, float]] = defaultdict(dict)
     for candidate, mean in zip(figures.candidates, scores.mean(axis=1).tolist(), strict=True):
-        axes = axes_of(figures, candidate)
-        if axis == BAGS or axes[BAGS] == 1:
-            means[axes.get(axis)][candidate.n_rounds].append(mean)
-    checkpoints = sorted({n_rounds for curve in means.values() for n_rounds in curve})
+        means[candidate.setting][candidate.n_rounds] = mean
+    checkpoints = sorted({candidate.n_rounds for candidate in figures.candidates})
     return [
-        {axis: "none" if value is None else value}
-        | {str(n): float(np.mean(curve[n])) if n in curve else None for n in checkpoints}
-        for value, curve in means.items()
+        {"setting": difference_from(CENTRE, figures.settings[name])} | {str(n): curve.get(n) for n in checkpoints}
+        for name, curve in means.items()
     ]

@@ -27,7 +27,8 @@ class Task(NamedTuple):
     def work(self) -> float:
         """How much there is to do, in a unit of its own: for the time left."""
         problem = PROBLEMS[self.problem]
-        bins = min(255, problem.n_training_rows / 20)  # with few rows there are few nodes whose bins are searched
+        most_bins = (self.setting or {}).get("max_bins", 255)
+        bins = min(most_bins, problem.n_training_rows / 20)  # few rows have few nodes whose bins are searched
         work = problem.n_features * (problem.n_training_rows + 16 * bins * problem.n_classes) + 20_000
         return work if self.setting is None else work * self.setting[BAGS] ** 0.5
 

@@ -9,45 +9,37 @@ from collections.abc import Iterable
 
 from benchmarks.defaults.settings import BAGS, KIND, Setting, by_name, cross, vary
 
-CHECKPOINTS = (20, 30, 50, 70, 100, 150, 200, 300)
+CHECKPOINTS = (20, 30, 50, 70, 100, 150, 200, 300, 400, 500)
 BAG_CHECKPOINTS = (10, 20, 30, 50)  # rounds of every bag
 
 CENTRE: Setting = {
     KIND: "ConfusionBoostingClassifier",
     "loss": "log",
-    "max_depth": None,
-    "max_leaf_nodes": 15,
+    "max_depth": "auto",
+    "max_leaf_nodes": None,
     "learning_rate": 0.3,
-    "smoothing": 1.0,
+    "smoothing": 5.0,
     "min_samples_leaf": 1,
     "min_weight_fraction_leaf": 0.0,
     "max_features": None,
+    "max_thresholds": 2,
+    "noise": 1.0,
+    "max_bins": 63,
     BAGS: 1,
 }
-BY_DEPTH: Setting = {**CENTRE, "max_leaf_nodes": None}
 GROUPS: dict[str, list[Setting]] = {
-    "depth": cross(BY_DEPTH, max_depth=(3, 4, 5, 6)),
-    "leaves": cross(CENTRE, max_leaf_nodes=(8, 15, 31)),
-    "rate": [
-        *cross(CENTRE, learning_rate=(0.15,)),
-        *cross(BY_DEPTH, learning_rate=(0.15,), max_depth=(4, 6)),
-        *cross(CENTRE, learning_rate=(0.15,), max_leaf_nodes=(31,), smoothing=(3.0,)),
+    "centre": [CENTRE],
+    "search": [
+        *vary(CENTRE, max_thresholds=(None, 1, 4), noise=(0.0, 2.0)),
+        {**CENTRE, "max_thresholds": None, "noise": 0.0},
     ],
-    "axes": vary(
-        {**BY_DEPTH, "max_depth": 3},
-        loss=("exponential",),
-        smoothing=(0.3, 3.0, 10.0),
-        learning_rate=(0.15,),
-        min_samples_leaf=(5,),
-        max_features=(0.5,),
-    ),
-    "bags": cross({**BY_DEPTH, "max_depth": 3}, bags=(10,)),
-    "rule": cross(BY_DEPTH, max_depth=(3, 4, 5, 6), smoothing=(5.0,)),
-    "large": [
-        *cross(BY_DEPTH, max_depth=(3, 4, 6), smoothing=(1.0, 3.0)),
-        *cross(BY_DEPTH, max_depth=(6,), learning_rate=(0.15,)),
-        *cross(CENTRE, max_leaf_nodes=(31,)),
-    ],
+    "bins": vary(CENTRE, max_bins=(31, 127, 255)),
+    "smoothing": vary(CENTRE, smoothing=(2.0, 10.0)),
+    "depth": vary(CENTRE, max_depth=(3, 4, 5, 6)),
+    "rate": vary(CENTRE, learning_rate=(0.15,)),
+    "leaf": vary(CENTRE, min_samples_leaf=(5,), max_features=(0.5,)),
+    "loss": vary(CENTRE, loss=("exponential",)),
+    "bags": vary(CENTRE, bags=(10,)),
     # The paper's classifier has votes for one class and fewer parameters. Run and shown only if it is asked for.
     "paper": [
         *cross({KIND: "CoMBoClassifier", BAGS: 1}, max_depth=(2, 3, 6), learning_rate=(0.1, 1.0)),

@@ -6,15 +6,15 @@ import numpy as np
 
 from benchmarks.defaults import decision
 from benchmarks.defaults.decision import Places
-from benchmarks.defaults.effects import TREE, find_curves, find_effects
+from benchmarks.defaults.effects import find_curves, find_effects
 from benchmarks.defaults.figures import SECONDS, Candidate, Figures, Floats, Values
 from benchmarks.defaults.grid import CENTRE
 from benchmarks.defaults.measures import MEASURES, TITLES
 from benchmarks.defaults.peers import LIGHTGBM
-from benchmarks.defaults.problems import Bundled, Problem, load_rows
+from benchmarks.defaults.problems import FAMILIES, Problem, load_rows
 from benchmarks.defaults.rules import RULES
 from benchmarks.defaults.scores import losses, ranks, score
-from benchmarks.defaults.settings import BAGS, difference_from, name_of
+from benchmarks.defaults.settings import difference_from, name_of
 from benchmarks.defaults.splits import find_splits
 from benchmarks.tables.results import Row
 from benchmarks.tables.text import markdown
@@ -22,7 +22,7 @@ from benchmarks.tables.text import markdown
 N_BEST = 20
 N_SPLITS = 12
 UNSEEN, UNSEEN_BY_RANK, UNSEEN_WITH_RULES = "unseen", "unseen, by rank", "unseen, with rules"
-UNSEEN_KIND = "unseen kind"
+UNSEEN_FAMILY = "unseen family"
 DECIDED, HINDSIGHT = "decided", "in hindsight"
 
 
@@ -31,7 +31,7 @@ class Study:
 
     def __init__(self, figures: Figures) -> None:
         self.figures = figures
-        self.bundled = np.array([isinstance(problem, Bundled) for problem in figures.problems])
+        self.families = np.array([problem.family for problem in figures.problems])
         self.scores = score(figures.values, figures)
         self.candidates = decision.candidates_as_options(figures, self.describe)
         self.rules, self.left_out_rules = decision.rules_as_options(figures, RULES)
@@ -48,13 +48,13 @@ class Study:
         """Ways to choose, and the candidates that they give to the problems."""
         by_rank = decision.leave_one_out(self.scores, decision.best_option_by_rank)
         with_rules = decision.leave_one_out(self.option_scores)
-        other_kind = {}
-        if 0 < self.bundled.sum() < len(self.bundled):
-            chosen = decision.leave_kind_out(self.scores, self.bundled)
-            other_kind[UNSEEN_KIND] = decision.applied(self.candidates, chosen)
+        other_families = {}
+        if len(set(self.families)) > 1:
+            chosen = decision.leave_kind_out(self.scores, self.families)
+            other_families[UNSEEN_FAMILY] = decision.applied(self.candidates, chosen)
         return {
             UNSEEN: decision.applied(self.candidates, self.chosen),
-            **other_kind,
+            **other_families,
             UNSEEN_BY_RANK: decision.applied(self.candidates, by_rank),
             UNSEEN_WITH_RULES: decision.applied(self.options, with_rules),
             DECIDED: self.options.places[self.decided],
@@ -112,8 +112,7 @@ def list_best(study: Study) -> list[Row]:
             "score": float(scores[option].mean()),
             "behind": behind(scores[order[0]], scores[option]),
             "rank": float(mean_ranks[option]),
-            "bundled": mean_or_none(scores[option, study.bundled]),
-            "synthetic": mean_or_none(scores[option, ~study.bundled]),
+            **{family: mean_or_none(scores[option, study.families == family]) for family in FAMILIES},
             "time by LightGBM's": study.relative_time(study.figures.at(study.options.places[option])),
         }
         for option in order
@@ -149,9 +148,9 @@ def render_worth(study: Study) -> str:
     ]
     halves = [wins[: len(wins) // 2], wins[len(wins) // 2 :]]
     words = (
-        f"*{UNSEEN}*: the best candidate on all other problems, by mean score; *{UNSEEN_KIND}*: for bundled problems "
-        f"the best candidate on synthetic ones, and the other way round; *{DECIDED}*: the decision, which has seen "
-        f"the problem; *{HINDSIGHT}*: the best candidate on the problem itself, which nobody can know."
+        f"*{UNSEEN}*: the best candidate on all other problems, by mean score; *{UNSEEN_FAMILY}*: the best "
+        f"candidate on the problems of the other families ({', '.join(FAMILIES)}); *{DECIDED}*: the decision, which "
+        f"has seen the problem; *{HINDSIGHT}*: the best candidate on the problem itself, which nobody can know."
     )
     return "\n\n".join([words, markdown(means), *map(markdown, halves)])
 
@@ -215,16 +214,16 @@ def render_rules(study: Study) -> str:
 
 
 def render_effects(study: Study) -> str:
-    """By value of every axis: the distance to its twins, and the scores after as many rounds."""
+    """By value of every axis, the distance to its twins; by setting, the scores after as many rounds."""
     effects = find_effects(study.figures, study.scores)
     words = (
         "By value of an axis: the mean score of its settings, each with the rounds that suit it best; then, by kind of "
         "problem, how much better they are than the mean of their twins, the settings that are the same in all other "
         "axes."
     )
-    curves = [markdown(find_curves(study.figures, study.scores, axis)) for axis in (TREE, "learning_rate", BAGS)]
+    curves = markdown(find_curves(study.figures, study.scores))
     parts = [words, markdown(effects)] if effects else []
-    return "\n\n".join([*parts, "Mean score of all settings of a value after as many rounds:", *curves])
+    return "\n\n".join([*parts, "Mean score of every setting after as many rounds:", curves])
 
 
 def describe_problem(problem: Problem) -> Row:
@@ -232,6 +231,7 @@ def describe_problem(problem: Problem) -> Row:
     counts = np.bincount(load_rows(problem.name)[1])
     return {
         "problem": problem.name,
+        "family": problem.family,
         "rows": problem.n_rows,
         "features": problem.n_features,
         "classes": problem.n_classes,

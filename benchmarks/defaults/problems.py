@@ -1,19 +1,21 @@
 """Problems. In: a name. Out: its rows, its classes, and folds of them, the same for every run.
 
-Bundled data sets, words as their codes, and families of `make_imbalanced`. Connect-4 is not among them: it is no
-bundled set. It was looked at before, see docs/decisions/0007-defaults.md.
+Three families: bundled data sets, words as their codes; problems of `make_imbalanced`; and tables of KEEL that are none
+of the paper's, most of them made imbalanced. Connect-4 is not among them: it is no bundled set. It was looked at
+before, see docs/decisions/0007-defaults.md.
 """
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
+from benchmarks.defaults import keel
 from comboost.datasets import load_dataset, make_imbalanced
 
 Rows = tuple[NDArray[np.float64], NDArray[np.intp]]
@@ -42,8 +44,9 @@ def one_small(n_classes: int, imbalance: float) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Problem:
-    """What all problems share: a name, sizes, rows."""
+    """What all problems share: a family, a name, sizes, rows."""
 
+    family: ClassVar[str]
     name: str
     n_rows: int
     n_features: int
@@ -64,6 +67,10 @@ class Problem:
         """Rows that a fit gets to see."""
         return round(self.n_rows * (0.8 if self.size == SMALL else 1 - HELD_OUT))
 
+    def random(self) -> np.random.RandomState:
+        """Random numbers that the name seeds."""
+        return np.random.RandomState(zlib.crc32(self.name.encode()))
+
     def make(self) -> tuple[Any, Any]:
         """X and y, classes as they are."""
         raise NotImplementedError
@@ -72,6 +79,8 @@ class Problem:
 @dataclass(frozen=True)
 class Bundled(Problem):
     """A data set that comes with comboost."""
+
+    family = "bundled"
 
     def make(self) -> tuple[Any, Any]:
         """X and y."""
@@ -82,6 +91,7 @@ class Bundled(Problem):
 class Synthetic(Problem):
     """A problem of `make_imbalanced`, whose name seeds it: one that is changed needs another name."""
 
+    family = "synthetic"
     n_informative: int
     imbalance: float  # the largest class by the smallest
     sizes: Callable[[int, float], NDArray[np.float64]] = geometric
@@ -92,7 +102,7 @@ class Synthetic(Problem):
 
     def make(self) -> tuple[Any, Any]:
         """X and y."""
-        random = np.random.RandomState(zlib.crc32(self.name.encode()))
+        random = self.random()
         shares = self.sizes(self.n_classes, self.imbalance)
         X, y = make_imbalanced(
             self.n_rows,
@@ -109,6 +119,21 @@ class Synthetic(Problem):
         return (X if self.step == 0 else np.rint(X / self.step) * self.step), y
 
 
+@dataclass(frozen=True)
+class Keel(Problem):
+    """A table of KEEL, whose name seeds which rows are left out of it."""
+
+    family = "keel"
+    imbalance: float = 1.0  # the largest class by the smallest, all cut to the smallest before; 1 leaves it as it is
+
+    def make(self) -> tuple[Any, Any]:
+        """X and y."""
+        X, y = keel.read_table(self.name.removeprefix("keel-"))
+        rows = keel.leave_rows(y, self.imbalance, self.random())
+        return X[rows], y[rows]
+
+
+FAMILIES = tuple(kind.family for kind in (Bundled, Synthetic, Keel))
 BUNDLED = (
     Bundled("new-thyroid", 215, 5, 3),
     Bundled("balance", 625, 4, 3),
@@ -146,22 +171,59 @@ SYNTHETIC = (
     Synthetic("100000-3-1000", 100_000, 20, 3, 8, 1_000, n_clusters=8, noise=0.02),
     Synthetic("100000-8-30", 100_000, 40, 8, 15, 30, n_clusters=3, noise=0.1),
 )
+# With the imbalance that leaving rows out makes.
+KEEL = (
+    Keel("keel-wine", 92, 13, 3, 3),
+    Keel("keel-tae", 151, 5, 3),
+    Keel("keel-hayes-roth", 160, 4, 3),
+    Keel("keel-led7digit", 190, 7, 10, 5),
+    Keel("keel-movement_libras", 221, 90, 15, 3),
+    Keel("keel-bupa", 345, 6, 2),
+    Keel("keel-vehicle", 374, 18, 4, 8),
+    Keel("keel-vowel", 473, 13, 11, 6),
+    Keel("keel-pima", 768, 8, 2),
+    Keel("keel-segment", 814, 19, 7, 20),
+    Keel("keel-tic-tac-toe", 958, 9, 2),
+    Keel("keel-german", 1000, 20, 2),
+    Keel("keel-splice", 1343, 60, 3, 4),
+    Keel("keel-contraceptive", 1473, 9, 3),
+    Keel("keel-chess", 1680, 36, 2, 10),
+    Keel("keel-texture", 1692, 40, 11, 30),
+    Keel("keel-optdigits", 1887, 64, 10, 20),
+    Keel("keel-spambase", 2174, 57, 2, 5),
+    Keel("keel-banana", 2851, 2, 2, 5),
+    Keel("keel-penbased", 3085, 16, 10, 40),
+    Keel("keel-twonorm", 3820, 20, 2, 30),
+    Keel("keel-ring", 4030, 20, 2, 10),
+    Keel("keel-phoneme", 5404, 5, 2),
+    Keel("keel-letter", 6211, 16, 26, 20),
+    Keel("keel-marketing", 6876, 13, 9),
+    Keel("keel-magic", 7357, 10, 2, 10),
+)
 PROBLEMS: dict[str, Problem] = {
-    problem.name: problem for problem in sorted((*BUNDLED, *SYNTHETIC), key=lambda problem: problem.n_rows)
+    problem.name: problem for problem in sorted((*BUNDLED, *SYNTHETIC, *KEEL), key=lambda problem: problem.n_rows)
 }
 
 
-def pick_problems(sizes: Iterable[str]) -> list[Problem]:
-    """The problems of these sizes, or all of them."""
-    sizes = set(sizes)
-    return [problem for problem in PROBLEMS.values() if not sizes or problem.size in sizes]
+def pick_problems(sizes: Collection[str] = (), families: Collection[str] = ()) -> list[Problem]:
+    """The problems of these sizes and families; nothing picks all."""
+    return [
+        problem
+        for problem in PROBLEMS.values()
+        if (not sizes or problem.size in sizes) and (not families or problem.family in families)
+    ]
 
 
 @lru_cache(maxsize=2)
 def load_rows(name: str) -> Rows:
     """X and y of a problem, classes as numbers from 0."""
-    X, y = PROBLEMS[name].make()
-    return X, np.unique(y, return_inverse=True)[1]
+    problem = PROBLEMS[name]
+    X, y = problem.make()
+    classes, y = np.unique(y, return_inverse=True)
+    # Sizes are written down so that nobody has to read all tables to sort them; a wrong one would mislead quietly.
+    if (*X.shape, len(classes)) != (problem.n_rows, problem.n_features, problem.n_classes):
+        raise ValueError(f"{name} has {X.shape[0]} rows, {X.shape[1]} features and {len(classes)} classes.")
+    return X, y
 
 
 @lru_cache(maxsize=2)

@@ -7,25 +7,26 @@ rounds must be a checkpoint; a rule for which that does not hold is named as lef
 from collections.abc import Callable
 from math import log2, sqrt
 
-from benchmarks.defaults.grid import BY_DEPTH
+from benchmarks.defaults.grid import CENTRE
 from benchmarks.defaults.settings import Setting
 
 Rule = Callable[[int, int], tuple[Setting, int]]
 
 
-def depth_for(n_rows: int, n_classes: int) -> int:
-    """The depth of a tree with about √(rows · classes)/8 leaves, of those in the grid."""
-    return min(max(round(log2(sqrt(n_rows * n_classes) / 8)), 3), 6)
+def depth_for(n_rows: int, n_classes: int, divisor: int) -> int:
+    """The depth of a tree with about √(rows · classes)/divisor leaves, of those in the grid."""
+    return min(max(round(log2(sqrt(n_rows * n_classes) / divisor)), 3), 6)
 
 
-def deeper_for_more_rows_and_classes(n_rounds: int) -> Rule:
-    return lambda n_rows, n_classes: (
-        {**BY_DEPTH, "max_depth": depth_for(n_rows, n_classes), "smoothing": 5.0},
-        n_rounds,
-    )
+def deeper_for_more_rows_and_classes(divisor: int, n_rounds: int) -> Rule:
+    return lambda n_rows, n_classes: ({**CENTRE, "max_depth": depth_for(n_rows, n_classes, divisor)}, n_rounds)
 
 
+# The depth "auto" divides by 8: would trees of twice or half the leaves be better?
 RULES: dict[str, Rule] = {
-    f"smoothing 5, depth for √(rows · classes)/8 leaves, {n_rounds} rounds": deeper_for_more_rows_and_classes(n_rounds)
-    for n_rounds in (100, 150, 200, 300)
+    f"depth for √(rows · classes)/{divisor} leaves; {n_rounds} rounds": deeper_for_more_rows_and_classes(
+        divisor, n_rounds
+    )
+    for divisor in (4, 16)
+    for n_rounds in (100, 200, 300, 500)
 }

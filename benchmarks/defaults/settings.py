@@ -22,7 +22,10 @@ SHORT = {
     "min_samples_leaf": "rows",
     "min_weight_fraction_leaf": "floor",
     "max_features": "features",
+    "max_thresholds": "thresholds",
+    "max_bins": "bins",
 }
+NONE = {"max_thresholds": "all"}  # what None means, where a name has to say it
 
 
 def cross(base: Setting, **axes: Sequence[Any]) -> list[Setting]:
@@ -36,19 +39,18 @@ def vary(base: Setting, **axes: Sequence[Any]) -> list[Setting]:
 
 
 def name_of(setting: Setting) -> str:
-    """All values in one line; a value of None is left out."""
-    return ", ".join(describe(axis, value) for axis, value in setting.items() if value is not None)
+    """All values in one line; a value of None is left out, unless it has a word."""
+    return ", ".join(describe(axis, value) for axis, value in setting.items() if value is not None or axis in NONE)
 
 
 def describe(axis: str, value: Any) -> str:
     """A value with the short name of its axis."""
-    return f"{SHORT.get(axis, axis)} {value}".strip()
+    return f"{SHORT.get(axis, axis)} {NONE.get(axis, 'unlimited') if value is None else value}".strip()
 
 
 def difference_from(base: Setting, setting: Setting) -> str:
     """What a setting does differently, in one line."""
-    axes = [axis for axis in setting if setting[axis] != base.get(axis)]
-    words = [describe(axis, "unlimited" if setting[axis] is None else setting[axis]) for axis in axes]
+    words = [describe(axis, value) for axis, value in setting.items() if value != base.get(axis)]
     return ", ".join(words) or "as the centre"
 
 
