@@ -2,10 +2,10 @@
 
 from benchmarks.speed.binning import BinningCase
 from benchmarks.speed.contest import Case
-from benchmarks.speed.fits import MemoryCase, SmallFitCase
+from benchmarks.speed.fits import ManyClassesCase, MemoryCase, SmallFitCase
 from benchmarks.speed.prediction import ManyRowsCase, SingleRowCase, Training
 from benchmarks.speed.problems import Problem
-from benchmarks.speed.rounds import GrowthCase, LimitCase, RoundsCase, ThreadsCase
+from benchmarks.speed.rounds import GrowthCase, LimitCase, RoundsCase, ThreadsCase, VotesCase
 from benchmarks.speed.verdicts import Target
 
 LARGE = {
@@ -33,5 +33,11 @@ CASES: tuple[Case, ...] = (
     GrowthCase("growth-rows", (BASE, Problem(200_000, 50, 5)), DOUBLED),
     GrowthCase("growth-features", (BASE, Problem(100_000, 100, 5)), DOUBLED),
     GrowthCase("growth-classes", (BASE, Problem(100_000, 50, 10), Problem(100_000, 50, 20)), Target("≤", 2)),
+    *(
+        VotesCase(f"votes-{shape}-depth-{depth}", LARGE[shape], depth, Target("≤", 1.25))
+        for shape in ("200k-50-5", "100k-28-26")
+        for depth in (3, 6)
+    ),
+    ManyClassesCase("memory-classes", Problem(50_000, 22, 1_000), 3, 2048, Target("≤", 1)),
     *(LimitCase(f"limit-{shape}", problem, Target("≤", 2)) for shape, problem in LARGE.items()),
 )

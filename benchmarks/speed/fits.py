@@ -7,7 +7,7 @@ from itertools import product
 from benchmarks.speed.checks import learning_of
 from benchmarks.speed.contest import MILLI, Plan, hold
 from benchmarks.speed.footprint import Footprint, footprint_of
-from benchmarks.speed.libraries import OURS, PEERS, AdaBoost, Library
+from benchmarks.speed.libraries import OURS, PEERS, AdaBoost, ConfusionBoosting, Library
 from benchmarks.speed.measuring import take_turns, timed
 from benchmarks.speed.problems import Problem
 from benchmarks.speed.verdicts import Figure, Outcome, Target, against_best, compare, open_outcome
@@ -81,4 +81,29 @@ class MemoryCase:
             mebibytes = footprint.over_input / 2**20
             outcome.figures.append(Figure(name, mebibytes, library.settings, footprint.learning))
         outcome.verdicts.append(against_best(outcome, self.target, OURS.name))
+        return outcome
+
+
+@dataclass(frozen=True)
+class ManyClassesCase:
+    """Peak memory of a fit with many classes, its input and the Python around it included, beside a limit."""
+
+    name: str
+    problem: Problem
+    n_rounds: int
+    limit: float  # MiB
+    target: Target
+
+    def title(self, plan: Plan) -> str:
+        """What is measured."""
+        return f"peak memory, {self.problem.name}, {self.n_rounds} rounds"
+
+    def run(self, plan: Plan) -> Outcome:
+        """Fit in a fresh process; a plan with fewer rows would have too few of every class."""
+        outcome = Outcome("MiB")
+        footprint = footprint_of(ConfusionBoosting(), self.problem, self.n_rounds, plan.n_threads)
+        outcome.raw[ConfusionBoosting.name] = asdict(footprint)
+        outcome.figures.append(Figure(ConfusionBoosting.name, footprint.peak / 2**20, {}, footprint.learning))
+        limit = Figure(f"{self.limit:.0f} MiB", self.limit)
+        outcome.verdicts.append(compare(f"peak / {limit.name}", self.target, outcome.figures[0], limit))
         return outcome

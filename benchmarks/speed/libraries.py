@@ -92,6 +92,7 @@ class Comboost(Library):
 
     name = "comboost"
     module = "comboost"
+    estimator = "CoMBoClassifier"
 
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
         """Codes, (n_features, n_samples)."""
@@ -104,10 +105,11 @@ class Comboost(Library):
 
     def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
         """Fit, with a callback of scikit-learn's kind."""
-        from comboost import CoMBoClassifier
+        import comboost
         from comboost._boosting.callbacks import RoundCounter
 
-        model = CoMBoClassifier(n_estimators=n_rounds, max_depth=MAX_DEPTH, max_bins=MAX_BINS, n_jobs=n_threads)
+        settings = {"max_depth": MAX_DEPTH, "max_bins": MAX_BINS, **self.settings}
+        model = getattr(comboost, self.estimator)(n_estimators=n_rounds, n_jobs=n_threads, **settings)
         if on_round is not None:
             model.set_callbacks(RoundCounter(lambda n_done: on_round()))
         return model.fit(*data)
@@ -120,6 +122,13 @@ class Comboost(Library):
     def n_rounds(self, model: Any) -> int:
         """Rounds kept."""
         return model.n_iter_
+
+
+class ConfusionBoosting(Comboost):
+    """Ours, with votes for every class."""
+
+    name = "comboost, votes for every class"
+    estimator = "ConfusionBoostingClassifier"
 
 
 class LightGBM(Library):
@@ -368,7 +377,7 @@ class AdaBoost(Library):
 
 OURS = Comboost
 PEERS: tuple[type[Library], ...] = (LightGBM, QuantisedLightGBM, XGBoost, CatBoost, HistGradientBoosting)
-ALL: tuple[type[Library], ...] = (OURS, *PEERS, AdaBoost)
+ALL: tuple[type[Library], ...] = (OURS, ConfusionBoosting, *PEERS, AdaBoost)
 
 
 def by_name(name: str) -> type[Library]:

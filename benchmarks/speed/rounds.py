@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.speed.checks import learning_of
 from benchmarks.speed.contest import MILLI, Plan
-from benchmarks.speed.libraries import OURS, PEERS, Library
+from benchmarks.speed.libraries import OURS, PEERS, ConfusionBoosting, Library
 from benchmarks.speed.limit import counted_rows, time_bare_loop
 from benchmarks.speed.measuring import Rounds, fastest, probe_rounds, rounds_of, take_turns
 from benchmarks.speed.native import build_bare_histogram
@@ -31,10 +31,10 @@ class Racer:
     model: Any = None
 
     @classmethod
-    def enter(cls, kind: type[Library], problem: Problem, n_threads: int) -> "Racer":
-        """Prepare the data and take the fastest of the variants."""
+    def enter(cls, kind: type[Library], problem: Problem, n_threads: int, **changed: Any) -> "Racer":
+        """Prepare the data and take the fastest of the variants, with these settings changed."""
         data = kind().prepare(*problem.load(), n_threads)
-        variants = [kind(settings) for settings in kind.training_variants]
+        variants = [kind({**settings, **changed}) for settings in kind.training_variants]
         library = fastest(variants, lambda variant: probe_rounds(variant, data, n_threads))
         return cls(library, problem, n_threads, data, rounds_of(library))
 
@@ -97,6 +97,30 @@ class ThreadsCase:
         problem = plan.scale(self.problem)
         race(outcome, {name: Racer.enter(OURS, problem, n) for name, n in ((one, 1), (two, 2))}, plan)
         outcome.verdicts.append(compare(f"{one} / {two}", self.target, outcome.figure(one), outcome.figure(two)))
+        return outcome
+
+
+@dataclass(frozen=True)
+class VotesCase:
+    """Our time per round with votes for every class beside that with votes for one, at the same depth and bins."""
+
+    name: str
+    problem: Problem
+    max_depth: int
+    target: Target
+
+    def title(self, plan: Plan) -> str:
+        """What is measured."""
+        return f"votes for every class, depth {self.max_depth}, {plan.scale(self.problem).name}"
+
+    def run(self, plan: Plan) -> Outcome:
+        """Race ours against itself."""
+        outcome = Outcome(UNIT)
+        entry = plan.scale(self.problem), plan.n_threads
+        kinds = (ConfusionBoosting, OURS)
+        race(outcome, {kind.name: Racer.enter(kind, *entry, max_depth=self.max_depth) for kind in kinds}, plan)
+        figures = [outcome.figure(kind.name) for kind in kinds]
+        outcome.verdicts.append(compare("every class / one class", self.target, *figures))
         return outcome
 
 

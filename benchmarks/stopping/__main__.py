@@ -4,6 +4,7 @@ In: the bundled data sets, 2 × 5 folds. Out: by how much balanced accuracy and 
 on the test folds, in hundredths, and the share of the CPU time; averages over the folds, with standard errors over all.
 """
 
+import argparse
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,13 +13,14 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from comboost import AdaBoostMMClassifier, CoMBoClassifier
+from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost.datasets import load_dataset
 from comboost.metrics import confusion_norm_loss
 
 PROBLEMS = ("new_thyroid", "balance", "car", "nursery_s", "glass", "ecoli", "yeast", "satimage")
 FOLDS = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
 BOOSTERS: dict[str, Callable[[], Any]] = {
+    "ConfusionBoosting, defaults": ConfusionBoostingClassifier,
     "CoMBo, defaults": CoMBoClassifier,
     "CoMBo, depth 6, learning rate 0.1": lambda: CoMBoClassifier(max_depth=6, learning_rate=0.1),
     "AdaBoost.MM, defaults": AdaBoostMMClassifier,
@@ -56,8 +58,10 @@ def measure(model: Any, X: Any, y: Any, X_test: Any, y_test: Any) -> tuple[float
 
 
 def main() -> None:
-    for name, make in BOOSTERS.items():
-        found = {problem: np.array(list(differences(make, problem))) for problem in PROBLEMS}
+    parser = argparse.ArgumentParser("python -m benchmarks.stopping")
+    parser.add_argument("--booster", action="append", choices=BOOSTERS, help="this one alone; may be repeated")
+    for name in parser.parse_args().booster or BOOSTERS:
+        found = {problem: np.array(list(differences(BOOSTERS[name], problem))) for problem in PROBLEMS}
         print(f"\n{name}\n")
         print(f"| | {' | '.join(f'{stop}: {column}' for stop in STOPPED for column in COLUMNS)} |")
         print("|---" * (1 + len(STOPPED) * len(COLUMNS)) + "|")
