@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from models import ALGORITHMS, everything, learned_arrays, model_bytes
+from models import ALGORITHMS, CLASSIFIERS, everything, learned_arrays, model_bytes
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
@@ -15,8 +15,15 @@ LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2, max_f
 NAMES = np.array(["ash", "elm", "fir"])
 HAS_CALLBACKS = callbacks.CallbackSupportMixin is not FallbackSupportMixin
 
+#: Every algorithm with every weak learner that it takes; only trees vote for every class.
+BOOSTERS = [(algorithm, learner) for algorithm in ALGORITHMS for learner in LEARNERS] + [("votes", "tree")]
+KINDS = [(algorithm, learner) for algorithm, learner in BOOSTERS if algorithm != "mm"]
+
 for_both = pytest.mark.parametrize("algorithm", ALGORITHMS)
+for_all = pytest.mark.parametrize("algorithm", CLASSIFIERS)
 for_learners = pytest.mark.parametrize("learner", LEARNERS)
+for_boosters = pytest.mark.parametrize(("algorithm", "learner"), BOOSTERS)
+for_kinds = pytest.mark.parametrize(("algorithm", "learner"), KINDS)
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn has callbacks from 1.9 on")
 
 
@@ -62,8 +69,9 @@ SELF_ENDING = {
 
 
 def make_booster(algorithm="combo", learner="tree", **parameters):
-    """A booster of one kind of weak learner, always with the same seed."""
-    return ALGORITHMS[algorithm](**({"estimator": LEARNERS[learner], "random_state": 0} | parameters))
+    """A booster of one algorithm and weak learner, always with the same seed."""
+    weak = {} if algorithm == "votes" else {"estimator": LEARNERS[learner]}
+    return CLASSIFIERS[algorithm](**(weak | {"random_state": 0} | parameters))
 
 
 def learned_bits(model, X=None):

@@ -308,6 +308,11 @@ def vote_problems(*, fixed=None, **kinds):
     )
 
 
+def any_problems(**kinds):
+    """Draw problems of all three algorithms."""
+    return problems(**kinds) | vote_problems(**kinds)
+
+
 @st.composite
 def many_class_problems(draw, n_classes, *, max_rounds=2):
     """Draw a problem of so many classes that most have one row; few bins, since the twin is slow."""

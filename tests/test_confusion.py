@@ -207,24 +207,29 @@ def test_rounds_in_steps_are_the_same_model(loss, max_leaf_nodes):
     assert everything(in_steps) == everything(at_once)
 
 
-def test_warm_start_with_another_smoothing_is_refused():
-    model = make(warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match="smoothing changed since the earlier fit"):
-        model.set_params(smoothing=2.0, n_estimators=10).fit(X, Y)
+@pytest.mark.parametrize("n_classes", [MAX_PAIRED, MAX_PAIRED + 1])
+def test_first_votes_follow_from_the_rows_of_a_leaf_on_both_sides_of_the_switch(n_classes):
+    """Of n_l rows of class l in a leaf, all classes being equally frequent.
 
-
-def test_many_classes_switch_to_sums_per_class_without_a_break_in_quality():
-    """At the switch both kinds of votes learn about the same: the loss of the one is near that of the other."""
+    Before any vote a mistake costs the same for every class that it may be taken for: A(l,j) = n_l + λ, up to a factor.
+    Pairs: Σ A(l,j)·x_j/x_l is smallest where x_l² is proportional to n_l + λ. Classes on their own: up to the same
+    factor, class l is pulled up by (K−1)·(n_l + λ) and pushed down by Σ_{j≠l} n_j + (K−1)·λ.
+    """
+    rate, smoothing = 0.3, 2.0
+    y = np.arange(12 * n_classes) % n_classes
     random = np.random.default_rng(0)
-    losses = {}
-    for n_classes in (MAX_PAIRED, MAX_PAIRED + 1):
-        y = np.arange(12 * n_classes) % n_classes
-        centres = random.normal(size=(n_classes, 6))
-        rows = centres[y] + 0.1 * random.normal(size=(len(y), 6))
-        model = make(n_estimators=10, learning_rate=0.3).fit(rows, y)
-        losses[n_classes] = model.loss_curve_[-1] / (n_classes * np.log2(n_classes))
-    first, second = losses.values()
-    assert second == pytest.approx(first, rel=0.25)
+    rows = random.normal(size=(n_classes, 6))[y] + 0.5 * random.normal(size=(len(y), 6))
+    model = make(n_estimators=1, max_depth=3, learning_rate=rate, smoothing=smoothing).fit(rows, y)
+    votes, leaves = np.unique(model.decision_function(rows), axis=0, return_inverse=True)
+    assert len(votes) == n_leaves(model)[0] > 2
+    for leaf, vote in enumerate(votes):
+        counts = np.bincount(y[leaves == leaf], minlength=n_classes)
+        if n_classes <= MAX_PAIRED:
+            steps = rate / 2 * np.log(counts + smoothing)
+        else:
+            pulls, pushes = (n_classes - 1) * (counts + smoothing), counts.sum() - counts + (n_classes - 1) * smoothing
+            steps = rate / 2 * (1 - rate / 2) * np.log(pulls / pushes)
+        np.testing.assert_allclose(vote, steps - steps.mean(), rtol=1e-5, atol=1e-6)
 
 
 def test_norm_stays_below_the_loss_on_real_rows():

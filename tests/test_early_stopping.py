@@ -8,14 +8,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from boosters import (
-    LEARNERS,
+    KINDS,
     NAMES,
     Stage,
     StopAfter,
     all_bits,
     best_round,
-    for_both,
-    for_learners,
+    for_all,
+    for_boosters,
+    for_kinds,
     learned_bits,
     make_booster,
     make_named_rows,
@@ -25,13 +26,13 @@ from boosters import (
 )
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from models import ALGORITHMS, booster_for
+from models import CLASSIFIERS, booster_for
 from scipy.sparse import csr_array, csr_matrix
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, make_scorer
 from sklearn.utils.validation import check_is_fitted
-from strategies import problems
+from strategies import any_problems
 
 from comboost import CoMBoClassifier
 from comboost.datasets import load_yeast
@@ -40,6 +41,7 @@ from comboost.metrics import balanced_log_loss, get_scorer
 COUNTED = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
 EXACT = [None, "neg_confusion_norm", "g_mean", "min_recall"]
 STILL = "tells none of them apart"
+SCALES = {"combo": 0.5, "mm": 0.5, "votes": 1.0}  # of the votes whose softmax is judged by default
 
 # Of few rows, a score may well be the same after every round.
 may_stand_still = pytest.mark.filterwarnings(f"ignore:.*{STILL}:UserWarning")
@@ -64,9 +66,10 @@ def stages_of(model, X):
     return [Stage(model.classes_, *said) for said in zip(*staged, strict=True)]
 
 
-def losses_of(stages, y):
+def losses_of(stages, y, algorithm="combo"):
     """What the votes of every stage lose: the default score, and what decides between equal ones."""
-    return [balanced_log_loss(y, softmax(stage.votes / 2, axis=1), labels=stage.classes) for stage in stages]
+    scale = SCALES[algorithm]
+    return [balanced_log_loss(y, softmax(scale * stage.votes, axis=1), labels=stage.classes) for stage in stages]
 
 
 def follow(scores, losses, n_iter_no_change, tol):
@@ -96,8 +99,7 @@ class Witness:
 # Which round is kept
 
 
-@for_both
-@for_learners
+@for_boosters
 @pytest.mark.parametrize("scoring", [None, "neg_log_loss"])
 def test_kept_model_is_the_plain_fit_of_as_many_rounds(rows, algorithm, learner, scoring):
     model = fit_early(rows, algorithm, learner, scoring=scoring, n_estimators=80, n_iter_no_change=5)
@@ -107,7 +109,7 @@ def test_kept_model_is_the_plain_fit_of_as_many_rounds(rows, algorithm, learner,
 
 
 @may_stand_still
-@given(problem=problems(missing=True, categories=True), data=st.data())
+@given(problem=any_problems(missing=True, categories=True), data=st.data())
 @settings(max_examples=40)
 def test_kept_model_of_any_problem_is_the_plain_fit_of_as_many_rounds(problem, data):
     X_val, y_val, _ = data.draw(validation_rows(problem))
@@ -118,8 +120,7 @@ def test_kept_model_of_any_problem_is_the_plain_fit_of_as_many_rounds(problem, d
     assert learned_bits(model, problem.X) == learned_bits(plain, problem.X)
 
 
-@for_both
-@for_learners
+@for_boosters
 @pytest.mark.parametrize("weighted", [False, True])
 def test_model_kept_of_rows_held_out_is_the_plain_fit_of_the_others(rows, algorithm, learner, weighted):
     X, y, *_ = rows
@@ -140,10 +141,10 @@ def held_out(booster, X, y, sample_weight=None):
     return witness.seen[0][1]
 
 
-@pytest.fixture(scope="module", params=LEARNERS)
+@pytest.fixture(scope="module", params=KINDS, ids="-".join)
 def staged_rounds(rows, request):
-    """A weak learner, and the stages of its 15 rounds on the validation rows."""
-    plain = make_booster(learner=request.param, n_estimators=15).fit(*rows[:2])
+    """An algorithm and a weak learner, and the stages of its 15 rounds on the validation rows."""
+    plain = make_booster(*request.param, n_estimators=15).fit(*rows[:2])
     assert plain.stop_reason_ == "n_estimators"
     return request.param, stages_of(plain, rows[2])
 
@@ -156,15 +157,15 @@ def staged_rounds(rows, request):
 )
 @settings(max_examples=25)
 def test_round_kept_is_the_best_by_brute_force(rows, staged_rounds, scoring, n_iter_no_change, tol):
-    learner, stages = staged_rounds
-    losses = losses_of(stages, rows[3])
+    kind, stages = staged_rounds
+    losses = losses_of(stages, rows[3], kind[0])
     scores = [
         -loss if scoring is None else get_scorer(scoring)(stage, *rows[2:])
         for stage, loss in zip(stages, losses, strict=True)
     ]
     n_tried, best = follow(np.round(scores, 12).tolist(), losses, n_iter_no_change, tol)
     patience = {"n_iter_no_change": n_iter_no_change, "tol": tol}
-    model = fit_early(rows, learner=learner, n_estimators=15, scoring=scoring, **patience)
+    model = fit_early(rows, *kind, n_estimators=15, scoring=scoring, **patience)
     assert (len(model.validation_curve_), model.n_iter_) == (n_tried, best)
     assert model.stop_reason_ == ("early_stopping" if n_tried < 15 else "n_estimators")
 
@@ -197,8 +198,7 @@ def test_rounds_end_when_none_is_better_by_more_than_the_tolerance(
 # Scores that stand still
 
 
-@for_both
-@for_learners
+@for_boosters
 @pytest.mark.parametrize("score", [0.0, float("-inf")])
 def test_score_that_is_always_the_same_leaves_the_choice_to_the_default_with_a_warning(rows, algorithm, learner, score):
     options = {"n_estimators": 60, "n_iter_no_change": 4}
@@ -251,8 +251,8 @@ SCORINGS = {
 
 @pytest.mark.parametrize("name", SCORINGS)
 def test_curve_holds_what_the_scorer_says_of_every_stage(rows, staged_rounds, name):
-    learner, stages = staged_rounds
-    model = fit_early(rows, learner=learner, scoring=SCORINGS[name], n_estimators=5, n_iter_no_change=5)
+    kind, stages = staged_rounds
+    model = fit_early(rows, *kind, scoring=SCORINGS[name], n_estimators=5, n_iter_no_change=5)
     scorer = get_scorer(SCORINGS[name])
     expected = [scorer(stage, *rows[2:]) for stage in stages[:5]]
     np.testing.assert_allclose(model.validation_curve_, expected, rtol=0, atol=1e-12 if name in COUNTED else 0)
@@ -260,38 +260,43 @@ def test_curve_holds_what_the_scorer_says_of_every_stage(rows, staged_rounds, na
 
 @pytest.mark.parametrize("name", [*COUNTED, "mauc", "neg_log_loss"])
 def test_curve_holds_what_the_scorer_says_of_weighted_rows(rows, staged_rounds, name):
-    learner, stages = staged_rounds
+    kind, stages = staged_rounds
     weights = np.random.default_rng(5).uniform(0.1, 3, size=len(rows[3]))
     options = {"scoring": name, "n_estimators": 5, "n_iter_no_change": 5, "sample_weight_val": weights}
-    model = fit_early(rows, learner=learner, **options)
+    model = fit_early(rows, *kind, **options)
     expected = [get_scorer(name)(stage, *rows[2:], sample_weight=weights) for stage in stages[:5]]
     np.testing.assert_allclose(model.validation_curve_, expected, rtol=0, atol=1e-7 if name in COUNTED else 0)
 
 
-@for_both
-def test_scoring_defaults_to_minus_the_balanced_log_loss_of_the_softmax_of_half_the_votes(rows, algorithm):
+@for_all
+def test_scoring_defaults_to_minus_the_balanced_log_loss_of_the_softmax_of_scaled_votes(rows, algorithm):
     model = fit_early(rows, algorithm, n_estimators=10)
     plain = make_booster(algorithm, n_estimators=10).fit(*rows[:2])
-    expected = -np.array(losses_of(stages_of(plain, rows[2]), rows[3]))
+    expected = -np.array(losses_of(stages_of(plain, rows[2]), rows[3], algorithm))
     np.testing.assert_allclose(model.validation_curve_, expected, rtol=0, atol=2.0**-25)
 
 
-@for_learners
-def test_default_score_counts_weights_as_copies_of_rows(rows, learner):
+@for_kinds
+def test_default_score_counts_weights_as_copies_of_rows(rows, algorithm, learner):
     weights = np.random.default_rng(5).integers(1, 4, size=len(rows[3]))
-    model = fit_early(rows, learner=learner, n_estimators=5, sample_weight_val=weights)
+    model = fit_early(rows, algorithm, learner, n_estimators=5, sample_weight_val=weights)
     twice = [np.repeat(part, weights, axis=0) for part in rows[2:]]
-    expected = all_bits(fit_early((*rows[:2], *twice), learner=learner, n_estimators=5), rows[0])
+    expected = all_bits(fit_early((*rows[:2], *twice), algorithm, learner, n_estimators=5), rows[0])
     assert all_bits(model, rows[0]) == expected
 
 
-@for_both
-@for_learners
+def curves_of(model):
+    """What a model has of every round; leaves that vote for every class have no weights of rounds."""
+    names = ["estimator_weights_", "edges_", "loss_curve_", "bound_curve_"]
+    return [getattr(model, name) for name in names if hasattr(model, name)]
+
+
+@for_boosters
 def test_curve_has_all_rounds_tried_and_the_rest_those_kept(rows, algorithm, learner):
-    model = fit_early(rows, algorithm, learner, n_estimators=40, n_iter_no_change=3)
+    model = fit_early(rows, algorithm, learner, n_estimators=80, n_iter_no_change=3)
     assert model.stop_reason_ == "early_stopping"
     assert len(model.validation_curve_) == model.n_iter_ + 3
-    for curve in (model.estimator_weights_, model.edges_, model.loss_curve_, model.bound_curve_):
+    for curve in curves_of(model):
         assert curve.shape == (model.n_iter_,)
     assert len(list(model.staged_predict(rows[2]))) == model.n_iter_
     if learner == "estimator":
@@ -313,8 +318,7 @@ def test_last_round_that_learns_something_is_scored_too():
 # All rows once more
 
 
-@for_both
-@for_learners
+@for_boosters
 @pytest.mark.parametrize("weighted", [False, True])
 def test_refit_is_the_plain_fit_of_all_rows_for_as_many_rounds(rows, algorithm, learner, weighted):
     X, y, *_ = rows
@@ -353,15 +357,15 @@ def test_callbacks_see_the_rounds_that_are_validated_and_may_end_them(rows):
     sizes=st.lists(st.integers(1, 25), min_size=2, max_size=4),
     fraction=st.floats(0.01, 0.99),
     seed=st.integers(0, 2**31 - 1),
-    learner=st.sampled_from(list(LEARNERS)),
+    kind=st.sampled_from(KINDS),
 )
 @settings(max_examples=40)
-def test_every_class_validates_its_share_and_keeps_a_row(sizes, fraction, seed, learner):
+def test_every_class_validates_its_share_and_keeps_a_row(sizes, fraction, seed, kind):
     assume(max(sizes) > 1)
     y = np.repeat(np.arange(len(sizes)), sizes)
     X = np.arange(len(y), dtype=float)[:, np.newaxis]  # every row is its number
     witness = Witness()
-    booster = make_booster(learner=learner, early_stopping=True, scoring=witness, n_estimators=1, random_state=seed)
+    booster = make_booster(*kind, early_stopping=True, scoring=witness, n_estimators=1, random_state=seed)
     booster.set_params(validation_fraction=fraction).fit(X, y)
     _, X_held, y_held, _ = witness.seen[0]
     np.testing.assert_array_equal(y_held, y[X_held[:, 0].astype(int)])
@@ -372,10 +376,10 @@ def test_every_class_validates_its_share_and_keeps_a_row(sizes, fraction, seed, 
     assert booster.classes_.tolist() == list(range(len(sizes)))
 
 
-@for_learners
-def test_rows_held_out_are_the_same_for_the_same_seed(rows, learner):
+@for_kinds
+def test_rows_held_out_are_the_same_for_the_same_seed(rows, algorithm, learner):
     X, y, *_ = rows
-    booster = make_booster(learner=learner, early_stopping=True, validation_fraction=0.2, n_estimators=20)
+    booster = make_booster(algorithm, learner, early_stopping=True, validation_fraction=0.2, n_estimators=20)
     assert learned_bits(booster.fit(X, y), X) == learned_bits(booster.fit(X, y), X)
     np.testing.assert_array_equal(held_out(booster, X, y), held_out(booster, X, y))
 
@@ -422,7 +426,7 @@ def frame_booster(problem, **parameters):
 
 @may_stand_still
 @pytest.mark.parametrize("scoring", EXACT)
-@given(problem=problems(missing=True, categories=True), data=st.data())
+@given(problem=any_problems(missing=True, categories=True), data=st.data())
 @settings(max_examples=20)
 def test_order_of_training_and_validation_rows_changes_no_bit(scoring, problem, data):
     X_val, y_val, weights_val = data.draw(validation_rows(problem))
@@ -440,7 +444,7 @@ def test_order_of_training_and_validation_rows_changes_no_bit(scoring, problem, 
 
 @may_stand_still
 @pytest.mark.parametrize("scoring", EXACT)
-@given(problem=problems(missing=True, categories=True, wide=False), data=st.data())
+@given(problem=any_problems(missing=True, categories=True, wide=False), data=st.data())
 @settings(max_examples=20)
 def test_weight_two_is_the_validation_row_twice_and_weight_zero_is_no_row(scoring, problem, data):
     X_val, y_val, times = data.draw(validation_rows(problem))
@@ -452,7 +456,7 @@ def test_weight_two_is_the_validation_row_twice_and_weight_zero_is_no_row(scorin
     assert all_bits(booster.fit(X, problem.y, problem.sample_weight, *repeated)) == weighted
 
 
-@for_both
+@for_all
 @pytest.mark.parametrize("scoring", EXACT)
 def test_number_of_threads_changes_no_bit(algorithm, scoring):
     X, y = make_named_rows(6000, 2)
@@ -460,7 +464,7 @@ def test_number_of_threads_changes_no_bit(algorithm, scoring):
     X[::7, 2] = X_val[::5, 2] = np.nan
     early = {"early_stopping": True, "scoring": scoring, "n_estimators": 8, "n_iter_no_change": 3}
     models = {
-        all_bits(ALGORITHMS[algorithm](n_jobs=n_jobs, **early).fit(X, y, X_val=X_val, y_val=y_val))
+        all_bits(CLASSIFIERS[algorithm](n_jobs=n_jobs, **early).fit(X, y, X_val=X_val, y_val=y_val))
         for n_jobs in (1, 2, 7)
     }
     assert len(models) == 1
@@ -511,8 +515,8 @@ def test_scorer_gets_rows_held_out_in_the_container_of_the_others(rows, containe
         pd.testing.assert_frame_equal(held, table.loc[held.index])
 
 
-@for_learners
-def test_scorer_gets_a_model_of_the_rounds_so_far(rows, learner):
+@for_kinds
+def test_scorer_gets_a_model_of_the_rounds_so_far(rows, algorithm, learner):
     X, y, X_val, y_val = rows
     heard = []
 
@@ -521,7 +525,8 @@ def test_scorer_gets_a_model_of_the_rounds_so_far(rows, learner):
         heard.append((estimator.n_iter_, estimator.predict(X), estimator.predict(other), estimator.predict_proba(X)))
         return len(heard)
 
-    model = fit_early((as_pandas(X), y, as_pandas(X_val), y_val), learner=learner, scoring=listen, n_estimators=5)
+    named = as_pandas(X), y, as_pandas(X_val), y_val
+    model = fit_early(named, algorithm, learner, scoring=listen, n_estimators=5)
     for t, stage in enumerate(stages_of(model, as_pandas(X_val))):
         n_iter, elected, elected_again, shares = heard[t]
         assert n_iter == t + 1
@@ -542,10 +547,10 @@ def test_subclass_is_scored_by_what_it_answers_itself(rows):
     assert set(model.validation_curve_) == {float((y_val == model.classes_[0]).mean())}
 
 
-@for_learners
-def test_model_that_a_scorer_keeps_stays_as_it_was(rows, learner):
+@for_kinds
+def test_model_that_a_scorer_keeps_stays_as_it_was(rows, algorithm, learner):
     witness = Witness(range(5))
-    model = fit_early(rows, learner=learner, scoring=witness, n_estimators=5)
+    model = fit_early(rows, algorithm, learner, scoring=witness, n_estimators=5)
     for (kept, X_val, *_), stage in zip(witness.seen, stages_of(model, rows[2]), strict=True):
         np.testing.assert_array_equal(kept.decision_function(X_val), stage.votes)
 
@@ -554,8 +559,7 @@ def answers_of(model, *tables):
     """All that a scorer may ask a fitted model, in bytes."""
     check_is_fitted(model)
     asked = model.predict, model.predict_proba, model.predict_log_proba, model.decision_function
-    curves = model.estimator_weights_, model.edges_, model.loss_curve_, model.bound_curve_
-    said = model.classes_, model.feature_importances_, *curves, *(ask(X) for ask in asked for X in tables)
+    said = model.classes_, model.feature_importances_, *curves_of(model), *(ask(X) for ask in asked for X in tables)
     return model.n_iter_, [array.tobytes() for array in said]
 
 
@@ -580,13 +584,15 @@ class Inquirer:
         return str, ("a scorer",)  # what a pickle of the model holds in its place
 
 
-@for_learners
-@pytest.mark.parametrize(("proba", "two_classes"), [("softmax", False), ("votes", True)])
-def test_model_that_a_scorer_gets_answers_as_one_refitted_with_as_many_rounds(rows, learner, proba, two_classes):
+@for_kinds
+@pytest.mark.parametrize("two_classes", [False, True])
+def test_model_that_a_scorer_gets_answers_as_one_refitted_with_as_many_rounds(rows, algorithm, learner, two_classes):
     X, y, X_val, y_val = rows
     y, y_val = (y == "ash", y_val == "ash") if two_classes else (y, y_val)
     inquirer = Inquirer(rows, lambda booster: booster.fit(X, y))
-    booster = make_booster(learner=learner, early_stopping=True, scoring=inquirer, n_estimators=4, proba=proba)
+    booster = make_booster(algorithm, learner, early_stopping=True, scoring=inquirer, n_estimators=4)
+    if two_classes:
+        booster.set_params(**({"priors": "training"} if algorithm == "votes" else {"proba": "votes"}))
     booster.fit(X, y, X_val=X_val, y_val=y_val)
     assert len(inquirer.answers) == 4
     for of_model, of_pickle, of_refitted in inquirer.answers:
@@ -697,12 +703,12 @@ REFUSED = {
 }
 
 
-@for_learners
+@for_kinds
 @pytest.mark.parametrize("fitted", [False, True], ids=["new", "fitted"])
 @pytest.mark.parametrize("name", REFUSED)
-def test_refusal_says_why_and_leaves_the_estimator_as_it_was(rows, name, fitted, learner):
+def test_refusal_says_why_and_leaves_the_estimator_as_it_was(rows, name, fitted, algorithm, learner):
     parameters, give, message = REFUSED[name]
-    booster = make_booster(learner=learner, n_estimators=4)
+    booster = make_booster(algorithm, learner, n_estimators=4)
     if fitted:
         booster.fit(*rows[:2])
     booster.set_params(**parameters)

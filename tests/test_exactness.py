@@ -11,29 +11,30 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import booster_for, fit, model_bytes
-from strategies import problems
+from models import CLASSIFIERS, booster_for, fit, model_bytes
+from strategies import any_problems, problems, vote_problems
 from threadpoolctl import threadpool_limits
 
-from comboost import CoMBoClassifier, _core
+from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
 from comboost._boosting.loop import boost
 from comboost._engine.binning import bin_table
-from comboost._engine.rows import BinnedRows, Costs, Counted, quantise_below
+from comboost._engine.rows import BinnedRows, Costs, Counted, LeafPass, price_leaves, quantise_below
 from comboost._table.reading import TrainingSet, read_table
 
 FEW = settings(max_examples=60)  # of each of many laws
 MODEL_SCRIPT = """
 import hashlib, sys
 import numpy as np
-from comboost import CoMBoClassifier
+from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 
 random = np.random.default_rng(5)
 X = random.normal(size=(5000, 6))
 y = (X[:, :3] + random.normal(size=(5000, 3))).argmax(axis=1)
 
 def digest(n_jobs):
-    model = CoMBoClassifier(n_estimators=8, n_jobs=n_jobs).fit(X, y)
-    parts = (model._forest.nodes, model.estimator_weights_, model.loss_curve_, model.edges_)
+    models = [cls(n_estimators=8, n_jobs=n_jobs).fit(X, y) for cls in (CoMBoClassifier, ConfusionBoostingClassifier)]
+    parts = [part for model in models for part in (model._forest.nodes, model.loss_curve_, model.edges_)]
+    parts += [models[0].estimator_weights_, models[1]._forest.votes]
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 """
 
@@ -92,8 +93,20 @@ class BlockRows:
             return sum(losses), max(largest)
 
         exponent, loss, largest = quantise_below(bound, self.n_classes, vote, quantise)
-        roots = [block.start_tree(count=with_root) for block in self.blocks]
-        return Costs(exponent, loss, largest, sum(roots) if with_root else None)
+        return Costs(exponent, loss, largest, self.start_tree(count=with_root))
+
+    def advance_leaves(self, vote, objective, bound, *, with_root):
+        def quantise(vote, exponent):
+            passes = (block.quantise_leaves(objective, vote, exponent) for block in self.blocks)
+            losses, largest, log_losses = zip(*passes, strict=True)
+            return LeafPass(sum(losses), max(largest), sum(log_losses))
+
+        costs = price_leaves(bound, self.n_classes, vote, objective, quantise)
+        return costs._replace(root=self.start_tree(count=with_root))
+
+    def start_tree(self, *, count):
+        roots = [block.start_tree(count=count) for block in self.blocks]
+        return sum(roots) if count else None
 
     def split(self, splits, *, count):
         nodes, *_ = [block.divide(splits) for block in self.blocks]
@@ -108,16 +121,21 @@ class BlockRows:
     def measure(self, ballot):
         return sum(block.measure(ballot) for block in self.blocks)
 
+    def sum_leaves(self, tree, *, pairs):
+        return sum(block.sum_leaves(tree, pairs=pairs) for block in self.blocks)
+
 
 def fit_in_blocks(problem, cuts):
-    """What the classifier does, with the rows in blocks: nodes, weights, edges and losses."""
+    """What the classifier does, with the rows in blocks: nodes, votes, weights, edges and losses."""
     booster = booster_for(problem)
     raw = read_table(booster, problem.X, reset=True)
     data = TrainingSet.read(problem.y, problem.sample_weight, raw.shape[0])
     raw = raw if data.rows is None else raw.take(data.rows)
     _, _, bins, codes = bin_table(raw, booster.categorical_features, data.weights, booster.max_bins, 1, lambda _: None)
     n_classes = len(data.classes)
-    plan = booster._plan(raw.shape[0], data.classes, data.masses, 0, booster._seed(raw.shape[0], data.classes, None))
+    plan = booster._plan(
+        raw.shape[0], data.classes, data.masses, data.weight_shift, booster._seed(raw.shape[0], data.classes, None)
+    )
     learner = booster._tree_learner(bins, plan, None)
     blocks = [
         BinnedRows(
@@ -132,23 +150,24 @@ def fit_in_blocks(problem, cuts):
         for part in np.split(np.arange(len(data.labels)), cuts)
     ]
     history = boost(BlockRows(blocks, n_classes), learner, plan.voting, plan.parameters["n_estimators"])
-    return learner.forest(history.alphas).nodes.tobytes(), history.alphas, history.edges, history.losses
+    return bits_of(learner.forest(history.alphas)), history.edges, history.losses
+
+
+def bits_of(forest):
+    votes = np.empty(0) if forest.votes is None else forest.votes
+    return forest.nodes.tobytes(), forest.sets.tobytes(), votes.tobytes(), forest.weights.tobytes()
 
 
 @FEW
-@given(problem=problems() | problems(missing=True, categories=True), data=st.data())
+@given(problem=any_problems() | any_problems(missing=True, categories=True), data=st.data())
 def test_rows_in_blocks_give_the_same_bits(problem, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(problem.y)), max_size=4)))
     model = fit(problem)
-    whole = (
-        model._forest.nodes.tobytes(),
-        *(curve.tolist() for curve in (model.estimator_weights_, model.edges_, model.loss_curve_)),
-    )
-    assert fit_in_blocks(problem, cuts) == whole
+    assert fit_in_blocks(problem, cuts) == (bits_of(model._forest), model.edges_.tolist(), model.loss_curve_.tolist())
 
 
 @FEW
-@given(problem=problems() | problems(missing=True, categories=True))
+@given(problem=any_problems() | any_problems(missing=True, categories=True))
 def test_nodes_searched_by_rows_and_by_histograms_give_the_same_bits(problem):
     expected = model_bytes(fit(problem))
     for least in (0, 3, 10**9):  # always, from the second level on, never
@@ -158,7 +177,7 @@ def test_nodes_searched_by_rows_and_by_histograms_give_the_same_bits(problem):
 
 
 @FEW
-@given(problem=problems() | problems(missing=True, categories=True))
+@given(problem=any_problems() | any_problems(missing=True, categories=True))
 def test_narrow_and_wide_vectors_give_the_same_bits(problem):
     wide = model_bytes(fit(problem))
     _core.allow_wide_vectors(False)
@@ -168,16 +187,19 @@ def test_narrow_and_wide_vectors_give_the_same_bits(problem):
         _core.allow_wide_vectors(True)
 
 
+@pytest.mark.parametrize("algorithm", ["combo", "votes"])
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 9, 17, 33])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("min_samples_leaf", [1, 3])
-def test_vectors_and_threads_give_the_same_bits_for_any_number_of_classes(n_classes, weighted, min_samples_leaf):
+def test_vectors_and_threads_give_the_same_bits_for_any_number_of_classes(
+    algorithm, n_classes, weighted, min_samples_leaf
+):
     n_rows = 4200  # more than the 4096 that a thread takes at a time
     random = np.random.default_rng(n_classes)
     X = random.normal(size=(n_rows, 3))
     y = np.concatenate([np.arange(n_classes), random.integers(n_classes, size=n_rows - n_classes)])
     weights = random.uniform(size=n_rows) if weighted else None
-    booster = CoMBoClassifier(n_estimators=2, max_bins=60, min_samples_leaf=min_samples_leaf)
+    booster = CLASSIFIERS[algorithm](n_estimators=2, max_bins=60, min_samples_leaf=min_samples_leaf)
     models = set()
     for wide, n_jobs in ((True, 1), (True, 7), (False, 2)):
         _core.allow_wide_vectors(wide)
@@ -187,7 +209,7 @@ def test_vectors_and_threads_give_the_same_bits_for_any_number_of_classes(n_clas
 
 
 @FEW
-@given(problem=problems(weighted=False))
+@given(problem=problems(weighted=False) | vote_problems(weighted=False, fixed={"smoothing": 0.0}))
 def test_largest_weights_leave_the_sums_exact(problem):
     # Equal weights that add up to nearly 2^32 are the unweighted rows scaled up as far as they go.
     heaviest = dataclasses.replace(problem, sample_weight=np.full(len(problem.y), 2.0**1000))
@@ -215,9 +237,10 @@ def test_python_threads_at_once_give_the_same_bits(digest):
 def test_jobs_of_joblib_give_the_same_bits(backend):
     X = np.random.default_rng(0).normal(size=(500, 3))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
-    booster = CoMBoClassifier(n_estimators=5, n_jobs=2)
-    models = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(booster.fit)(X, y) for _ in range(4))
-    assert {model_bytes(model) for model in models} == {model_bytes(booster.fit(X, y))}
+    boosters = [cls(n_estimators=5, n_jobs=2) for cls in (CoMBoClassifier, ConfusionBoostingClassifier)]
+    jobs = (joblib.delayed(booster.fit)(X, y) for booster in 2 * boosters)
+    models = joblib.Parallel(n_jobs=2, backend=backend)(jobs)
+    assert [model_bytes(model) for model in models] == 2 * [model_bytes(booster.fit(X, y)) for booster in boosters]
 
 
 def test_limits_of_threads_hold():

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from boosters import all_bits, as_validation, for_learners, make_booster, make_rows, unchanged
+from boosters import all_bits, as_validation, for_all, for_kinds, make_booster, make_rows, unchanged
 from sklearn.tree import DecisionTreeClassifier
 
 from comboost._boosting.callbacks import HOOKS, NoCallback
@@ -88,41 +88,41 @@ def assert_fails(model, error, *rows):
 def make_model(request, table):
     """Makes boosters that are new, that have a model, or that have one and go on from it."""
 
-    def make(learner="tree", **parameters):
-        booster = make_booster(learner=learner, early_stopping=True, n_estimators=2, **parameters)
+    def make(algorithm, learner="tree", **parameters):
+        booster = make_booster(algorithm, learner, early_stopping=True, n_estimators=2, **parameters)
         booster.set_params(warm_start=request.param == "warm")
         return booster if request.param == "new" else booster.fit(*table)
 
     return make
 
 
-@for_learners
+@for_kinds
 @pytest.mark.parametrize("name", BAD_ROWS)
-def test_rows_that_cannot_be_read_leave_the_very_same_objects(make_model, table, learner, name):
-    assert_fails(make_model(learner), ValueError, *BAD_ROWS[name](*table))
+def test_rows_that_cannot_be_read_leave_the_very_same_objects(make_model, table, algorithm, learner, name):
+    assert_fails(make_model(algorithm, learner), ValueError, *BAD_ROWS[name](*table))
 
 
-@for_learners
+@for_kinds
 @pytest.mark.parametrize(("hook", "task"), TASKS)
-def test_callback_that_fails_leaves_the_very_same_objects(make_model, table, learner, hook, task):
-    model = make_model(learner).set_params(n_estimators=4)
+def test_callback_that_fails_leaves_the_very_same_objects(make_model, table, algorithm, learner, hook, task):
+    model = make_model(algorithm, learner).set_params(n_estimators=4)
     if task == "round 1" and hasattr(model, "n_iter_") and model.warm_start:
         task = f"round {model.n_iter_ + 1}"
     assert_fails(model.set_callbacks(Failing(hook, task, ArithmeticError)), ArithmeticError, *table)
 
 
-@for_learners
-def test_interrupt_in_a_round_leaves_the_very_same_objects(make_model, table, learner):
-    model = make_model(learner).set_params(n_estimators=4)
+@for_kinds
+def test_interrupt_in_a_round_leaves_the_very_same_objects(make_model, table, algorithm, learner):
+    model = make_model(algorithm, learner).set_params(n_estimators=4)
     model.set_callbacks(Failing("on_fit_task_end", "round 3", KeyboardInterrupt))
     assert_fails(model, KeyboardInterrupt, *table)
 
 
-@for_learners
+@for_kinds
 @pytest.mark.parametrize("error", [ArithmeticError, KeyboardInterrupt])
 @pytest.mark.parametrize("n_rounds", [1, 3])
-def test_scorer_that_fails_leaves_the_very_same_objects(table, learner, error, n_rounds):
-    model = make_booster(learner=learner, n_estimators=4).fit(*table)
+def test_scorer_that_fails_leaves_the_very_same_objects(table, algorithm, learner, error, n_rounds):
+    model = make_booster(algorithm, learner, n_estimators=4).fit(*table)
     model.set_params(early_stopping=True, scoring=FailingScorer(n_rounds, error))
     assert_fails(model, error, *table)
 
@@ -135,12 +135,12 @@ def test_weak_learner_that_fails_in_a_later_round_leaves_the_very_same_objects(t
     assert_fails(model.set_params(estimator=FailingLearner(max_depth=2)), ArithmeticError, *table)
 
 
-def test_fit_after_a_failure_is_a_fit(make_model, table):
-    model = (
-        make_model().set_params(n_estimators=4).set_callbacks(Failing("on_fit_task_end", "round 3", ArithmeticError))
-    )
+@for_all
+def test_fit_after_a_failure_is_a_fit(make_model, table, algorithm):
+    model = make_model(algorithm).set_params(n_estimators=4)
+    model.set_callbacks(Failing("on_fit_task_end", "round 3", ArithmeticError))
     assert_fails(model, ArithmeticError, *table)
-    expected = make_booster(early_stopping=True, n_estimators=4).fit(*table)
+    expected = make_booster(algorithm, early_stopping=True, n_estimators=4).fit(*table)
     assert all_bits(model.set_callbacks().fit(*table)) == all_bits(expected)
 
 
@@ -163,11 +163,11 @@ class Questions(Listener):
         return model.n_iter_  # every round is better than the one before
 
 
-@for_learners
+@for_kinds
 @pytest.mark.parametrize("warm_start", [False, True])
-def test_other_threads_are_answered_by_the_old_model_until_fit_returns(table, learner, warm_start):
+def test_other_threads_are_answered_by_the_old_model_until_fit_returns(table, algorithm, learner, warm_start):
     validation = as_validation(make_rows(20, 1))
-    model = make_booster(learner=learner, early_stopping=True, n_estimators=3, warm_start=warm_start)
+    model = make_booster(algorithm, learner, early_stopping=True, n_estimators=3, warm_start=warm_start)
     questions = Questions(lambda: hasattr(model, "n_iter_") and all_bits(model, table[0]))
     model.set_params(scoring=questions).fit(*table, **validation)
     assert not any(questions.answers)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 from models import booster_for, fit, fit_twin, leaf_votes, model_bytes, spectral_norm, trees_of
-from reference import float_leaf_twin
+from reference import float_leaf_twin, quantised_twin
 from reference.leaf_twin import LARGEST_STEP, N_SWEEPS
 from scipy.special import log_softmax
 from sklearn.metrics import log_loss
@@ -252,6 +252,76 @@ def test_one_leaf_more_is_one_split_more(problem, n_leaves):
     else:
         assert len(larger) == len(smaller) + 2
         assert sorted(splits_of_smaller) == sorted(node for node in splits_of_larger if node[3] < len(smaller))
+
+
+# Drawn thresholds
+
+
+@law(problem=vote_problems() | vote_problems(missing=True, categories=True), data=st.data())
+def test_as_many_thresholds_as_there_are_cuts_are_all_of_them(problem, data):
+    n_values = max(len(np.unique(column)) for column in problem.X.T)  # missing being one
+    enough = data.draw(st.integers(max(n_values - 1, 1), 254))
+    assert model_bytes(fit(problem, max_thresholds=enough)) == model_bytes(fit(problem, max_thresholds=None))
+
+
+@law(problem=vote_problems(missing=True))
+def test_every_threshold_is_an_edge_of_the_full_binning(problem):
+    max_bins = problem.settings["max_bins"]
+    features = quantised_twin.read(problem.X, problem.y, problem.sample_weight, max_bins, ()).features
+    splits = [node for tree in trees_of(fit(problem)) for node in tree if node[0] >= 0]
+    for feature, _, threshold, *_ in splits:
+        below_all = [-math.inf] * features[feature].reserves_missing  # only missing values go left
+        assert threshold in [*below_all, *features[feature].edges]
+
+
+@law(problem=vote_problems() | vote_problems(missing=True, categories=True))
+def test_second_thread_changes_no_bit(problem):
+    assert model_bytes(fit(problem, n_jobs=2)) == model_bytes(fit(problem, n_jobs=1))
+
+
+@pytest.fixture(scope="module")
+def normal_rows():
+    """Rows of three classes without ties, neither of values nor, nearly, of gains."""
+    random = np.random.default_rng(0)
+    y = np.arange(2_000) % 3
+    return random.normal(size=(2_000, 4)) + np.column_stack([y, -y, y == 1, y == 2]), y
+
+
+def fit_normal(rows, **parameters):
+    return ConfusionBoostingClassifier(**({"n_estimators": 10, "max_depth": 3} | parameters)).fit(*rows)
+
+
+@pytest.mark.parametrize("drawn", [{"noise": 0.0}, {"max_thresholds": None}], ids=["thresholds", "noise"])
+def test_draws_are_those_of_the_seed(normal_rows, drawn):
+    first, again, other = (model_bytes(fit_normal(normal_rows, **drawn, random_state=seed)) for seed in (0, 0, 1))
+    assert first == again
+    assert first != other
+
+
+def test_seed_does_not_matter_where_nothing_is_drawn(normal_rows):
+    models = {
+        model_bytes(fit_normal(normal_rows, max_thresholds=None, noise=0.0, random_state=seed)) for seed in (0, 1)
+    }
+    assert len(models) == 1
+
+
+def test_noise_too_small_to_change_an_order_changes_no_bit(normal_rows):
+    noisy, plain = (model_bytes(fit_normal(normal_rows, max_thresholds=None, noise=noise)) for noise in (1e-9, 0.0))
+    assert noisy == plain
+
+
+@pytest.mark.parametrize("max_thresholds", [1, 2])
+def test_thresholds_are_drawn_from_those_that_the_floor_of_a_leaf_allows(max_thresholds):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2_000, 1))
+    y = np.digitize(X[:, 0] + random.normal(size=2_000), [-0.5, 0.5])
+    floor = {"min_samples_leaf": 500, "max_thresholds": max_thresholds, "max_bins": 255}
+    model = fit_normal((X, y), **floor, n_estimators=50)
+    assert model.n_iter_ == 50
+    for tree in trees_of(model):
+        inside = (X[:, :1] <= [node[2] for node in tree if node[0] >= 0]).sum(axis=0)
+        assert len(inside) > 0  # about half of all cuts would leave too few rows on one side
+        assert ((inside >= 500) & (inside <= 1_500)).all()
 
 
 # The same bytes

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memory import peak_of
-from models import ALGORITHMS, model_bytes
+from models import CLASSIFIERS, model_bytes
 from scipy.sparse import random as random_sparse
 from sklearn.naive_bayes import MultinomialNB
 
@@ -114,14 +114,14 @@ def test_refusal_says_what_is_needed_what_for_what_there_is_and_what_to_do(shape
     )
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", CLASSIFIERS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
 def test_refused_fit_has_taken_nothing_of_the_size_of_its_table(algorithm, dtype, free):
     free(10**6)
     n_rows, n_features = 100_000, 200
     X = np.broadcast_to(np.ones((), dtype=dtype), (n_rows, n_features))  # takes no memory itself
     y = np.arange(n_rows) % 3
-    booster = ALGORITHMS[algorithm]()
+    booster = CLASSIFIERS[algorithm]()
 
     def refused():
         with pytest.raises(MemoryError, match="100000 rows, 200 features and 3 classes"):
@@ -131,26 +131,34 @@ def test_refused_fit_has_taken_nothing_of_the_size_of_its_table(algorithm, dtype
     assert peak_of(refused) < n_rows * n_features / 4
 
 
-def test_refused_fit_leaves_the_estimator_as_it_was(free):
+@pytest.mark.parametrize("algorithm", CLASSIFIERS)
+def test_refused_fit_leaves_the_estimator_as_it_was(algorithm, free):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 2, 0, 1, 2]
-    model = CoMBoClassifier(n_estimators=3).fit(X, y)
+    model = CLASSIFIERS[algorithm](n_estimators=3).fit(X, y)
     before = model_bytes(model)
     free(100)
     with pytest.raises(MemoryError):
         model.fit(X[:, :1], y)
     assert model_bytes(model) == before
-    new = CoMBoClassifier()
+    new = CLASSIFIERS[algorithm]()
     with pytest.raises(MemoryError):
         new.fit(X, y)
     assert vars(new).keys() == new.get_params(deep=False).keys()
 
 
-@pytest.mark.parametrize("beside", [0, 1])
-def test_fit_that_just_fits_in_is_the_same_model(beside, free):
+@pytest.mark.parametrize("algorithm", CLASSIFIERS)
+def test_fit_that_just_fits_in_is_the_same_model(algorithm, free):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 2, 0, 1, 2]
-    expected = model_bytes(CoMBoClassifier(n_estimators=3).fit(X, y))
-    free(sum(footprint(6, 2, 3, n_bins=12).values()) + beside)  # every value is another
-    assert model_bytes(CoMBoClassifier(n_estimators=3).fit(X, y)) == expected
+    booster = CLASSIFIERS[algorithm](n_estimators=3, max_depth=3)
+    expected = model_bytes(booster.fit(X, y))
+    limits = TreeLimits(3, n_voting=3) if algorithm == "votes" else TreeLimits(3)
+    needed = sum(footprint(6, 2, 3, n_bins=12, limits=limits).values())  # every value is another
+    for beside in (0, 1):
+        free(needed + beside)
+        assert model_bytes(booster.fit(X, y)) == expected
+    free(needed - 1)
+    with pytest.raises(MemoryError):
+        booster.fit(X, y)
 
 
 def test_wide_table_of_few_values_is_not_refused_for_bins_that_it_has_not(free):

@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from boosters import (
-    LEARNERS,
     SELF_ENDING,
     StopAfter,
     all_bits,
     as_validation,
+    for_all,
+    for_boosters,
     for_both,
-    for_learners,
+    for_kinds,
     like_all,
     make_booster,
     make_rows,
@@ -23,16 +24,20 @@ from boosters import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from models import booster_for
+from models import CLASSIFIERS, booster_for
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.tree import DecisionTreeClassifier
-from strategies import problems
+from strategies import any_problems
 
 from comboost import CoMBoClassifier
 from comboost._boosting.callbacks import NoCallback
 from comboost._boosting.warm_start import digest_rows
 
-FREE = {"n_estimators", "n_jobs", "verbose", "proba", "warm_start"}
+ANSWERS = {"combo": "proba", "votes": "priors"}  # how the algorithms call what probabilities mean
+FREE = {"n_estimators", "n_jobs", "verbose", "warm_start"}
+
+# Of few rounds, and of few rows to validate on, a score may well be the same after every round.
+may_stand_still = pytest.mark.filterwarnings("ignore:.*tells none of them apart:UserWarning")
 
 
 # Rows and models
@@ -74,16 +79,17 @@ def steps_of(draw, problem):
     return [*sorted(draw(st.lists(st.integers(1, n_estimators), max_size=2))), n_estimators]
 
 
-@given(problem=problems() | problems(missing=True, categories=True), data=st.data())
-@settings(max_examples=80)
+@given(problem=any_problems() | any_problems(missing=True, categories=True), data=st.data())
+@settings(max_examples=120)
 def test_rounds_in_steps_are_the_model_of_all_at_once(problem, data):
     rows = problem.X, problem.y, problem.sample_weight
     model = fit_in_steps(booster_for(problem), data.draw(steps_of(problem)), *rows)
     assert all_bits(model, problem.X) == all_bits(booster_for(problem).fit(*rows), problem.X)
 
 
-@given(problem=problems(missing=True, categories=True), data=st.data())
-@settings(max_examples=40)
+@may_stand_still
+@given(problem=any_problems(missing=True, categories=True), data=st.data())
+@settings(max_examples=60)
 def test_rounds_in_steps_keep_the_best_round_of_all_at_once(problem, data):
     places = data.draw(st.lists(st.integers(0, len(problem.y) - 1), min_size=1, max_size=12))
     y_val = data.draw(st.lists(st.integers(0, problem.n_classes - 1), min_size=len(places), max_size=len(places)))
@@ -94,8 +100,9 @@ def test_rounds_in_steps_keep_the_best_round_of_all_at_once(problem, data):
     assert all_bits(model, problem.X) == all_bits(booster_for(problem, **early).fit(*rows, **validation), problem.X)
 
 
-@given(problem=problems(missing=True, categories=True, wide=False), data=st.data())
-@settings(max_examples=40)
+@may_stand_still
+@given(problem=any_problems(missing=True, categories=True, wide=False), data=st.data())
+@settings(max_examples=60)
 def test_rounds_in_steps_hold_out_the_rows_of_all_at_once(problem, data):
     counted = problem.y if problem.sample_weight is None else problem.y[problem.sample_weight > 0]
     assume(np.bincount(counted).max() > 1)
@@ -120,6 +127,11 @@ SETTINGS = {
     "scoring that stands still": {"early_stopping": True, "scoring": like_all, "n_iter_no_change": 3},
 }
 FOR_ESTIMATORS = [name for name in SETTINGS if name not in ("random features", "list of categories")]
+SETTINGS_OF_VOTES = {name: given for name, given in SETTINGS.items() if "step" not in given} | {
+    "best leaf first": {"max_leaf_nodes": 5},
+    "exponential loss": {"loss": "exponential", "learning_rate": 0.5},
+    "nothing drawn": {"max_thresholds": None, "noise": 0.0},
+}
 
 
 def small_categories(X):
@@ -127,26 +139,35 @@ def small_categories(X):
     return np.column_stack([X[:, :3], np.digitize(X[:, 3], [-1, 0, 1])])
 
 
-@pytest.mark.filterwarnings("ignore:.*tells none of them apart:UserWarning")  # few rounds, and few rows to validate
+@may_stand_still
 @for_both
 @pytest.mark.parametrize(
     ("learner", "name"), [*(("tree", name) for name in SETTINGS), *(("estimator", name) for name in FOR_ESTIMATORS)]
 )
 def test_rounds_after_a_pickle_are_those_without(table, algorithm, learner, name):
+    assert_pickle_changes_nothing(table, algorithm, learner, SETTINGS[name])
+
+
+@may_stand_still
+@pytest.mark.parametrize("name", SETTINGS_OF_VOTES)
+def test_rounds_of_votes_for_every_class_after_a_pickle_are_those_without(table, name):
+    assert_pickle_changes_nothing(table, "votes", "tree", SETTINGS_OF_VOTES[name])
+
+
+def assert_pickle_changes_nothing(table, algorithm, learner, parameters):
     X, y = small_categories(table[0]), table[1]
     model = fit_in_steps(
-        make_booster(algorithm, learner, **SETTINGS[name]),
+        make_booster(algorithm, learner, **parameters),
         [2, 5, 9],
         X,
         y,
         between=lambda model: pickle.loads(pickle.dumps(model)),
     )
-    expected = make_booster(algorithm, learner, **SETTINGS[name], n_estimators=9).fit(X, y)
+    expected = make_booster(algorithm, learner, **parameters, n_estimators=9).fit(X, y)
     assert all_bits(model, X) == all_bits(expected, X)
 
 
-@for_both
-@for_learners
+@for_boosters
 @pytest.mark.parametrize("early_stopping", [False, True])
 def test_rounds_in_steps_are_those_at_once_for_any_learner(table, validation, algorithm, learner, early_stopping):
     given_rows = validation if early_stopping else {}
@@ -156,27 +177,29 @@ def test_rounds_in_steps_are_those_at_once_for_any_learner(table, validation, al
     assert all_bits(model, table[0]) == all_bits(fresh.fit(*table, **given_rows), table[0])
 
 
-def test_random_features_go_on_from_the_seed_that_the_first_fit_drew(table):
+@for_all
+def test_random_features_go_on_from_the_seed_that_the_first_fit_drew(table, algorithm):
     states = np.random.RandomState(7), np.random.RandomState(7)
-    model = fit_in_steps(make_booster(max_features=1, random_state=states[0]), [3, 8], *table)
-    fresh = make_booster(max_features=1, random_state=states[1], n_estimators=8).fit(*table)
+    model = fit_in_steps(make_booster(algorithm, max_features=1, random_state=states[0]), [3, 8], *table)
+    fresh = make_booster(algorithm, max_features=1, random_state=states[1], n_estimators=8).fit(*table)
     assert all_bits(model, table[0]) == all_bits(fresh, table[0])
 
 
-def test_rounds_of_an_unknown_seed_stay_as_they_are(table):
-    model = make_booster(max_features=1, random_state=None, warm_start=True, n_estimators=3).fit(*table)
+@for_all
+def test_rounds_of_an_unknown_seed_stay_as_they_are(table, algorithm):
+    model = make_booster(algorithm, max_features=1, random_state=None, warm_start=True, n_estimators=3).fit(*table)
     first = [stage.tobytes() for stage in model.staged_decision_function(table[0])]
     model.set_params(n_estimators=8).fit(*table)
     assert [stage.tobytes() for stage in model.staged_decision_function(table[0])][:3] == first
 
 
-def test_first_fit_with_warm_start_is_a_fit(table):
-    expected = all_bits(make_booster(n_estimators=3).fit(*table), table[0])
-    assert all_bits(make_booster(n_estimators=3, warm_start=True).fit(*table), table[0]) == expected
+@for_all
+def test_first_fit_with_warm_start_is_a_fit(table, algorithm):
+    expected = all_bits(make_booster(algorithm, n_estimators=3).fit(*table), table[0])
+    assert all_bits(make_booster(algorithm, n_estimators=3, warm_start=True).fit(*table), table[0]) == expected
 
 
-@for_both
-@for_learners
+@for_boosters
 def test_second_fit_without_warm_start_is_a_fresh_fit(table, algorithm, learner):
     other = make_rows(50, 7)
     booster = make_booster(algorithm, learner, n_estimators=5)
@@ -186,11 +209,12 @@ def test_second_fit_without_warm_start_is_a_fresh_fit(table, algorithm, learner)
     assert all_bits(again, other[0]) == all_bits(make_booster(algorithm, learner, n_estimators=2).fit(*other), other[0])
 
 
-def test_order_of_the_rows_may_change(table):
+@for_all
+def test_order_of_the_rows_may_change(table, algorithm):
     X, y = table
-    model = make_booster(warm_start=True, n_estimators=3).fit(X, y)
+    model = make_booster(algorithm, warm_start=True, n_estimators=3).fit(X, y)
     model.set_params(n_estimators=8).fit(X[::-1], y[::-1])
-    assert all_bits(model, X) == all_bits(make_booster(n_estimators=8).fit(X, y), X)
+    assert all_bits(model, X) == all_bits(make_booster(algorithm, n_estimators=8).fit(X, y), X)
 
 
 # Why the first fit ended
@@ -202,33 +226,47 @@ ENDINGS = SELF_ENDING | {
 }
 
 
-@pytest.mark.parametrize("reason", ENDINGS)
+#: What makes votes for every class end, too; a perfect tree does not.
+ENDING_VOTES = {
+    reason: {"loss": "exponential", "smoothing": 0.0, "learning_rate": 1.0} if reason in SELF_ENDING else {}
+    for reason in ENDINGS
+    if reason != "perfect_learner"
+}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "reason"),
+    [*(("combo", reason) for reason in ENDINGS), *(("votes", reason) for reason in ENDING_VOTES)],
+)
 @pytest.mark.parametrize("n_more", [0, 1, 20])
-def test_fit_goes_on_or_stays_whatever_ended_it(reason, n_more):
+def test_fit_goes_on_or_stays_whatever_ended_it(algorithm, reason, n_more):
     X, y, weights, parameters = ENDINGS[reason]
-    model = make_booster(**parameters, warm_start=True).fit(X, y, weights)
+    if algorithm == "votes":
+        parameters = parameters | ENDING_VOTES[reason]
+    model = make_booster(algorithm, **parameters, warm_start=True).fit(X, y, weights)
     assert model.stop_reason_ == reason
     more = parameters | {"n_estimators": model.n_estimators + n_more}
     model.set_params(**more).fit(X, y, weights)
-    expected = make_booster(**more).fit(X, y, weights)
+    expected = make_booster(algorithm, **more).fit(X, y, weights)
     assert all_bits(model, X) == all_bits(expected, X)
 
 
-@for_learners
-def test_fit_goes_on_where_a_callback_ended_it(table, learner):
-    model = make_booster(learner=learner, n_estimators=9, warm_start=True).set_callbacks(StopAfter(3)).fit(*table)
+@for_kinds
+def test_fit_goes_on_where_a_callback_ended_it(table, algorithm, learner):
+    model = make_booster(algorithm, learner, n_estimators=9, warm_start=True).set_callbacks(StopAfter(3)).fit(*table)
     assert (model.stop_reason_, model.n_iter_) == ("callback", 3)
     model.set_callbacks().fit(*table)
-    expected = make_booster(learner=learner, n_estimators=9).fit(*table)
+    expected = make_booster(algorithm, learner, n_estimators=9).fit(*table)
     assert model.stop_reason_ == expected.stop_reason_
     assert all_bits(model, table[0]) == all_bits(expected, table[0])
 
 
-def test_fewer_rounds_than_were_tried_but_not_than_were_kept_are_those_at_once(table, validation):
-    model = make_booster(early_stopping=True, warm_start=True).fit(*table, **validation)
+@for_all
+def test_fewer_rounds_than_were_tried_but_not_than_were_kept_are_those_at_once(table, validation, algorithm):
+    model = make_booster(algorithm, early_stopping=True, warm_start=True).fit(*table, **validation)
     assert model.stop_reason_ == "early_stopping"
     fewer = model.n_iter_ + 2
-    expected = make_booster(early_stopping=True, n_estimators=fewer).fit(*table, **validation)
+    expected = make_booster(algorithm, early_stopping=True, n_estimators=fewer).fit(*table, **validation)
     model.set_params(n_estimators=fewer).fit(*table, **validation)
     assert model.stop_reason_ == expected.stop_reason_
     assert all_bits(model, table[0]) == all_bits(expected, table[0])
@@ -237,11 +275,12 @@ def test_fewer_rounds_than_were_tried_but_not_than_were_kept_are_those_at_once(t
 # What may change
 
 
-@for_learners
-def test_threads_printing_and_probabilities_may_change(table, learner, capsys):
-    model = make_booster(learner=learner, n_estimators=3, warm_start=True).fit(*table)
-    model.set_params(n_estimators=8, n_jobs=2, verbose=1, proba="votes").fit(*table)
-    expected = make_booster(learner=learner, n_estimators=8, proba="votes").fit(*table)
+@for_kinds
+def test_threads_printing_and_probabilities_may_change(table, algorithm, learner, capsys):
+    model = make_booster(algorithm, learner, n_estimators=3, warm_start=True).fit(*table)
+    other = {"priors": "training"} if algorithm == "votes" else {"proba": "votes"}
+    model.set_params(n_estimators=8, n_jobs=2, verbose=1, **other).fit(*table)
+    expected = make_booster(algorithm, learner, n_estimators=8, **other).fit(*table)
     assert all_bits(model, table[0]) == all_bits(expected, table[0])
     np.testing.assert_array_equal(model.predict_proba(table[0]), expected.predict_proba(table[0]))
     assert "8/8" in capsys.readouterr().out
@@ -250,15 +289,12 @@ def test_threads_printing_and_probabilities_may_change(table, learner, capsys):
 CHANGES = {
     "learning_rate": 0.5,
     "max_depth": 2,
-    "criterion": "cost",
     "min_samples_leaf": 2,
     "min_weight_fraction_leaf": 0.01,
     "max_features": 2,
     "max_bins": 20,
     "categorical_features": None,
-    "step": "exact",
     "cost_matrix": [1, 2, 3],
-    "estimator": DecisionTreeClassifier(max_depth=3),
     "early_stopping": False,
     "scoring": "accuracy",
     "validation_fraction": 0.3,
@@ -266,17 +302,26 @@ CHANGES = {
     "tol": 0.1,
     "random_state": 1,
 }
+CHANGES_OF = {
+    "combo": CHANGES | {"criterion": "cost", "step": "exact", "estimator": DecisionTreeClassifier(max_depth=3)},
+    "votes": CHANGES
+    | {"max_leaf_nodes": 4, "loss": "exponential", "smoothing": 2.0, "balance": 0.5, "max_thresholds": 3, "noise": 0.5},
+}
 
 
-def test_every_parameter_is_either_free_or_refused():
+@pytest.mark.parametrize("algorithm", CHANGES_OF)
+def test_every_parameter_is_either_free_or_refused(algorithm):
     never = {"refit"}  # goes with no warm start at all
-    assert CHANGES.keys() | FREE | never == CoMBoClassifier().get_params(deep=False).keys()
+    known = CHANGES_OF[algorithm].keys() | FREE | {ANSWERS[algorithm]} | never
+    assert known == CLASSIFIERS[algorithm]().get_params(deep=False).keys()
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_changed_parameter_is_refused_by_name(table, name):
-    model = make_booster(early_stopping=True, warm_start=True, n_estimators=3).fit(*table)
-    model.set_params(**{name: CHANGES[name]}, n_estimators=6)
+@pytest.mark.parametrize(
+    ("algorithm", "name"), [(algorithm, name) for algorithm, changes in CHANGES_OF.items() for name in changes]
+)
+def test_changed_parameter_is_refused_by_name(table, algorithm, name):
+    model = make_booster(algorithm, early_stopping=True, warm_start=True, n_estimators=3).fit(*table)
+    model.set_params(**{name: CHANGES_OF[algorithm][name]}, n_estimators=6)
     with refused(model, f"warm_start: {name} changed"):
         model.fit(*table)
 
@@ -312,9 +357,9 @@ def test_all_changed_parameters_are_named(table):
         model.fit(*table)
 
 
-@for_learners
-def test_fewer_rounds_than_there_are_are_refused(table, learner):
-    model = make_booster(learner=learner, warm_start=True, n_estimators=5).fit(*table)
+@for_kinds
+def test_fewer_rounds_than_there_are_are_refused(table, algorithm, learner):
+    model = make_booster(algorithm, learner, warm_start=True, n_estimators=5).fit(*table)
     with refused(model.set_params(n_estimators=4), "n_estimators=4, but 5 rounds are there"):
         model.fit(*table)
 
@@ -334,12 +379,12 @@ OTHER_SHAPES = {
 }
 
 
-@for_learners
+@for_kinds
 @pytest.mark.parametrize("name", OTHER_SHAPES)
-def test_other_shape_is_refused(table, learner, name):
+def test_other_shape_is_refused(table, algorithm, learner, name):
     change, message = OTHER_SHAPES[name]
     X, y = as_frame(table[0]), table[1]
-    model = make_booster(learner=learner, warm_start=True, n_estimators=3).fit(X, y)
+    model = make_booster(algorithm, learner, warm_start=True, n_estimators=3).fit(X, y)
     X, y = change(X, y)
     X = as_frame(X) if isinstance(X, np.ndarray) else X
     with refused(model.set_params(n_estimators=6), message):
@@ -392,13 +437,13 @@ OTHER_VALUES = {
 }
 
 
-@for_learners
+@for_kinds
 @pytest.mark.parametrize("name", OTHER_VALUES)
-def test_other_values_of_the_same_shape_are_refused(table, learner, name):
+def test_other_values_of_the_same_shape_are_refused(table, algorithm, learner, name):
     X, y = table
     X = with_column(X, 3, np.random.default_rng(3).permutation(len(X)) // 45)  # of little use
     parameters = {"max_depth": 1} if learner == "tree" else {"estimator": DecisionTreeClassifier(max_depth=1)}
-    model = make_booster(**parameters, warm_start=True, n_estimators=2).fit(X, y)
+    model = make_booster(algorithm, **parameters, warm_start=True, n_estimators=2).fit(X, y)
     assert model.feature_importances_[3] == 0
     with refused(model.set_params(n_estimators=6), "give the same rows"):
         model.fit(*OTHER_VALUES[name](X, y))
@@ -437,9 +482,10 @@ def test_other_values_are_refused_after_a_fit_that_cannot_go_on():
         model.fit(X[::-1], y)
 
 
-def test_other_validation_rows_are_refused(table, validation):
+@for_all
+def test_other_validation_rows_are_refused(table, validation, algorithm):
     early = {"early_stopping": True, "n_iter_no_change": 30, "n_estimators": 30}
-    model = make_booster(**early, warm_start=True).fit(*table, **validation)
+    model = make_booster(algorithm, **early, warm_start=True).fit(*table, **validation)
     few = {name: part[:5] for name, part in validation.items()}
     with refused(model.set_params(n_estimators=40), "the same"):
         model.fit(*table, **few)
@@ -457,24 +503,24 @@ BAD_ROWS = {
 }
 
 
-@for_learners
+@for_kinds
 @pytest.mark.parametrize("name", BAD_ROWS)
-def test_bad_rows_leave_the_model_as_it_was(table, learner, name):
+def test_bad_rows_leave_the_model_as_it_was(table, algorithm, learner, name):
     spoil, message = BAD_ROWS[name]
-    model = make_booster(learner=learner, warm_start=True, n_estimators=3).fit(*table)
+    model = make_booster(algorithm, learner, warm_start=True, n_estimators=3).fit(*table)
     with refused(model.set_params(n_estimators=6), message):
         model.fit(**spoil(*table))
     model.fit(*table)
-    assert all_bits(model, table[0]) == all_bits(make_booster(learner=learner, n_estimators=6).fit(*table), table[0])
+    assert all_bits(model, table[0]) == all_bits(make_booster(algorithm, learner, n_estimators=6).fit(*table), table[0])
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_failed_round_leaves_the_model_as_it_was(table, learner):
+@for_kinds
+def test_failed_round_leaves_the_model_as_it_was(table, algorithm, learner):
     class Failure(NoCallback):
         def on_fit_task_end(self, estimator, context):
             raise ArithmeticError("stop here")
 
-    model = make_booster(learner=learner, warm_start=True, n_estimators=3).fit(*table)
+    model = make_booster(algorithm, learner, warm_start=True, n_estimators=3).fit(*table)
     expected = all_bits(model, table[0])
     model.set_params(n_estimators=6).set_callbacks(Failure())
     with pytest.raises(ArithmeticError, match="stop here"):
