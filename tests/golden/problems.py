@@ -72,7 +72,8 @@ def synthetic():
 
 def votes_for_every_class():
     X, y = load_dataset("yeast", return_X_y=True)
-    return ConfusionBoostingClassifier(n_estimators=20, max_thresholds=None, noise=0.0, max_bins=255).fit(X, y), X, y
+    model = ConfusionBoostingClassifier(n_estimators=20, smoothing=5.0, max_thresholds=None, noise=0.0, max_bins=255)
+    return model.fit(X, y), X, y
 
 
 def votes_of_drawn_thresholds():
