@@ -176,9 +176,10 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         that are labelled wrongly; ``"exponential"`` is CoMBo's.
     smoothing : float, default=10.0
         Rows of every class, of weight 1, by which the votes of a leaf, and the gain of a split, are smoothed; up to a
-        million. 0 is no smoothing: pure leaves then vote as much as a vote can, and with ``learning_rate=1`` rows may
-        swing from round to round, more than the rounded costs, and so ``bound_curve_``, can tell. More of it makes leaves with few rows vote less. Weights that add up to 1 instead of
-        to the number of rows would be smoothed away: scale them, or give less smoothing.
+        million. More of it makes leaves with few rows vote less. Weights that add up to 1 instead of to the number of
+        rows would be smoothed away: scale them, or give less smoothing. 0 is no smoothing: pure leaves then vote as
+        much as a vote can, and with ``learning_rate=1`` rows may swing from round to round by more than the rounded
+        costs, and so ``bound_curve_``, can tell.
     balance : float, default=1.0
         How much a rare class counts; in [0, 1]. With 1 every class counts the same, as in CoMBo, with 0 every row does,
         as in AdaBoost.MM; a row of class l weighs m_l to the power of minus ``balance``, m_l being the rows of l.
