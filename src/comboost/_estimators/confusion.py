@@ -40,7 +40,7 @@ class ConfusionBooster(Booster):
     def __init__(
         self,
         *,
-        n_estimators: int = 200,
+        n_estimators: int = 300,
         learning_rate: float = 0.3,
         max_depth: int | str | None = "auto",
         max_leaf_nodes: int | None = None,
@@ -160,7 +160,7 @@ class ConfusionBoostingClassifier(ConfusionBooster):
 
     Parameters
     ----------
-    n_estimators : int, default=200
+    n_estimators : int, default=300
         Rounds at most.
     learning_rate : float, default=0.3
         Multiplies the votes of every round; in (0, 1]. Half of it needs about twice as many rounds.

@@ -277,7 +277,7 @@ True
     def __init__(
         self,
         *,
-        n_estimators: int = 200,
+        n_estimators: int = 300,
         learning_rate: float = 0.3,
         max_depth: int | str | None = "auto",
         max_leaf_nodes: int | None = None,
