@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "arrays.hpp"
 #include "comboost/growing.hpp"
 
@@ -27,6 +29,7 @@ void construct(Grower* self, const Vector<std::int64_t>& bin_offsets, const Kind
                 "every feature must have one edge fewer than bins of values");
     }
     require(max_thresholds <= comboost::Draw::kMost, "max_thresholds must be at most 254");
+    require(noise >= 0.0 && std::isfinite(noise), "noise must be a number of at least 0");
     new (self) Grower(span_of(bin_offsets), kind_of_feature, span_of(edges), span_of(edge_starts), n_classes,
                       {by_cost ? Criterion::cost : Criterion::gini, min_samples_leaf, min_weight_fraction_leaf,
                        max_features, seed, max_thresholds, noise});

@@ -134,6 +134,7 @@ Cut find_best_set(const BinView& bins, const Channels& channels, const NodeSums&
             scan.move(static_cast<std::size_t>(std::countr_zero(step)));
         return scan.best(channels, node, rules, {});
     }
+    // The last item too, so that the cut before it is one; the one after it gains nothing.
     for (const std::size_t item : PrincipalOrder(bins, channels, node, items).order()) scan.move(item);
     return scan.best(channels, node, rules, draw);
 }

@@ -19,7 +19,7 @@ struct GrowthRules {
     std::size_t max_features;
     std::uint64_t seed;
     std::size_t max_thresholds = 0;  // cuts of a feature that are tried in a node; 0 is all
-    double noise = 0.0;              // by which the gains of features are multiplied: up to exp(noise)
+    double noise = 0.0;              // gains of features are multiplied by exp(-noise) to exp(noise)
 };
 
 class Grower {

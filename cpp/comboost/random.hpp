@@ -28,7 +28,7 @@ inline std::uint64_t feature_key(std::uint64_t node_key, std::uint64_t feature) 
 
 // Some of a feature's cuts, evenly spread; 0 of them is all.
 struct Draw {
-    static constexpr std::size_t kMost = 254;
+    static constexpr std::size_t kMost = 254;  // 255 bins have as many cuts
 
     std::size_t n_drawn = 0;
     std::uint64_t key = 0;
@@ -41,7 +41,7 @@ struct Draw {
     }
 };
 
-// A factor between exp(-noise) and exp(noise).
+// A factor between exp(-noise) and exp(noise). It is drawn by 1, cuts by 2 and more.
 inline double noise_factor(std::uint64_t key, double noise) {
     const double uniform = static_cast<double>(mix(key ^ 1) >> 11) * 0x1p-53;
     return std::exp(noise * (2.0 * uniform - 1.0));

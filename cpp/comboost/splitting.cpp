@@ -57,7 +57,7 @@ bool allows(const SplitRules& rules, Sum loss, Sum count, const Channels& channe
 using Cuts = std::array<std::size_t, Draw::kMost>;
 
 // Draws some of the cuts that are allowed, or takes all if they are few. There is a cut after every bin that counts but
-// the last; those that are allowed stand together, as the sides grow and shrink with them.
+// the last, numbered as a scan does; those that are allowed stand together, as no bin takes anything away.
 std::span<const std::size_t> draw_cuts(const Sum* bins, std::size_t n_bins, const Channels& channels,
                                        const NodeSums& node, const SplitRules& rules, const Draw& draw, Cuts& cuts) {
     std::size_t n_counting = 0, first = 0, n_cuts = 0;

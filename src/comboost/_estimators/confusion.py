@@ -31,6 +31,8 @@ class ConfusionBooster(Booster):
         "proba": "give priors",
         "step": "leave it out: every leaf has the step that suits it best",
         "criterion": "leave it out: splits are judged as by CoMBoClassifier's gini",
+        "subsample": "give max_thresholds, noise or max_features: those are what is random here",
+        "random_strength": "give noise",
     }
     _rules: ClassVar[Mapping[str, Rule]] = CONFUSION_RULES
     _answer_rules: ClassVar[Mapping[str, Rule]] = {"priors": PRIORS}
@@ -192,9 +194,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         None is all of them.
     max_thresholds : int or None, default=2
         Thresholds of a feature that a node tries, drawn at random from all that would divide its rows, evenly over
-        their order; at most 254. None tries all of them. Trees that differ more from each other make fewer mistakes
-        together, and are found sooner. Of up to 8 categories in a node every set is tried; more of them are put in an
-        order, and tried like thresholds.
+        their order; at most 254, and twice as many if values are missing there. None tries all of them. Trees that
+        differ more from each other make fewer mistakes together. Of up to 8 categories in a node, missing being one,
+        every set is tried; more of them are put in an order, and tried like thresholds.
     noise : float, default=1.0
         What a feature gains in a node is multiplied by a random factor between exp(-noise) and exp(noise) before the
         best feature is taken, to the same end; from 0, which is no noise, to 100, which leaves hardly anything else.
@@ -243,7 +245,8 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
     random_state : int, RandomState instance or None, default=0
         Seeds ``max_features``, ``max_thresholds``, ``noise`` and which rows are held out, if any are; nothing else is
-        random. None is another seed in every fit.
+        random. It is 0 so that the defaults give the same model every time; None draws a seed from NumPy's global
+        state, but for a warm start, which goes on with the seed it has.
     verbose : int, default=0
         Rounds from one printed line to the next: round, loss, bound, edge, validation score, time left; 0 prints none.
 
@@ -308,7 +311,7 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     >>> from comboost.datasets import load_yeast
     >>> X, y = load_yeast(return_X_y=True)
     >>> model = ConfusionBoostingClassifier().fit(X, y)
-    >>> model.predict(X[:3]).tolist()
+    >>> model.predict(X[:3]).tolist()  # the third is MIT, too: only 30 of the 1484 rows are VAC, which count as much
     ['MIT', 'MIT', 'VAC']
     >>> bool((model.train_confusion_**2).sum() <= model.loss_curve_[-1])
     True
