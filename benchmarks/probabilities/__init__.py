@@ -1,0 +1,1 @@
+"""What votes mean as probabilities."""
