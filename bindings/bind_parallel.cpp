@@ -1,10 +1,41 @@
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+
 #include "arrays.hpp"
+#include "comboost/interrupts.hpp"
 #include "comboost/kernels.hpp"
 #include "comboost/parallel.hpp"
 
 namespace comboost_python {
+namespace {
+
+constexpr double kSecondsPerLook = 0.1;  // Python's other threads may make each wait for 5 ms
+
+std::atomic<unsigned long> main_thread;  // Python's; no other thread runs handlers of signals
+
+// Lets Python handle the signals that have arrived, and ends the call if a handler raises.
+void handle_signals() {
+    if (PyThread_get_thread_ident() != main_thread) return;
+    nb::gil_scoped_acquire python;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+void look_for_signals(double every) {
+    require(every >= 0.0 && every <= 3600.0, "every lies outside 0..3600 seconds");
+    comboost::set_interrupt_hook(
+        &handle_signals, std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(every)));
+}
+
+}  // namespace
 
 void bind_parallel(nb::module_& m) {
+    main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+    pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });  // as Python does
+    look_for_signals(kSecondsPerLook);
+    m.def("look_for_signals", &look_for_signals, "every"_a = kSecondsPerLook,
+          "How many seconds a long call lets pass before it looks for signals again.");
     m.def("available_threads", &comboost::available_threads, "requested"_a,
           "Threads that a request gets here: limited by OpenMP, and 1 in a forked child.");
     m.def("allow_wide_vectors", &comboost::allow_wide_vectors, "allowed"_a,

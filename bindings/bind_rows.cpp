@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "comboost/costs.hpp"
+#include "comboost/forest.hpp"
 #include "comboost/histogram.hpp"
 #include "comboost/parallel.hpp"
 #include "comboost/partition.hpp"
@@ -150,7 +151,9 @@ comboost::Tree tree_of(const Partition& partition, const CodeColumns& codes, con
     require_rows(partition, codes.shape(1));
     require_rows(partition, n_rows);
     require(nodes.shape(0) >= partition.n_nodes(), "the tree has fewer nodes than the partition");
-    return {records_of<comboost::Node>(nodes), records_of<comboost::CodeSet>(sets)};
+    const comboost::Tree tree{records_of<comboost::Node>(nodes), records_of<comboost::CodeSet>(sets)};
+    comboost::check_tree(tree, codes.shape(0));
+    return tree;
 }
 
 void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& sets,

@@ -7,17 +7,21 @@ void bind_binning(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
 void bind_growing(nanobind::module_& m);
 void bind_balancing(nanobind::module_& m);
+void bind_forest(nanobind::module_& m);
 void bind_predicting(nanobind::module_& m);
 void bind_validating(nanobind::module_& m);
 }  // namespace comboost_python
 
 NB_MODULE(_core, m) {
+    // A model that lives until the interpreter ends, in a cache or a thread, is no leak to tell users about.
+    nanobind::set_leak_warnings(false);
     m.doc() = "The loops over rows, compiled. Private: the Python modules of comboost are its only callers.";
     comboost_python::bind_parallel(m);
     comboost_python::bind_binning(m);
     comboost_python::bind_rows(m);
     comboost_python::bind_growing(m);
     comboost_python::bind_balancing(m);
+    comboost_python::bind_forest(m);
     comboost_python::bind_predicting(m);
     comboost_python::bind_validating(m);
 }

@@ -1,6 +1,7 @@
 """What the tests of fits on a cluster share: the estimators there, rows in chunks, and the law that they state."""
 
 import dask.array as da
+from distributed import Client
 from models import everything
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
@@ -29,3 +30,9 @@ def cut(rows, sizes):
 def same_bytes(model, local):
     """Whether a model that was fitted on a cluster is a local one, to the last bit."""
     return everything(model.to_local()) == everything(local)
+
+
+def fit_at(address, rows, settings):
+    """The local model that comes of a fit on the cluster at an address."""
+    with Client(address, set_as_default=False) as client:
+        return DaskCoMBoClassifier(client=client, **settings).fit(*(cut(each, 300) for each in rows)).to_local()

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from comboost._engine.footprint import TreeLimits
+
 
 @dataclass
 class Problem:
@@ -301,6 +303,12 @@ def balanced_problems(
     return Problem(X, y, None, cost_matrix, draw(draw_settings(n_features, max_rounds=max_rounds)))
 
 
+def light_mistake(n_classes, heavy, drawn):
+    """Make a problem of a heavy row per class, which trees tell apart, and a light one that they take for another."""
+    X, y = np.append(np.arange(n_classes), n_classes - 1)[:, np.newaxis], np.append(np.arange(n_classes), 0)
+    return Problem(X.astype(float), y, np.append(np.full(n_classes, heavy), 1.0), settings=drawn)
+
+
 def vote_problems(*, fixed=None, **kinds):
     """Draw problems of leaves that vote for every class, some of their settings fixed."""
     return problems(draw_settings=vote_settings, max_rounds=8, **kinds).map(
@@ -325,3 +333,13 @@ def many_class_problems(draw, n_classes, *, max_rounds=2):
     costs = draw(st.none() | st.just(random.integers(0, 4, (n_classes, n_classes)) * (1.0 - np.eye(n_classes))))
     few = {"max_bins": draw(st.integers(2, 8)), "max_depth": draw(st.integers(1, 3))}
     return Problem(X, y, weights, costs, draw(vote_settings(2, max_rounds=max_rounds)) | few)
+
+
+tree_limits = st.builds(
+    TreeLimits,
+    max_depth=st.none() | st.integers(1, 40),
+    max_leaf_nodes=st.none() | st.integers(2, 1000),
+    min_samples_leaf=st.integers(1, 20),
+    n_trees=st.integers(0, 500),
+    for_every_class=st.booleans(),
+)

@@ -573,6 +573,8 @@ def test_last_stage_is_the_prediction_and_pickles_keep_it(booster):
     X, y = load_glass(return_X_y=True)
     model = booster(random_state=0).fit(X, y)
     stages = list(model.staged_predict(X))
+    assert list(model.staged_score(X, y)) == [float(np.mean(stage == y)) for stage in stages]
+    assert model.n_classes_ == len(model.classes_)
     assert len(stages) == model.n_iter_
     np.testing.assert_array_equal(stages[-1], model.predict(X))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(X), model.decision_function(X))
@@ -638,7 +640,7 @@ def test_documented_defaults_are_the_defaults(booster):
 @boosters
 def test_fitted_attributes_are_documented(booster):
     model = booster(n_estimators=1).fit(pd.DataFrame({"a": [0.0, 1.0]}), [0, 1])
-    public = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    public = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
     assert public == set(re.findall(r"^(\w+_) : ", inspect.getdoc(booster), flags=re.MULTILINE))
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from comboost import CoMBoClassifier, _core
-from comboost._engine.forest import Forest, Tree
+from comboost._dtypes import NODE_DTYPE
+from comboost._engine.forest import Forest, Tree, as_bytes
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
 LABELS = np.array([0, 1, 0, 1], dtype=np.uint16)
@@ -154,6 +155,95 @@ def test_sums_of_leaves_that_do_not_fit_their_votes_are_refused():
         _core.remaining_of_pairs(pairs, votes, votes, 1, np.empty(3))
 
 
+def grown_tree(field=None, place=0, value=0):
+    """A tree of one split, with a number written into a node."""
+    grower, histogram = make_grower(), count_root()
+    grower.plant(histogram, 0)
+    grower.search(0, histogram, 1)
+    grower.branch()
+    nodes = grower.nodes().view(NODE_DTYPE)[:, 0]
+    assert nodes["feature"].tolist() == [0, -1, -1]
+    if field is not None:
+        nodes[field][place] = value
+    return Tree(as_bytes(nodes), grower.sets())
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (("feature", 0, 2), "names feature 2, but there are 2 features"),
+        (("left", 0, 0), "has its children at 0"),
+        (("left", 0, 2), "has its children at 2"),
+        (("set", 1, 0), "needs set 0, but there are 0 sets"),
+        (("feature", 1, 1), "node 1 has its children at -1"),
+        (("feature", 0, -1), "3 nodes, but 0 of them have children|a leaf, but has children"),
+    ],
+)
+def test_tree_that_cannot_be_followed_is_refused_wherever_it_is_used(damage, words):
+    tree, codes, partition = grown_tree(*damage), encode(), _core.Partition(4)
+    for settle, dtype in ((partition.settle, np.uint16), (partition.settle_leaves, np.uint32)):
+        with pytest.raises(ValueError, match=words):
+            settle(codes, tree.nodes, tree.sets, 1, np.empty(4, dtype=dtype))
+    with pytest.raises(ValueError, match=words):
+        tree.add_votes(X, False, 1.0, np.zeros((4, 2)), 1)
+
+
+def test_arrays_that_do_not_fit_a_tree_are_refused():
+    tree, partition = grown_tree(), _core.Partition(4)
+    for rows, scores, words in (
+        (X[:, :0], np.zeros((4, 2)), "names feature"),
+        (X, np.zeros((3, 2)), "number of rows"),
+        (X, np.zeros((4, 1)), "n_classes"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            tree.add_votes(rows, False, 1.0, scores, 1)
+    for codes, votes, words in (
+        (encode()[:, :3].copy(), 4, "number of rows"),
+        (encode(), 3, "number of rows"),
+        (encode()[:0], 4, "names feature"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            partition.settle(codes, tree.nodes, tree.sets, 1, np.empty(votes, dtype=np.uint16))
+    with pytest.raises(ValueError, match="fewer nodes"):
+        partition.settle(encode(), tree.nodes[:0], tree.sets, 1, np.empty(4, dtype=np.uint16))
+
+
+def test_arrays_that_do_not_fit_a_forest_are_refused():
+    forest = Forest.join([grown_tree()], np.ones(1), np.zeros(2, dtype=np.uint8), 2)
+    scores, elected = np.zeros((4, 2)), np.empty(4, dtype=np.uint16)
+    for rows, given, rounds, words in (
+        (X[:, :1], scores, (0, 1), "differ in their features"),
+        (X, np.zeros((4, 3)), (0, 1), "differ in their classes"),
+        (X, scores[:3], (0, 1), "number of rows"),
+        (X, scores, (0, 2), "outside the model"),
+        (X, scores, (1, 0), "outside the model"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            forest.add_votes(rows, False, given, *rounds, 1)
+    with pytest.raises(ValueError, match="differ in their features"):
+        forest.elect(encode()[:1], 1, elected)
+    with pytest.raises(ValueError, match="per row"):
+        forest.elect(encode(), 1, elected[:3])
+    forest.elect(encode(), 1, elected)
+    assert elected.tolist() == LABELS.tolist()
+
+
+def test_splits_of_what_is_not_there_are_refused():
+    grower, histogram = make_grower(), count_root()
+    grower.plant(histogram, 0)
+    grower.search(0, histogram, 1)
+    splits, smaller = grower.branch(), np.empty(1, dtype=np.int32)
+    for place, value, words in ((0, 1, "names no node"), (0, -1, "names no node"), (1, 2, "names no feature")):
+        wrong = splits.copy()
+        wrong[0, place] = value
+        with pytest.raises(ValueError, match=words):
+            _core.Partition(4).split(encode(), wrong, 1, smaller)
+    with pytest.raises(ValueError, match="one entry per split"):
+        _core.Partition(4).split(encode(), splits, 1, np.empty(2, dtype=np.int32))
+    with pytest.raises(ValueError, match="number of rows"):
+        _core.Partition(3).split(encode(), splits, 1, smaller)
+
+
 @pytest.mark.parametrize("offset", range(8))
 def test_forest_that_came_over_a_wire_votes_as_before(offset):
     random = np.random.default_rng(0)
@@ -162,7 +252,8 @@ def test_forest_that_came_over_a_wire_votes_as_before(offset):
     model = CoMBoClassifier(n_estimators=4, categorical_features=[1]).fit(rows, random.integers(0, 3, 300))
     forest = model._forest
     assert len(forest.sets) > 0
-    arrived = Forest(moved(forest.nodes, offset), moved(forest.sets, offset), forest.offsets, forest.weights)
+    nodes, sets = moved(forest.nodes, offset), moved(forest.sets, offset)
+    arrived = Forest(nodes, sets, forest.offsets, forest.weights, forest.kinds, forest.n_classes)
     expected, scores, one_by_one = np.zeros((3, 300, 3))
     forest.add_votes(rows, True, expected, 0, 4, 1)
     arrived.add_votes(rows, True, scores, 0, 4, 1)

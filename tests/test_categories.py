@@ -160,6 +160,12 @@ def test_codes_count_from_one_in_sorted_order():
     np.testing.assert_array_equal(codes_of(categories, objects(["c", "b", "a", "z", None])), [3, 2, 1, np.nan, np.nan])
 
 
+def test_lists_hold_the_values_that_they_show():
+    categories = fit_categories(raw_table([["a", 1], ["a\0", 2.5], [np.nan, 3], ["1", 4]]), [0])
+    assert categories.values == {0: ("1", "a", "a\0")}
+    assert fit_categories(raw_table([["a", 1], ["b", 2]]), [1]).values == {1: (1, 2)}
+
+
 def test_large_integers_stay_apart():
     values = [2**60, 2**60 + 1, 2**60 + 3]
     categories = fit_categories(raw_table(np.array(values)[:, None]), [0])
@@ -184,6 +190,55 @@ def test_times_are_the_same_values_in_any_container():
         categories = fit_categories(raw_table(seen), [0])
         for given_later in containers:
             np.testing.assert_array_equal(codes_of(categories, given_later), [3, 1, 2])
+
+
+NANOSECONDS = {
+    "array": lambda counts, kind: np.array(counts, dtype=f"{kind}8[ns]")[:, None],
+    "picoseconds": lambda counts, kind: np.array([1000 * count for count in counts], dtype=f"{kind}8[ps]")[:, None],
+    "objects of NumPy": lambda counts, kind: objects(list(np.array(counts, dtype=f"{kind}8[ns]"))),
+    "objects of pandas": lambda counts, kind: objects(list(pandas_times(counts, kind))),
+    "pandas": lambda counts, kind: pd.DataFrame({"c": pandas_times(counts, kind)}),
+    "pandas category": lambda counts, kind: pd.DataFrame({"c": pandas_times(counts, kind)}).astype("category"),
+    "pandas Arrow": lambda counts, kind: pd.DataFrame({"c": pandas_times(counts, kind)}).convert_dtypes(
+        dtype_backend="pyarrow"
+    ),
+    "polars": lambda counts, kind: polars_frame(counts, pl.Datetime("ns") if kind == "M" else pl.Duration("ns")),
+    "pyarrow": lambda counts, kind: pa.table({"c": pa.array(counts, ARROW_TIMES[kind])}),
+    "pyarrow dictionary": lambda counts, kind: arrow_dictionary(counts, ARROW_TIMES[kind]),
+}
+ARROW_TIMES = {"M": pa.timestamp("ns"), "m": pa.duration("ns")}
+COUNTS = st.lists(st.integers(-3, 3) | st.sampled_from([999, 1000, 1001, 10**9, -(10**9)]), min_size=1, max_size=8)
+
+
+def pandas_times(counts, kind):
+    return pd.Series(np.array(counts, dtype=f"{kind}8[ns]"))
+
+
+@pytest.mark.parametrize("container", NANOSECONDS)
+@pytest.mark.parametrize("kind", ["M", "m"], ids=["times", "durations"])
+@FEW
+@given(seen=COUNTS, given_later=COUNTS)
+def test_times_that_differ_in_nanoseconds_only_stay_apart_in_any_container(container, kind, seen, given_later):
+    known = sorted(set(seen))
+    categories = fit_categories(raw_table(NANOSECONDS[container](seen, kind)), [0])
+    for later in (NANOSECONDS[container], NANOSECONDS["array"]):
+        np.testing.assert_array_equal(
+            codes_of(categories, later(given_later, kind)), expected_codes(given_later, known)
+        )
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        pl.DataFrame({"c": pl.Series([1, 2], dtype=pl.Time)}),
+        pl.DataFrame({"c": pl.Series([1, 2], dtype=pl.Datetime("ns", "UTC"))}),
+        pa.table({"c": pa.array([1, 2], pa.time64("ns"))}),
+    ],
+    ids=["polars times of day", "polars zoned times", "pyarrow times of day"],
+)
+def test_nanoseconds_that_python_does_not_hold_are_refused(X):
+    with pytest.raises(ValueError, match=r"column 'c' of X has the dtype .* nanoseconds.*microseconds"):
+        fit_categories(raw_table(X), [0])
 
 
 def test_missing_times_are_missing():

@@ -62,21 +62,25 @@ BAD_CALLS = {
     "NaN in y": (lambda X, y: (X, with_entry(y, np.nan)), "y contains NaN"),
     "inf in y": (lambda X, y: (X, with_entry(y, np.inf)), "y contains infinity"),
     "continuous y": (lambda X, y: (X, y + 0.5 * X[:, 0]), "continuous"),
-    "mixed y": (lambda X, y: (X, np.array(["a", None] * 80, dtype=object)), "of one type"),
+    "mixed y": (lambda X, y: (X, ["a", 1] * 80), "80 of type str .*80 of type int"),
+    "None in y": (lambda X, y: (X, np.array(["a", None] * 80, dtype=object)), "80 missing labels"),
     "fewer labels": (lambda X, y: (X, y[:-1]), "inconsistent"),
     "text in X": (
         lambda X, y: (np.full(X.shape, "x"), y),
         "could not convert|not convertible|numeric|holds text, such as 'x'",
     ),
-    "NA in y": (lambda X, y: (X, pd.Series(["a", None] * 80, dtype="string")), "missing|NA"),
+    "NA in y": (lambda X, y: (X, pd.Series(["a", None] * 80, dtype="string")), "80 missing labels"),
     "fewer weights": (lambda X, y: (X, y, np.ones(3)), "inconsistent"),
     "2-D weights": (lambda X, y: (X, y, np.ones((len(X), 2))), "one weight per row"),
     "NaN in weights": (lambda X, y: (X, y, with_entry(np.ones(len(X)), np.nan)), "sample_weight contains NaN"),
     "inf in weights": (lambda X, y: (X, y, with_entry(np.ones(len(X)), np.inf)), "sample_weight contains infinity"),
     "negative weights": (lambda X, y: (X, y, with_entry(np.ones(len(X)), -1)), "negative weight"),
     "zero weights": (lambda X, y: (X, y, np.zeros(len(X))), "sample weight is zero"),
-    "a class of zero weight": (lambda X, y: (X, y, y != 0), r"no weight to the class\(es\) \[0\]"),
-    "a class of vanishing weight": (lambda X, y: (X, y, np.where(y == 0, 1e-30, 1)), r"class\(es\) \[0\]"),
+    "one class with weight": (lambda X, y: (X, y, y == 0), r"no weight to the class\(es\) \[1, 2\]"),
+    "one class with weight, others next to none": (
+        lambda X, y: (X, y, np.where(y == 0, 1, 1e-300)),
+        r"class\(es\) \[1, 2\]",
+    ),
 }
 
 
@@ -91,9 +95,9 @@ def test_bad_input_says_what_is_wrong_and_leaves_nothing_behind(table, name, est
 
 
 BAD_PARAMETERS = [
-    ("n_estimators", 0, "an integer of at least 1"),
-    ("n_estimators", 2.0, "an integer of at least 1"),
-    ("n_estimators", True, "an integer of at least 1"),
+    ("n_estimators", 0, "an integer from 1 to 2147483647"),
+    ("n_estimators", 2.0, "an integer from 1 to 2147483647"),
+    ("n_estimators", True, "an integer from 1 to 2147483647"),
     ("learning_rate", 0, r"a number in \(0, 1\]"),
     ("learning_rate", 1.5, r"a number in \(0, 1\]"),
     ("learning_rate", float("nan"), r"a number in \(0, 1\]"),
@@ -343,7 +347,7 @@ BAD_VOTES = {
     "negative": lambda n: np.full(n, -1),
     "floats": lambda n: np.zeros(n),
     "NaN": lambda n: np.full(n, np.nan),
-    "a column": lambda n: np.zeros((n, 1), dtype=int),
+    "two columns": lambda n: np.zeros((n, 2), dtype=int),
     "too few": lambda n: np.zeros(n - 1, dtype=int),
     "text": lambda n: ["a"] * n,
 }
@@ -353,6 +357,23 @@ BAD_VOTES = {
 def test_votes_that_are_no_classes_are_refused(table, name):
     with pytest.raises(ValueError, match="predict returns the labels"):
         CoMBoClassifier(estimator=Oracle(BAD_VOTES[name])).fit(*table)
+
+
+class Column(DecisionTreeClassifier):
+    """A weak learner that predicts a column, as CatBoost's does for many classes."""
+
+    def predict(self, X):
+        return super().predict(X)[:, np.newaxis]
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_weak_learner_that_predicts_a_column_votes_like_any_other(table, algorithm):
+    of_columns, of_rows = (
+        ALGORITHMS[algorithm](n_estimators=4, estimator=weak(max_depth=2), random_state=0).fit(*table)
+        for weak in (Column, DecisionTreeClassifier)
+    )
+    assert np.array_equal(of_columns.decision_function(table[0]), of_rows.decision_function(table[0]))
+    assert np.array_equal(of_columns.loss_curve_, of_rows.loss_curve_)
 
 
 def test_always_wrong_learner_is_kept_once_and_does_no_harm(table):

@@ -5,12 +5,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from boosters import make_named_rows, make_rows, unchanged
+from boosters import for_all, make_named_rows, make_rows, unchanged
 from hypothesis import given
 from hypothesis import strategies as st
-from models import everything
+from models import CLASSIFIERS, everything
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
+from sklearn.model_selection import TunedThresholdClassifierCV
 
 from comboost import ConfusionBoostingClassifier
 from comboost._dtypes import LEAF, MAX_PAIRED
@@ -237,3 +239,30 @@ def test_norm_stays_below_the_loss_on_real_rows():
     model = ConfusionBoostingClassifier(n_estimators=30).fit(X, y)
     assert np.linalg.norm(model.train_confusion_, ord=2) ** 2 <= model.train_confusion_.sum() <= model.loss_curve_[-1]
     assert (model.loss_curve_ <= model.bound_curve_ * (1 + 1e-6)).all()
+
+
+# Where a perfect learner ends the paper's boosters
+
+
+@pytest.fixture(scope="module")
+def few_positives():
+    """Seven positives of 219 rows, which a tree or two tell from the others."""
+    X, y = load_breast_cancer(return_X_y=True)
+    chosen = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:7]])
+    return X[chosen, :5], y[chosen]
+
+
+def test_a_threshold_can_be_tuned_where_a_perfect_learner_would_leave_one_vote_for_all(few_positives):
+    tuned = TunedThresholdClassifierCV(ConfusionBoostingClassifier(n_estimators=20), thresholds=9).fit(*few_positives)
+    assert 0 < tuned.best_threshold_ < 1
+
+
+@for_all
+def test_different_votes_are_different_probabilities_however_sure_they_are(few_positives, algorithm):
+    X, y = few_positives
+    model = CLASSIFIERS[algorithm]().fit(X[::2], y[::2])
+    votes, first = np.unique(model.decision_function(X), return_index=True)
+    shares = model.predict_proba(X[first])
+    # The smaller of two probabilities is looked at: near 1 there are too few floats.
+    assert (np.diff(shares[votes < 0, 1]) > 0).all()
+    assert (np.diff(shares[votes > 0, 0]) < 0).all()

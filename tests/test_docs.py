@@ -24,6 +24,18 @@ def test_examples_in_docstrings_run(name):
     assert doctest.testmod(importlib.import_module(name), optionflags=OPTIONS).failed == 0
 
 
+@pytest.mark.parametrize("name", ["comboost", "comboost.baselines", "comboost.dask"])
+def test_examples_in_docstrings_of_estimators_run(name):
+    package, runner = importlib.import_module(name), doctest.DocTestRunner(optionflags=OPTIONS)
+    kinds = [getattr(package, each) for each in package.__all__ if each.endswith("Classifier")]
+    assert kinds
+    for kind in kinds:
+        assert kind.__module__ == name  # so that doctest does not find it in the module that defines it
+        for test in doctest.DocTestFinder().find(kind, module=False, globs={}):
+            runner.run(test)
+    assert runner.failures == 0
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_in_pages_run(page):
     assert doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS, encoding="utf-8").failed == 0

@@ -31,6 +31,7 @@ from scipy.sparse import csr_array, csr_matrix
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss, make_scorer
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted
 from strategies import any_problems
 
@@ -627,15 +628,6 @@ REFUSED = {
         "belong together",
     ),
     "X_val without early stopping": ({}, give_validation, "X_val would be ignored"),
-    "scoring without early stopping": ({"scoring": "accuracy"}, give_rows, "scoring would be ignored"),
-    "fraction without early stopping": (
-        {"validation_fraction": 0.2},
-        give_rows,
-        "validation_fraction would be ignored",
-    ),
-    "patience without early stopping": ({"n_iter_no_change": 5}, give_rows, "n_iter_no_change would be ignored"),
-    "tolerance without early stopping": ({"tol": 0.1}, give_rows, "tol would be ignored"),
-    "refit without early stopping": ({"refit": True}, give_rows, "refit would be ignored"),
     "refit beside X_val": (EARLY | {"refit": True}, give_validation, "refit=True would be ignored, since X_val"),
     "refit beside a warm start": (
         EARLY | {"refit": True, "warm_start": True},
@@ -714,6 +706,29 @@ def test_refusal_says_why_and_leaves_the_estimator_as_it_was(rows, name, fitted,
     booster.set_params(**parameters)
     with unchanged(booster), pytest.raises(ValueError, match=message):
         booster.fit(**give(*rows))
+
+
+OPTIONS = {"scoring": "accuracy", "validation_fraction": 0.2, "n_iter_no_change": 5, "tol": 0.1, "refit": True}
+
+
+@for_kinds
+def test_parameters_of_early_stopping_play_no_part_without_it(rows, algorithm, learner):
+    X, y, *_ = rows
+    model, plain = (make_booster(algorithm, learner, n_estimators=4, **options) for options in (OPTIONS, {}))
+    assert all_bits(model.fit(X, y), X) == all_bits(plain.fit(X, y), X)
+    model.set_params(warm_start=True, n_iter_no_change=7, n_estimators=6).fit(X, y)
+    assert all_bits(model, X) == all_bits(plain.set_params(n_estimators=6).fit(X, y), X)
+
+
+def test_a_search_over_early_stopping_and_its_parameters_loses_no_candidate(rows):
+    grid = {
+        "early_stopping": [False, True],
+        "n_iter_no_change": [2, 3],
+        "refit": [False, True],
+        "scoring": ["accuracy"],
+    }
+    search = GridSearchCV(make_booster(n_estimators=3), grid, cv=2, error_score="raise").fit(*rows[:2])
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_scorer_that_takes_no_weights_is_refused_only_with_weights(rows):

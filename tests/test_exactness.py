@@ -121,6 +121,9 @@ class BlockRows:
     def measure(self, ballot):
         return sum(block.measure(ballot) for block in self.blocks)
 
+    def tally(self, ballot):
+        return sum(block.tally(ballot) for block in self.blocks)
+
     def sum_leaves(self, tree, *, pairs):
         return sum(block.sum_leaves(tree, pairs=pairs) for block in self.blocks)
 
@@ -133,9 +136,8 @@ def fit_in_blocks(problem, cuts):
     raw = raw if data.rows is None else raw.take(data.rows)
     _, _, bins, codes = bin_table(raw, booster.categorical_features, data.weights, booster.max_bins, 1, lambda _: None)
     n_classes = len(data.classes)
-    plan = booster._plan(
-        raw.shape[0], data.classes, data.masses, data.weight_shift, booster._seed(raw.shape[0], data.classes, None)
-    )
+    seed = booster._seed(raw.shape[0], data.classes, None)
+    plan = booster._plan(raw.shape[0], data.candidates, data.masses, seed, by_class=False)
     learner = booster._tree_learner(bins, plan, None)
     blocks = [
         BinnedRows(

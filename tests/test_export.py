@@ -4,10 +4,12 @@ import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from comboost import CoMBoClassifier
 from comboost._dtypes import NODE_DTYPE
 from comboost._estimators.export import export_tree
 
@@ -120,6 +122,21 @@ def test_long_lists_of_categories_are_shortened():
         "|--- x0 in {v007, v008, v009, ... 245 more}",
         "|--- x0 in {v001, v002, v003, v004, v005, v006}",
     ]
+
+
+@pytest.mark.parametrize("name", ["two\nlines", "bell\a", "tab\tstop", "\x1b[31mred", "line\u2028end", "carriage\r"])
+def test_every_rule_is_one_line_whatever_the_names_are(name):
+    X = pd.DataFrame({name: pd.Categorical([name, "b", "c", "b"]), "x": [0.0, 1.0, 2.0, 3.0]})
+    model = CoMBoClassifier(n_estimators=1).fit(X, [name, "b", "c", "c"])
+    text = model.export_text(0)
+    assert all(line.isprintable() and line.lstrip("| ").startswith("--- ") for line in text.split("\n"))
+    assert f"class: {name!r}" in text
+    assert f"{name!r} in {{" in text
+
+
+def test_names_that_can_be_printed_stay_as_they_are():
+    X = pd.DataFrame({"größe ☃ \\n": [0.0, 1.0]})
+    assert "größe ☃ \\n <= 0.5" in CoMBoClassifier(n_estimators=1).fit(X, ["a", "b"]).export_text(0)
 
 
 def test_categories_of_any_type_can_be_told_apart():

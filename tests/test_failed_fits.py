@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from boosters import all_bits, as_validation, for_all, for_kinds, make_booster, make_rows, unchanged
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state
 
 from comboost._boosting.callbacks import HOOKS, NoCallback
+from comboost._estimators.attempt import state_hash
+from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +145,76 @@ def test_fit_after_a_failure_is_a_fit(make_model, table, algorithm):
     assert_fails(model, ArithmeticError, *table)
     expected = make_booster(algorithm, early_stopping=True, n_estimators=4).fit(*table)
     assert all_bits(model.set_callbacks().fit(*table)) == all_bits(expected)
+
+
+# What a fit draws from
+
+
+def drawn_from(seed, n_draws):
+    """A random state from which a fit has drawn so often."""
+    random = np.random.RandomState(seed)
+    random.randint(np.iinfo(np.int32).max, size=n_draws)
+    return random
+
+
+@for_kinds
+@pytest.mark.parametrize("refit", [False, True])
+def test_fit_that_fails_at_its_end_leaves_its_random_state(table, algorithm, learner, refit):
+    random = np.random.RandomState(5)
+    model = make_booster(algorithm, learner, n_estimators=3, early_stopping=True, refit=refit, random_state=random)
+    model.set_callbacks(Failing("teardown", "fit", ArithmeticError))
+    assert_fails(model, ArithmeticError, *table)
+    assert state_hash(random) == state_hash(drawn_from(5, 0))
+
+
+@pytest.mark.parametrize("booster", [AdaBoostNCClassifier, SMOTEBoostClassifier])
+def test_fit_of_a_baseline_that_fails_leaves_its_random_state(table, booster):
+    random = np.random.RandomState(5)
+    assert_fails(booster(random_state=random), ValueError, *BAD_ROWS["one class"](*table))
+    assert state_hash(random) == state_hash(drawn_from(5, 0))
+    booster(n_estimators=2, random_state=random).fit(*table)
+    assert state_hash(random) == state_hash(drawn_from(5, 1))
+
+
+@for_kinds
+@pytest.mark.parametrize("refit", [False, True])
+def test_fit_moves_its_random_state_on_and_keeps_it(table, algorithm, learner, refit):
+    random = np.random.RandomState(5)
+    model = make_booster(algorithm, learner, n_estimators=3, early_stopping=True, refit=refit, random_state=random)
+    model.fit(*table)
+    assert model.random_state is random
+    assert state_hash(random) == state_hash(drawn_from(5, 2 if refit else 1))
+
+
+@for_all
+def test_warm_start_draws_nothing(table, algorithm):
+    random = np.random.RandomState(5)
+    model = make_booster(algorithm, n_estimators=2, warm_start=True, random_state=random).fit(*table)
+    model.set_params(n_estimators=4).fit(*table)
+    assert state_hash(random) == state_hash(drawn_from(5, 1))
+
+
+@for_all
+def test_numbers_that_a_scorer_draws_meanwhile_do_not_come_again(table, algorithm):
+    random = np.random.RandomState(5)
+    drawn = []
+
+    def score(model, X, y):
+        drawn.append(random.randint(1000))
+        return model.n_iter_
+
+    make_booster(algorithm, n_estimators=3, early_stopping=True, scoring=score, random_state=random).fit(*table)
+    assert len(drawn) > 0
+    expected = np.random.RandomState(5).randint(1000, size=len(drawn) + 1).tolist()
+    assert [*drawn, random.randint(1000)] == expected
+
+
+@for_all
+def test_fits_draw_from_the_state_that_numpy_shares_at_once(table, algorithm):
+    before = state_hash(check_random_state(None))
+    heard = Questions(lambda: state_hash(check_random_state(None)))
+    make_booster(algorithm, n_estimators=1, random_state=None).set_callbacks(heard).fit(*table)
+    assert before not in heard.answers
 
 
 # While a fit is under way

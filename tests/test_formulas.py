@@ -130,7 +130,7 @@ def test_one_cost_per_class_is_the_cost_of_its_mistakes(kind):
         ({"a": 1, "b": 1, "c": 1, "d": 1}, "every class exactly once"),
         ({"a": 1, "b": 1, "c": "much"}, "numbers"),
         ({"a": 1, "b": 1, "c": 1e-9}, "within a factor"),
-        (ONES * 1j, "complex"),
+        (ONES * 1j, "Complex"),
         (pl.DataFrame(ONES, schema=["x", "y", "z"]), "pandas DataFrame"),
         (pd.Series(1, index=list("aabc")), "every class exactly once"),
         (pd.Series(1, index=list("abx")), "every class exactly once"),

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from comboost import CoMBoClassifier
-from comboost._engine.memory import footprint
+from comboost._engine.footprint import FitShape
 from comboost.metrics import get_scorer
 
 SCORERS = ["g_mean", "mauc", "neg_confusion_norm", "min_recall", "neg_expected_cost"]
@@ -319,9 +319,9 @@ def test_fit_and_predict_copy_no_table_of_floats(large_table, container, with_mi
         X[::3] = np.nan
     table = UNCOPIED[container](X)
     booster = CoMBoClassifier(n_estimators=1, max_depth=1)
-    needed = footprint(N_ROWS, N_FEATURES, N_CLASSES)
+    needed = FitShape(N_ROWS, N_FEATURES, N_CLASSES).rows()
     smallest_copy = X.nbytes // 2  # in float32
-    known = needed["codes"] + needed["row indices, labels and votes"] + needed["histograms"]
+    known = needed["codes"] + needed["row indices, labels and votes"]
     assert known < 0.8 * smallest_copy  # so that a copy would show
     assert peak_of(lambda: booster.fit(table, y)) < known
     # Scores of every class and which of them is the largest, for as many rows as are voted on at once.
@@ -336,10 +336,9 @@ def test_sparse_table_takes_memory_for_its_nonzeros_and_a_byte_per_cell(make):
     y = random.integers(2, size=n_rows)
     codes, nonzeros = n_rows * n_features, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     block = 64 * n_rows * 8  # 64 columns are read at a time
-    histograms = footprint(n_rows, n_features, 2)["histograms"]
     booster = CoMBoClassifier(n_estimators=1, max_depth=1)
     peak = peak_of(lambda: booster.fit(X, y))
-    assert peak < codes + 2 * block + 4 * nonzeros + histograms
+    assert peak < codes + 2 * block + 4 * nonzeros
     assert peak < n_rows * n_features * 8 / 3  # what all of it would take as floats
 
 

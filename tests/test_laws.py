@@ -33,7 +33,7 @@ def replay(model, problem, twin):
         problem.y[twin.kept],
         algorithm=problem.settings.get("algorithm", "combo"),
         cost_matrix=problem.cost_matrix,
-        sample_weight=np.array(twin.weights),
+        sample_weight=np.array(twin.plain_weights),
         alphas=model.estimator_weights_,
     )
 
@@ -89,7 +89,7 @@ def test_weighted_error_of_adaboost_mm_is_below_its_loss(problem):
     problem = with_algorithm(problem, "mm")
     model, twin = fit(problem), fit_twin(problem)
     wrong = model.predict(problem.X[twin.kept]) != problem.y[twin.kept]
-    assert np.average(wrong, weights=twin.weights) <= upper_loss(model, twin) / problem.n_classes
+    assert np.average(wrong, weights=twin.plain_weights) <= upper_loss(model, twin) / problem.n_classes
 
 
 @law(problem=problems(weighted=False, costed=False), shift=st.floats(-0.5, 0.5))
@@ -205,6 +205,9 @@ def test_model_is_bit_identical_for_any_number_of_threads(algorithm, weighted):
 def test_stages_end_in_the_whole_model(problem):
     model = fit(problem)
     *_, scores = model.staged_decision_function(problem.X)
+    *_, share = model.staged_score(problem.X, problem.y, problem.sample_weight)
+    assert share == model.score(problem.X, problem.y, problem.sample_weight)
+    assert model.n_classes_ == len(model.classes_)
     *_, classes = model.staged_predict(problem.X)
     *_, shares = model.staged_predict_proba(problem.X)
     assert len(list(model.staged_predict(problem.X))) == model.n_iter_

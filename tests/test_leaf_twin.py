@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import fit, fit_twin, leaf_votes, trees_of, trees_of_twin
-from strategies import LOSSES, PLAIN_VOTES, Problem, many_class_problems, vote_problems
+from strategies import LOSSES, PLAIN_VOTES, Problem, light_mistake, many_class_problems, vote_problems
 
 
 def assert_same(model, twin, X):
@@ -73,13 +73,10 @@ def test_fit_that_separates_all_rows_ends_as_the_twin(loss, smoothing, reason):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 6])
 def test_fit_ends_by_rounding_at_the_same_ratio_of_weights_as_the_twin(n_classes, loss):
-    random = np.random.default_rng(n_classes)
-    X, y = random.normal(size=(4 * n_classes, 2)), np.arange(4 * n_classes) % n_classes
     reasons = set()
-    for heavy in 2.0 ** np.arange(23.5, 26.5, 0.25):
-        weights = np.where(y == 0, heavy, 1.0)
-        problem = Problem(X, y, weights, settings=PLAIN_VOTES | {"max_depth": 1, "loss": loss})
+    for heavy in 2.0 ** np.arange(20, 29.5, 0.25):
+        problem = light_mistake(n_classes, heavy, PLAIN_VOTES | {"max_depth": None, "loss": loss, "smoothing": 0.0})
         model, twin = fit(problem), fit_twin(problem)
         assert (model.stop_reason_, model.n_iter_) == (twin.stop_reason, len(twin.rounds))
         reasons.add(model.stop_reason_)
-    assert reasons == {"n_estimators", "rounding"}
+    assert reasons >= {"n_estimators", "rounding"}

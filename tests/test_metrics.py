@@ -542,13 +542,13 @@ BAD_LABELS = [
     ([0, 1], [0], {}, "y_true has 2 rows and y_pred 1"),
     ([], [], {}, "y_true must hold one class label per row, at least one"),
     ([0, 1], [[0.1, 0.9], [0.8, 0.2]], {}, r"y_pred must hold one class label per row, .* shape \(2, 2\)"),
-    ([0, 1], [0.0, 0.7], {}, "y_pred must hold class labels, got NaN, inf or a fraction"),
-    ([0, math.nan], [0, 1], {}, "y_true must hold class labels, got NaN, inf or a fraction"),
-    ([0, math.inf], [0, 1], {}, "y_true must hold class labels, got NaN, inf or a fraction"),
-    (["a", None], ["a", "b"], {}, "y_true must be all text, .* got values of type NoneType, str"),
-    (["a", math.nan], ["a", "b"], {}, "y_true must be all text, .* got values of type float, str"),
-    (pd.Series([0, None], dtype="Int64"), [0, 1], {}, "y_true must"),
-    (pl.Series([0, None]), [0, 1], {}, "y_true must"),
+    ([0, 1], [0.0, 0.7], {}, "continuous. y_pred holds .*0.7.* in row 1"),
+    ([0, math.nan], [0, 1], {}, r"y_true holds 1 missing label \(the first in row 1.*drop"),
+    ([0, math.inf], [0, 1], {}, "y_true holds 1 infinite label"),
+    (["a", None], ["a", "b"], {}, "y_true holds 1 missing label"),
+    (["a", math.nan], ["a", "b"], {}, "y_true holds 1 missing label"),
+    (pd.Series([0, None], dtype="Int64"), [0, 1], {}, "y_true holds 1 missing label"),
+    (pl.Series([0, None]), [0, 1], {}, "y_true holds 1 missing label"),
     (["1", "2"], [1, 2], {}, r"all text or all numbers, got {'y_true': 'text', 'y_pred': 'numbers'}"),
     (["a", "b"], ["a", "c"], {"labels": ["a", "b"]}, r"y_pred holds \['c'\], which is not in labels=\['a', 'b'\]"),
     ([0, 1], [0, 0], {"labels": [0, 2]}, r"y_true holds \[1\], which is not in labels=\[0, 2\]; add it"),
@@ -580,7 +580,7 @@ def test_bad_labels_and_weights_are_told(metric, y_true, y_pred, options, messag
         ([0, 3], [0.1, 0.2], {"labels": [0, 1]}, r"y_true holds \[3\], which is not in labels"),
         ([0, 1], [0.1, 0.2], {"labels": ["a", "b"]}, "all text or all numbers"),
         ([0, 1], [0.1, 0.2], {"sample_weight": [0, 0]}, "sample_weight is zero for every row"),
-        ([0, math.nan], [0.1, 0.2], {}, "y_true must hold class labels"),
+        ([0, math.nan], [0.1, 0.2], {}, "y_true holds 1 missing label"),
     ],
 )
 def test_bad_input_of_mauc_is_told(y_true, y_score, options, message):
@@ -599,7 +599,7 @@ def test_bad_input_of_mauc_is_told(y_true, y_score, options, message):
         ([0, 1], [[0.5, 0.5], [0.5, 0.1]], {}, "y_proba has a row that sums to 0.6, not to 1"),
         ([0, 3], [0.1, 0.2], {"labels": [0, 1]}, r"y_true holds \[3\], which is not in labels"),
         ([0, 1], [0.1, 0.2], {"sample_weight": [0, 0]}, "sample_weight is zero for every row"),
-        ([0, math.nan], [0.1, 0.2], {}, "y_true must hold class labels"),
+        ([0, math.nan], [0.1, 0.2], {}, "y_true holds 1 missing label"),
     ],
 )
 def test_bad_input_of_the_balanced_log_loss_is_told(y_true, y_proba, options, message):

@@ -286,6 +286,13 @@ def test_threads_printing_and_probabilities_may_change(table, algorithm, learner
     assert "8/8" in capsys.readouterr().out
 
 
+@for_kinds
+def test_a_warm_start_may_be_switched_on_after_the_first_fit(table, algorithm, learner):
+    model = make_booster(algorithm, learner, n_estimators=3).fit(*table)
+    model.set_params(warm_start=True, n_estimators=8).fit(*table)
+    assert all_bits(model, table[0]) == all_bits(make_booster(algorithm, learner, n_estimators=8).fit(*table), table[0])
+
+
 CHANGES = {
     "learning_rate": 0.5,
     "max_depth": 2,
@@ -443,9 +450,9 @@ def test_other_values_of_the_same_shape_are_refused(table, algorithm, learner, n
     X, y = table
     X = with_column(X, 3, np.random.default_rng(3).permutation(len(X)) // 45)  # of little use
     parameters = {"max_depth": 1} if learner == "tree" else {"estimator": DecisionTreeClassifier(max_depth=1)}
-    model = make_booster(algorithm, **parameters, warm_start=True, n_estimators=2).fit(X, y)
+    model = make_booster(algorithm, **parameters, n_estimators=2).fit(X, y)
     assert model.feature_importances_[3] == 0
-    with refused(model.set_params(n_estimators=6), "give the same rows"):
+    with refused(model.set_params(n_estimators=6, warm_start=True), "give the same rows"):
         model.fit(*OTHER_VALUES[name](X, y))
 
 

@@ -3,7 +3,7 @@
 ::
 
     python -m benchmarks.dask                            # all cases
-    python -m benchmarks.dask --only speed --repeats 5   # one of speed, overhead, memory, traffic
+    python -m benchmarks.dask --only speed --repeats 5   # or overhead, memory, traffic, stopped
     python -m benchmarks.dask --quick                    # a tenth of the rows, one repeat: does everything work?
     python -m benchmarks.dask --output figures.json      # all that was measured, each case as soon as it is done
 
@@ -20,12 +20,14 @@ processes; each case runs in a process of its own. Reading memory and sockets ne
   ``bins × channels × 8`` bytes, where channels are the classes and one more, rounded up to a multiple of 4. A round of
   depth d sends ``1 + 1 + 2 + … + 2^(d-2)`` of them, that is 2^(d-1), along every edge of the reduction tree: the
   root's, then the left child's of each split. Votes and splits are a few kilobytes beside them.
+- ``stopped``: seconds of a fit of three workers, one of which is stopped (SIGSTOP) in its midst, with all limits at
+  their defaults. The model must equal the local one in every byte.
 
 The modules in the order of the data: `rows` are what is learned; `apart` runs functions in processes of their own,
 `clusters` makes clusters; `boosters` are those who learn, `local` the same without a cluster; `workers` says what
 memory worker processes took, `links` what bytes went from process to process, `calls` who called whom, `readings`
-both for a whole cluster; `plan` says how much work a run does; `speed`, `overhead`, `memory` and `traffic` are the
-cases, `cases` is the table of them.
+both for a whole cluster; `plan` says how much work a run does; `speed`, `overhead`, `memory`, `traffic` and
+`stopped` are the cases, `cases` is the table of them.
 
 What it has in common with `benchmarks.speed` and `benchmarks.tables` it takes from there.
 """

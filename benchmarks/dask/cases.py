@@ -6,6 +6,7 @@ from benchmarks.dask.memory import MemoryCase
 from benchmarks.dask.overhead import OverheadCase
 from benchmarks.dask.plan import Plan
 from benchmarks.dask.speed import SpeedCase
+from benchmarks.dask.stopped import StoppedCase
 from benchmarks.dask.traffic import TrafficCase
 from benchmarks.tables.results import Result
 
@@ -22,7 +23,7 @@ class Case(Protocol):
         """Measure it."""
 
 
-CASES: tuple[Case, ...] = (SpeedCase(), OverheadCase(), MemoryCase(), TrafficCase())
+CASES: tuple[Case, ...] = (SpeedCase(), OverheadCase(), MemoryCase(), TrafficCase(), StoppedCase())
 NAMES = tuple(case.name for case in CASES)
 
 

@@ -54,10 +54,10 @@ class CopiesCase:
 def row_of(container: str, problem: Problem, peak: Peak) -> Row:
     """The memory of a fit beside what it must take."""
     from comboost._dtypes import MAX_BINS
-    from comboost._engine.memory import footprint
+    from comboost._engine.footprint import FitShape
 
     n_bins = problem.n_features * MAX_BINS
-    planned = footprint(problem.n_rows, problem.n_features, problem.n_classes, n_bins)
+    planned = FitShape(problem.n_rows, problem.n_features, problem.n_classes, n_bins).peak()
     unplanned = peak.extra - sum(planned.values())
     return {
         "X": container,

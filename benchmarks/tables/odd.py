@@ -86,11 +86,11 @@ class OddCase:
 def row_of(shape: Shape, peak: Peak) -> Row:
     """Time and memory of a fit, or why it was refused."""
     from comboost._dtypes import MAX_BINS
-    from comboost._engine.memory import TreeLimits, footprint
+    from comboost._engine.footprint import FitShape, TreeLimits
 
     n_bins = shape.n_features * min(shape.n_rows, MAX_BINS)  # as if no value came twice
     depth = shape.params.get("max_depth", 3)
-    planned = sum(footprint(shape.n_rows, shape.n_features, shape.n_classes, n_bins, TreeLimits(depth)).values())
+    planned = sum(FitShape(shape.n_rows, shape.n_features, shape.n_classes, n_bins, TreeLimits(depth)).peak().values())
     refused = peak.refusal is not None
     return {
         "problem": shape.name,

@@ -13,6 +13,8 @@ namespace {
 const double kMostRatio = std::sqrt(0x1p31);
 const double kMostVote = 0.5 * std::log(0x1p31);
 
+constexpr std::size_t kUpdatesPerVote = 32;  // a logarithm, or two exponentials
+
 // One leaf's matrix, by rows and by columns, and the ratios x with their inverses.
 class Balance {
   public:
@@ -71,7 +73,11 @@ void balance_pairs(std::span<const Sum> sums, std::span<const double> smoothing,
     for_each_task(n_leaves, n_leaves * square * kSweeps, n_threads, [&](std::size_t leaf) {
         Balance balance(n_classes);
         balance.read(sums.data() + leaf * square, smoothing);
-        for (int sweep = 0; sweep < kSweeps; ++sweep) balance.sweep(static_cast<std::size_t>(first[leaf]));
+        Lookout lookout;
+        for (int sweep = 0; sweep < kSweeps; ++sweep) {
+            balance.sweep(static_cast<std::size_t>(first[leaf]));
+            lookout.after(square);
+        }
         for (std::size_t l = 0; l < n_classes; ++l) votes[leaf * n_classes + l] = std::log(balance.ratios()[l]);
     });
 }
@@ -79,7 +85,7 @@ void balance_pairs(std::span<const Sum> sums, std::span<const double> smoothing,
 void balance_classes(std::span<const Sum> up, std::span<const Sum> down, std::span<const double> smoothing,
                      int n_threads, std::span<double> votes) {
     const std::size_t n_classes = smoothing.size();
-    for_each_task(votes.size() / n_classes, 32 * votes.size(), n_threads, [&](std::size_t leaf) {
+    for_each_task(votes.size() / n_classes, kUpdatesPerVote * votes.size(), n_threads, [&](std::size_t leaf) {
         for (std::size_t l = 0; l < n_classes; ++l) {
             const std::size_t place = leaf * n_classes + l;
             const double pulled = static_cast<double>(up[place]) + smoothing[l];
@@ -121,10 +127,12 @@ void remaining_of_classes(std::span<const Sum> up, std::span<const Sum> down, st
 }
 
 void exponentiate(std::span<const float> votes, std::span<double> growth, std::span<double> shrink) {
-    for (std::size_t k = 0; k < votes.size(); ++k) {
-        growth[k] = std::exp(static_cast<double>(votes[k]));
-        shrink[k] = std::exp(-static_cast<double>(votes[k]));
-    }
+    for_each_stretch(0, votes.size(), kUpdatesPerVote, [&](std::size_t from, std::size_t to) {
+        for (std::size_t k = from; k < to; ++k) {
+            growth[k] = std::exp(static_cast<double>(votes[k]));
+            shrink[k] = std::exp(-static_cast<double>(votes[k]));
+        }
+    });
 }
 
 }  // namespace comboost

@@ -75,15 +75,22 @@ void radix_sort(std::vector<Item>& items, std::vector<Item>& scratch) {
 
     std::vector<std::array<std::size_t, kValues>> counts(kDigits);
     for (auto& of_digit : counts) of_digit.fill(0);
-    for (const Item& item : items)
-        for (std::size_t d = 0; d < kDigits; ++d) ++counts[d][digit(item, d)];
+    for_each_stretch(0, items.size(), kDigits, [&](std::size_t from, std::size_t to) {
+        const Item* const end = items.data() + to;
+        for (const Item* item = items.data() + from; item != end; ++item)
+            for (std::size_t d = 0; d < kDigits; ++d) ++counts[d][digit(*item, d)];
+    });
 
     scratch.resize(items.size());
     for (std::size_t d = 0; d < kDigits; ++d) {
         if (counts[d][digit(items[0], d)] == items.size()) continue;
         std::size_t start = 0;
         for (std::size_t& count : counts[d]) start += std::exchange(count, start);
-        for (const Item& item : items) scratch[counts[d][digit(item, d)]++] = item;
+        for_each_stretch(0, items.size(), 1, [&](std::size_t from, std::size_t to) {
+            const Item* const end = items.data() + to;
+            for (const Item* item = items.data() + from; item != end; ++item)
+                scratch[counts[d][digit(*item, d)]++] = *item;
+        });
         items.swap(scratch);
     }
 }
@@ -148,8 +155,10 @@ template <class T, class Item, class MakeItem>
 void find_group_edges(const Matrix<T>& values, std::size_t first, std::size_t last, std::size_t max_bins,
                       MakeItem&& make_item, std::vector<FeatureEdges>& edges) {
     std::vector<std::vector<Item>> columns(last - first, std::vector<Item>(values.n_rows));
-    for (std::size_t i = 0; i < values.n_rows; ++i)
-        for (std::size_t f = first; f < last; ++f) columns[f - first][i] = make_item(values(i, f), i);
+    for_each_stretch(0, values.n_rows, last - first, [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i)
+            for (std::size_t f = first; f < last; ++f) columns[f - first][i] = make_item(values(i, f), i);
+    });
     std::vector<Item> scratch;
     for (std::size_t f = first; f < last; ++f) {
         radix_sort(columns[f - first], scratch);
@@ -166,6 +175,8 @@ constexpr ValueKey kCountersPerRow = 4;
 constexpr std::size_t kCountedColumns = 16;
 constexpr std::size_t kCountedRows = 1 << 15;
 constexpr std::size_t kTileRows = 64;
+
+constexpr std::size_t kUpdatesPerKey = 8;  // to find its place
 
 // A closed interval of keys, and its cells, which are numbered through the intervals of a feature.
 struct Interval {
@@ -312,14 +323,17 @@ class CellCounter {
         radix_sort(items_, scratch);
         Counter counter;
         ValueKey last_place = 0;
-        for (const auto& [key, weight] : items_) {
-            const Interval& interval = intervals_.candidate(key);
-            const ValueKey place = interval.place(interval.cell(key));
-            if (counter.rows > 0 && place != last_place)
-                cells.push_back(cell_of(last_place, std::exchange(counter, Counter{})));
-            counter.add(key, weight);
-            last_place = place;
-        }
+        for_each_stretch(0, items_.size(), kUpdatesPerKey, [&](std::size_t from, std::size_t to) {
+            for (std::size_t i = from; i < to; ++i) {
+                const auto& [key, weight] = items_[i];
+                const Interval& interval = intervals_.candidate(key);
+                const ValueKey place = interval.place(interval.cell(key));
+                if (counter.rows > 0 && place != last_place)
+                    cells.push_back(cell_of(last_place, std::exchange(counter, Counter{})));
+                counter.add(key, weight);
+                last_place = place;
+            }
+        });
         cells.push_back(cell_of(last_place, counter));
         return cells;
     }
@@ -346,6 +360,7 @@ void count_group(const Matrix<T>& values, std::span<const Weight> weights, std::
     std::vector<CellCounter> counters;
     for (const std::size_t f : features) counters.emplace_back(intervals, f, values.n_rows);
     std::vector<ValueKey> keys(features.size() * std::min(kCountedRows, values.n_rows));
+    Lookout lookout;
     for (std::size_t begin = 0; begin < values.n_rows; begin += kCountedRows) {
         const std::size_t size = std::min(kCountedRows, values.n_rows - begin);
         gather_keys(values, features, begin, size, keys.data());
@@ -355,6 +370,7 @@ void count_group(const Matrix<T>& values, std::span<const Weight> weights, std::
                 counters[k].add(column, [](std::size_t) { return Weight{1}; });
             else
                 counters[k].add(column, [&](std::size_t i) { return weights[begin + i]; });
+            lookout.after(size * kUpdatesPerKey);
         }
     }
     for (std::size_t k = 0; k < features.size(); ++k) cells[k] = counters[k].cells();
@@ -388,22 +404,27 @@ template <class T>
 void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts,
             std::span<const Kind> kinds, int n_threads, Code* codes) {
     std::vector<SearchTable> tables;
-    for (std::size_t f = 0; f < values.n_columns; ++f)
+    Lookout lookout;
+    for (std::size_t f = 0; f < values.n_columns; ++f) {
         tables.emplace_back(
             edges.subspan(static_cast<std::size_t>(starts[f]), static_cast<std::size_t>(starts[f + 1] - starts[f])));
+        lookout.after(kMaxBins);
+    }
     const std::size_t n_blocks = (values.n_rows + kEncodeRows - 1) / kEncodeRows;
     for_each_task(n_blocks, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t block) {
         const std::size_t begin = block * kEncodeRows;
         const std::size_t end = std::min(values.n_rows, begin + kEncodeRows);
-        for (std::size_t f = 0; f < values.n_columns; ++f) {
-            Code* column = codes + f * values.n_rows;
+        const Matrix<T> matrix = values;  // a copy, which codes, being bytes, cannot overwrite
+        for (std::size_t f = 0; f < matrix.n_columns; ++f) {
+            const SearchTable& table = tables[f];
+            Code* column = codes + f * matrix.n_rows;
             if (keeps_code_for_missing(kinds[f]))
                 for (std::size_t i = begin; i < end; ++i) {
-                    const auto value = static_cast<double>(values(i, f));
-                    column[i] = std::isnan(value) ? Code{0} : static_cast<Code>(1 + tables[f].code(value));
+                    const auto value = static_cast<double>(matrix(i, f));
+                    column[i] = std::isnan(value) ? Code{0} : static_cast<Code>(1 + table.code(value));
                 }
             else
-                for (std::size_t i = begin; i < end; ++i) column[i] = tables[f].code(static_cast<double>(values(i, f)));
+                for (std::size_t i = begin; i < end; ++i) column[i] = table.code(static_cast<double>(matrix(i, f)));
         }
     });
 }
@@ -439,6 +460,7 @@ std::vector<Cell> merge_cells(std::span<const Cell> a, std::span<const Cell> b) 
     std::vector<Cell> merged;
     merged.reserve(a.size() + b.size());
     auto from_a = a.begin(), from_b = b.begin();
+    Lookout lookout;
     while (from_a != a.end() && from_b != b.end()) {
         if (is_before(*from_a, *from_b)) {
             merged.push_back(*from_a++);
@@ -450,6 +472,7 @@ std::vector<Cell> merge_cells(std::span<const Cell> a, std::span<const Cell> b) 
                               from_a->weight + from_b->weight});
             ++from_a, ++from_b;
         }
+        lookout.after(kUpdatesPerKey);
     }
     merged.insert(merged.end(), from_a, a.end());
     merged.insert(merged.end(), from_b, b.end());

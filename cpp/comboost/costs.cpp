@@ -10,9 +10,13 @@ CostTable::CostTable(std::span<const Label> labels, std::span<const Weight> weig
     : channels_(channels),
       labels_(labels.begin(), labels.end()),
       weights_(weights.begin(), weights.end()),
-      excess_(labels.size() * channels.n_classes, 1.0),
       units_(labels.size() * channels.size()) {
-    std::fill_n(units_.data(), units_.size(), Unit{0});
+    const std::size_t n_excess = labels.size() * channels.n_classes;
+    excess_.reserve(n_excess);
+    for_each_stretch(0, n_excess, 1, [&](std::size_t, std::size_t to) { excess_.resize(to, 1.0); });
+    for_each_stretch(0, units_.size(), 1, [&](std::size_t from, std::size_t to) {
+        std::fill(units_.data() + from, units_.data() + to, Unit{0});
+    });
     if (!channels.counted) return;
     for (std::size_t i = 0; i < labels.size(); ++i) units_.data()[i * channels.size() + channels.count()] = 1;
 }
@@ -66,8 +70,11 @@ void CostTable::sum_leaves(std::span<const RowIndex> leaves, std::size_t n_leave
         std::max<std::size_t>(1, std::min(n_parts(work, n_threads), kMostSums / std::max<std::size_t>(1, size))),
         std::vector<Sum>(size));
     for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
-        kernels().sum_leaves(leaves.data(), labels_.data(), n_rows() * part / parts.size(),
-                             n_rows() * (part + 1) / parts.size(), records(), parts[part].data());
+        for_each_stretch(n_rows() * part / parts.size(), n_rows() * (part + 1) / parts.size(), channels_.size(),
+                         [&](std::size_t from, std::size_t to) {
+                             kernels().sum_leaves(leaves.data(), labels_.data(), from, to, records(),
+                                                  parts[part].data());
+                         });
     });
     for_each_task(n_leaves, size, n_threads, [&](std::size_t leaf) {
         for (std::size_t truth = 0; truth < n_classes(); ++truth) {
@@ -87,8 +94,10 @@ void CostTable::sum_leaves(std::span<const RowIndex> leaves, std::size_t n_leave
 
 void CostTable::sum_leaf_losses(std::span<const RowIndex> leaves, std::span<Sum> sums) const {
     std::fill(sums.begin(), sums.end(), 0);
-    for (std::size_t i = 0; i < n_rows(); ++i)
-        sums[leaves[i] * n_classes() + labels_[i]] += weight(i) * record(i)[channels_.loss()];
+    for_each_stretch(0, n_rows(), 1, [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i)
+            sums[leaves[i] * n_classes() + labels_[i]] += weight(i) * record(i)[channels_.loss()];
+    });
 }
 
 Unit CostTable::unit(std::size_t row, std::size_t label) const {
@@ -107,26 +116,33 @@ void CostTable::measure(std::span<const Label> votes, int n_threads, std::span<S
     for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
         const std::size_t begin = n_rows() * part / parts.size();
         const std::size_t end = n_rows() * (part + 1) / parts.size();
-        for (std::size_t i = begin; i < end; ++i) {
-            const std::size_t truth = labels_[i];
-            for (std::size_t j = 0; j < n_classes(); ++j) {
-                if (j == truth) continue;
-                const std::size_t fate = votes[i] == truth ? 0 : (votes[i] == j ? 1 : 2);
-                parts[part][fate * square + truth * n_classes() + j] += weight(i) * unit(i, j);
+        for_each_stretch(begin, end, n_classes(), [&](std::size_t from, std::size_t to) {
+            for (std::size_t i = from; i < to; ++i) {
+                const std::size_t truth = labels_[i];
+                for (std::size_t j = 0; j < n_classes(); ++j) {
+                    if (j == truth) continue;
+                    const std::size_t fate = votes[i] == truth ? 0 : (votes[i] == j ? 1 : 2);
+                    parts[part][fate * square + truth * n_classes() + j] += weight(i) * unit(i, j);
+                }
             }
-        }
+        });
     });
     for (const auto& part : parts)
         for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
 }
 
 void CostTable::row_losses(std::span<double> losses) const {
-    for (std::size_t i = 0; i < n_rows(); ++i) losses[i] = static_cast<double>(weight(i) * record(i)[channels_.loss()]);
+    for_each_stretch(0, n_rows(), 1, [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i)
+            losses[i] = static_cast<double>(weight(i) * record(i)[channels_.loss()]);
+    });
 }
 
 void CostTable::confusion(std::span<const Label> votes, std::span<Sum> counts) const {
     std::fill(counts.begin(), counts.end(), 0);
-    for (std::size_t i = 0; i < n_rows(); ++i) counts[labels_[i] * n_classes() + votes[i]] += weight(i);
+    for_each_stretch(0, n_rows(), 1, [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) counts[labels_[i] * n_classes() + votes[i]] += weight(i);
+    });
 }
 
 }  // namespace comboost

@@ -1,5 +1,6 @@
 #include "comboost/growing.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -8,6 +9,11 @@
 #include "comboost/parallel.hpp"
 
 namespace comboost {
+namespace {
+
+constexpr std::size_t kMostCandidates = 1 << 18;  // that are judged at once
+
+}  // namespace
 
 Grower::Grower(std::span<const std::int64_t> bin_offsets, std::span<const Kind> kinds, std::span<const double> edges,
                std::span<const std::int64_t> edge_starts, std::size_t n_classes, GrowthRules rules)
@@ -56,7 +62,9 @@ SplitRules Grower::split_rules() const {
 
 std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> places) const {
     std::vector<Candidate> candidates;
+    Lookout lookout;
     for (const std::size_t place : places) {
+        lookout.after(layout().n_features());
         const std::size_t node = frontier_begin_ + place;
         if (-sums_[node].best_cost() == sums_[node].loss) continue;  // one class carries all of the loss
         for (const std::size_t f : draw_features(node_key(node), layout().n_features(), rules_.max_features))
@@ -67,11 +75,25 @@ std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> p
 
 template <class WithBins>
 void Grower::search_bins(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins) {
+    // A wide level of a deep tree is searched in parts: its candidates would take more memory than its rows.
+    const std::size_t at_once =
+        std::max<std::size_t>(1, kMostCandidates / std::max<std::size_t>(1, rules_.max_features));
+    for (std::size_t begin = 0; begin < places.size(); begin += at_once) {
+        const std::size_t size = std::min(at_once, places.size() - begin);
+        search_some(places.subspan(begin, size), work / places.size() * size, n_threads, with_bins);
+    }
+}
+
+template <class WithBins>
+void Grower::search_some(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins) {
     std::vector<Candidate> candidates = this->candidates(places);
     for_each_task(candidates.size(), work, n_threads, [&](std::size_t c) {
         with_bins(candidates[c].place, candidates[c].feature, [&](const BinView& bins) { judge(candidates[c], bins); });
     });
+    const std::size_t updates = work / std::max<std::size_t>(1, candidates.size());
+    Lookout lookout;
     for (std::size_t c = 0; c < candidates.size();) {
+        lookout.after(updates);
         const std::size_t place = candidates[c].place;
         const Candidate* winner = nullptr;
         for (; c < candidates.size() && candidates[c].place == place; ++c)
@@ -182,8 +204,10 @@ void Grower::derive(const Sum* old_histograms, const Sum* counted, std::span<con
         const Sum* parent = old_histograms + (static_cast<std::size_t>(branched_[k].node) - old_frontier_begin_) * size;
         // The two children of a split stand next to each other, the left one in an even place of the frontier.
         const std::size_t place = static_cast<std::size_t>(counted_nodes[k]) - frontier_begin_;
-        subtract_histogram(parent, counted + k * size, size, histograms + place * size,
-                           histograms + (place ^ 1) * size);
+        for_each_stretch(0, size, 2, [&](std::size_t from, std::size_t to) {
+            subtract_histogram(parent + from, counted + k * size + from, to - from, histograms + place * size + from,
+                               histograms + (place ^ 1) * size + from);
+        });
     });
 }
 

@@ -98,6 +98,8 @@ class Grower {
     // Searches nodes of the frontier; with_bins(place, feature, use) calls use(bins).
     template <class WithBins>
     void search_bins(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins);
+    template <class WithBins>
+    void search_some(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins);
 
     double threshold(std::size_t feature, std::int32_t bin) const;
     void add_node(NodeSums sums);

@@ -13,6 +13,8 @@ namespace {
 // Records that stay in the second-level cache while feature after feature reads them.
 constexpr std::size_t kCachedBytes = 1 << 17;
 
+std::size_t n_cached_rows(std::size_t width) { return std::max<std::size_t>(1, kCachedBytes / (width * sizeof(Unit))); }
+
 // The features of one task: tasks small enough that a slow core does not keep the others waiting.
 std::size_t n_feature_groups(std::size_t n_features, int n_threads) {
     return n_threads <= 1 ? 1 : std::min(n_features, 4 * static_cast<std::size_t>(n_threads));
@@ -50,15 +52,17 @@ std::vector<std::vector<Piece>> batches_of(std::span<const RowSet> sets, std::si
 
 // Adds the features first .. last - 1 of some rows, whose records stand one after the other, to their histogram.
 void count_features(const Codes& codes, const Records& records, const BinLayout& layout, const Piece& piece,
-                    std::size_t first, std::size_t last) {
+                    std::size_t first, std::size_t last, Lookout& lookout) {
     const std::size_t width = records.channels.size();
-    const std::size_t block_rows = std::max<std::size_t>(1, kCachedBytes / (width * sizeof(Unit)));
+    const std::size_t block_rows = n_cached_rows(width);
     const bool all_rows = piece.set.rows == nullptr;
     for (std::size_t begin = 0; begin < piece.set.size; begin += block_rows) {
         const std::size_t n_rows = std::min(block_rows, piece.set.size - begin);
-        for (std::size_t f = first; f < last; ++f)
+        for (std::size_t f = first; f < last; ++f) {
             kernels().accumulate(codes.column(f) + (all_rows ? begin : 0), all_rows ? nullptr : piece.set.rows + begin,
                                  n_rows, from_row(records, begin), piece.histogram + layout.begin(f) * width);
+            lookout.after(n_rows * width);
+        }
     }
 }
 
@@ -70,12 +74,28 @@ void count_pieces(const Codes& codes, const Records& records, const BinLayout& l
     const std::size_t n_groups = n_feature_groups(codes.n_features, n_threads);
     for_each_task(n_groups, n_rows * codes.n_features * records.channels.size(), n_threads, [&](std::size_t group) {
         std::size_t first_row = 0;
+        Lookout lookout;
         for (const Piece& piece : pieces) {
             count_features(codes, from_row(records, first_row), layout, piece, codes.n_features * group / n_groups,
-                           codes.n_features * (group + 1) / n_groups);
+                           codes.n_features * (group + 1) / n_groups, lookout);
             first_row += piece.set.size;
         }
     });
+}
+
+// Updates after which threads wait for each other: whoever waits for the last one cannot look for interrupts.
+constexpr std::size_t kUpdatesTogether = std::size_t{1} << 30;
+
+void count_all_rows(const Codes& codes, const Records& records, const BinLayout& layout, int n_threads,
+                    Sum* histogram) {
+    const std::size_t width = records.channels.size();
+    const std::size_t most_rows =
+        std::max(n_cached_rows(width), kUpdatesTogether / std::max<std::size_t>(1, codes.n_features * width));
+    for (std::size_t begin = 0; begin < codes.n_rows; begin += most_rows) {
+        const Codes from_here{codes.data + begin, codes.n_rows, codes.n_features};
+        const Piece piece{{nullptr, std::min(most_rows, codes.n_rows - begin)}, histogram};
+        count_pieces(from_here, from_row(records, begin), layout, std::span(&piece, 1), n_threads);
+    }
 }
 
 // Copies the records of scattered rows to stand one after the other.
@@ -100,11 +120,13 @@ void count_histograms(const Codes& codes, const CostTable& costs, const BinLayou
     const Records records = costs.records();
     const std::size_t width = records.channels.size();
     const std::size_t size = layout.n_bins() * width;
-    for_each_task(sets.size(), sets.size() * size, n_threads,
-                  [&](std::size_t s) { std::fill_n(histograms + s * size, size, Sum{0}); });
+    for_each_task(sets.size(), sets.size() * size, n_threads, [&](std::size_t s) {
+        for_each_stretch(s * size, (s + 1) * size, 1, [&](std::size_t from, std::size_t to) {
+            std::fill(histograms + from, histograms + to, Sum{0});
+        });
+    });
     if (sets.size() == 1 && sets[0].rows == nullptr) {
-        const Piece everything{sets[0], histograms};
-        count_pieces(codes, records, layout, std::span(&everything, 1), n_threads);
+        count_all_rows(codes, records, layout, n_threads, histograms);
         return;
     }
     const std::size_t most_rows = std::max<std::size_t>(1, RecordPacker::kBytes / (width * sizeof(Unit)));

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
+
+#include "comboost/interrupts.hpp"
 
 namespace comboost {
 
@@ -13,21 +16,34 @@ int available_threads(int requested);
 // Below this many elementary updates a second thread costs more than it saves.
 inline constexpr std::size_t kSerialWork = 1 << 15;
 
-// body(task) for every task. `work` estimates the elementary updates of all tasks together.
+// body(task) for every task, with looks for interrupts in between; no task is begun after one has failed. `work`
+// estimates the elementary updates of all tasks together.
 template <class Body>
 void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& body) {
+    const std::size_t updates = work / std::max<std::size_t>(1, n_tasks);
     if (n_threads <= 1 || n_tasks <= 1 || work < kSerialWork) {
-        for (std::size_t task = 0; task < n_tasks; ++task) body(task);
+        Lookout lookout;
+        for (std::size_t task = 0; task < n_tasks; ++task) {
+            body(task);
+            lookout.after(updates);
+        }
         return;
     }
     std::exception_ptr failure;  // an exception must not leave a parallel region
-#pragma omp parallel for schedule(dynamic) num_threads(n_threads)
-    for (std::size_t task = 0; task < n_tasks; ++task) {
-        try {
-            body(task);
-        } catch (...) {
-#pragma omp critical(comboost_failure)
-            failure = std::current_exception();
+    std::atomic<bool> failed = false;
+#pragma omp parallel num_threads(n_threads)
+    {
+        const SharedFailure shared(&failed);
+        Lookout lookout;
+#pragma omp for schedule(dynamic)
+        for (std::size_t task = 0; task < n_tasks; ++task) {
+            if (failed.load(std::memory_order_relaxed)) continue;
+            try {
+                body(task);
+                lookout.after(updates);
+            } catch (...) {
+                if (!failed.exchange(true)) failure = std::current_exception();  // others only follow the first
+            }
         }
     }
     if (failure) std::rethrow_exception(failure);

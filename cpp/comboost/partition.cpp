@@ -21,6 +21,7 @@ RowSet Partition::rows(std::size_t node) const {
 }
 
 void Partition::split(const Codes& codes, std::span<const Split> splits, int n_threads) {
+    Lookout lookout;
     for (const Split& split : splits) {
         const Code* column = codes.column(static_cast<std::size_t>(split.feature));
         const auto node = static_cast<std::size_t>(split.node);
@@ -28,6 +29,7 @@ void Partition::split(const Codes& codes, std::span<const Split> splits, int n_t
             divide(column, node, n_threads, [&](Code code) { return split.left.contains(code); });
         else
             divide(column, node, n_threads, [&](Code code) { return code <= split.bin; });
+        lookout.after(rows(node).size);
     }
 }
 
@@ -84,9 +86,11 @@ void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads,
 
 template <bool WithSets, class Reach>
 void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, Reach&& reach) const {
+    Lookout lookout;
     for (std::size_t c = 0; c < cells_.size(); ++c) {
         const Cell& cell = cells_[c];
         if (cell.divided) continue;
+        lookout.after(cell.end - cell.begin);
         const RowIndex* rows = buffers_[cell.buffer].data() + cell.begin;
         for_each_block(cell.end - cell.begin, 1, n_threads, [&](std::size_t begin, std::size_t end) {
             for (std::size_t k = begin; k < end; ++k) {

@@ -16,16 +16,23 @@ namespace {
 // Fewer rows are walked node by node: preparing the trees would take longer.
 constexpr std::size_t kFewRows = 64;
 
-std::size_t depth_below(const Node* root, const Node& node) {
-    if (node.feature == kLeaf) return 0;
-    return 1 + std::max(depth_below(root, root[node.left]), depth_below(root, root[node.left + 1]));
+constexpr std::size_t kUpdatesPerNode = 8;        // to find the place of its threshold
+constexpr std::size_t kUpdatesPerWalk = 8;        // of a row down a tree
+constexpr std::size_t kUpdatesPerDeepWalk = 128;  // at most, where most nodes on the way are in no cache
+
+// How deep a tree is, up to one more than can be laid out level by level.
+std::size_t depth_below(const Node* root, const Node& node, std::size_t above = 0) {
+    if (node.feature == kLeaf || above > LevelTrees::kMaxDepth) return above;
+    return std::max(depth_below(root, root[node.left], above + 1), depth_below(root, root[node.left + 1], above + 1));
 }
 
 std::size_t depth_of(const Forest& forest, std::size_t first, std::size_t last) {
     std::size_t depth = 0;
+    Lookout lookout;
     for (std::size_t t = first; t < last; ++t) {
         const Node* root = forest.nodes.data() + forest.offsets[t];
         depth = std::max(depth, depth_below(root, *root));
+        lookout.after(static_cast<std::size_t>(forest.offsets[t + 1] - forest.offsets[t]));
     }
     return depth;
 }
@@ -66,9 +73,11 @@ class LevelForest {
         steps_.resize((last - first) * n_steps());
         labels_.resize((last - first) << depth);
         if (votes_ != nullptr) rows_.resize(labels_.size());
+        Lookout lookout;
         for (std::size_t t = first; t < last; ++t) {
             const Node* root = forest.nodes.data() + forest.offsets[t];
             fill(root, *root, t - first, 0);
+            lookout.after(n_steps() * kUpdatesPerNode);
         }
     }
 
@@ -151,13 +160,16 @@ inline void add_leaf(const Forest& forest, std::size_t tree, const Node& leaf, s
 template <class GoesLeft>
 void walk_trees(const Forest& forest, std::size_t first, std::size_t last, std::size_t begin, std::size_t end,
                 std::size_t n_classes, double* scores, GoesLeft&& goes_left) {
-    for (std::size_t i = begin; i < end; ++i, scores += n_classes)
-        for (std::size_t t = first; t < last; ++t) {
-            const Node* root = forest.nodes.data() + forest.offsets[t];
-            const Node* node = root;
-            while (node->feature != kLeaf) node = root + node->left + (goes_left(i, *node) ? 0 : 1);
-            add_leaf(forest, t, *node, n_classes, scores);
-        }
+    for_each_stretch(begin, end, (last - first) * kUpdatesPerDeepWalk, [&](std::size_t from, std::size_t to) {
+        double* of_row = scores + (from - begin) * n_classes;
+        for (std::size_t i = from; i < to; ++i, of_row += n_classes)
+            for (std::size_t t = first; t < last; ++t) {
+                const Node* root = forest.nodes.data() + forest.offsets[t];
+                const Node* node = root;
+                while (node->feature != kLeaf) node = root + node->left + (goes_left(i, *node) ? 0 : 1);
+                add_leaf(forest, t, *node, n_classes, of_row);
+            }
+    });
 }
 
 // Makes level trees vote on blocks of rows: fill(begin, n_rows, codes) writes the codes of a block, use(begin, n_rows,
@@ -166,15 +178,17 @@ template <class Fill, class Use>
 void vote_in_blocks(const LevelForest& forest, std::size_t n_rows, std::size_t n_classes, int n_threads, Fill&& fill,
                     Use&& use) {
     const LevelTrees trees = forest.trees();
-    for_each_block(
-        n_rows, trees.weights.size() * (trees.depth + 1), n_threads, [&](std::size_t first, std::size_t last) {
-            std::vector<Code> codes(std::max<std::size_t>(1, forest.columns().size()) * CodeBlock::kRows);
-            for (std::size_t begin = first; begin < last; begin += CodeBlock::kRows) {
-                const CodeBlock block{codes.data(), std::min(CodeBlock::kRows, last - begin)};
-                fill(begin, block.n_rows, codes.data());
-                use(begin, block.n_rows, [&](double* scores) { kernels().add_votes(trees, block, n_classes, scores); });
-            }
-        });
+    const std::size_t updates = trees.weights.size() * (trees.depth + 1);
+    for_each_block(n_rows, updates, n_threads, [&](std::size_t first, std::size_t last) {
+        std::vector<Code> codes(std::max<std::size_t>(1, forest.columns().size()) * CodeBlock::kRows);
+        Lookout lookout;
+        for (std::size_t begin = first; begin < last; begin += CodeBlock::kRows) {
+            const CodeBlock block{codes.data(), std::min(CodeBlock::kRows, last - begin)};
+            fill(begin, block.n_rows, codes.data());
+            use(begin, block.n_rows, [&](double* scores) { kernels().add_votes(trees, block, n_classes, scores); });
+            lookout.after(block.n_rows * updates);
+        }
+    });
 }
 
 // The code of a category, which is given as a number.
@@ -215,9 +229,10 @@ std::size_t elect_one(const double* scores, std::size_t n_classes) {
     return best;
 }
 
-bool has_categories(const Forest& forest) {
-    return !forest.sets.empty() && std::any_of(forest.nodes.begin(), forest.nodes.end(),
-                                               [](const Node& node) { return node.has(Node::kCategorical); });
+bool has_categories(const Forest& forest, std::size_t first, std::size_t last) {
+    return !forest.sets.empty() &&
+           std::any_of(forest.nodes.begin() + forest.offsets[first], forest.nodes.begin() + forest.offsets[last],
+                       [](const Node& node) { return node.has(Node::kCategorical); });
 }
 
 }  // namespace
@@ -231,11 +246,12 @@ void add_votes(const Matrix<T>& values, bool missing, const Forest& forest, std:
             return static_cast<double>(values(i, static_cast<std::size_t>(node.feature)));
         };
         const auto walk = [&](auto&& decide) {
-            for_each_block(values.n_rows, (last - first) * 8, n_threads, [&](std::size_t begin, std::size_t end) {
-                walk_trees(forest, first, last, begin, end, n_classes, scores + begin * n_classes, decide);
-            });
+            for_each_block(
+                values.n_rows, (last - first) * kUpdatesPerWalk, n_threads, [&](std::size_t begin, std::size_t end) {
+                    walk_trees(forest, first, last, begin, end, n_classes, scores + begin * n_classes, decide);
+                });
         };
-        if (missing || has_categories(forest))
+        if (missing || has_categories(forest, first, last))
             walk([&](std::size_t i, const Node& node) { return goes_left(value_at(i, node), node, forest.sets); });
         else
             walk([&](std::size_t i, const Node& node) { return value_at(i, node) <= node.threshold; });
@@ -299,9 +315,12 @@ void count_elected(const double* scores, std::span<const Label> labels, std::spa
     const std::size_t work = n_rows * n_classes;
     std::vector<std::vector<Sum>> parts(n_parts(work, n_threads), std::vector<Sum>(counts.size()));
     for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
-        for (std::size_t i = n_rows * part / parts.size(); i < n_rows * (part + 1) / parts.size(); ++i)
-            parts[part][labels[i] * n_classes + elect_one(scores + i * n_classes, n_classes)] +=
-                weights.empty() ? 1 : Sum{weights[i]};
+        for_each_stretch(n_rows * part / parts.size(), n_rows * (part + 1) / parts.size(), n_classes,
+                         [&](std::size_t from, std::size_t to) {
+                             for (std::size_t i = from; i < to; ++i)
+                                 parts[part][labels[i] * n_classes + elect_one(scores + i * n_classes, n_classes)] +=
+                                     weights.empty() ? 1 : Sum{weights[i]};
+                         });
     });
     std::fill(counts.begin(), counts.end(), 0);
     for (const auto& part : parts)

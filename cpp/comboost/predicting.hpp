@@ -3,18 +3,10 @@
 
 #include <span>
 
+#include "comboost/forest.hpp"
 #include "comboost/types.hpp"
 
 namespace comboost {
-
-// Trees in one array: tree t owns nodes [offsets[t], offsets[t + 1]); `left` counts from the tree's first node.
-struct Forest {
-    std::span<const Node> nodes;
-    std::span<const CodeSet> sets;
-    std::span<const std::int64_t> offsets;
-    std::span<const double> weights;
-    std::span<const float> votes;  // K per leaf, if leaves vote for every class; `left` of a leaf is the row
-};
 
 // scores[i * n_classes + label] += weight for the trees first .. last - 1, in this order. `missing` says whether there
 // may be NaN among the values. Categories are given as their codes, and as NaN if they are missing.

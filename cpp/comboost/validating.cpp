@@ -36,13 +36,16 @@ double balanced_log_loss(const double* scores, std::span<const Label> labels, st
     const std::size_t work = n_rows * n_classes * kExponential;
     std::vector<std::vector<ClassLoss>> parts(n_parts(work, n_threads), std::vector<ClassLoss>(n_classes));
     for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
-        for (std::size_t i = n_rows * part / parts.size(); i < n_rows * (part + 1) / parts.size(); ++i) {
-            const Sum weight = weights.empty() ? 1 : Sum{weights[i]};
-            ClassLoss& of_class = parts[part][labels[i]];
-            of_class.loss +=
-                weight * std::lrint(kUnits * log_loss(scores + i * n_classes, labels[i], n_classes, scale));
-            of_class.weight += weight;
-        }
+        const std::size_t begin = n_rows * part / parts.size(), end = n_rows * (part + 1) / parts.size();
+        for_each_stretch(begin, end, n_classes * kExponential, [&](std::size_t from, std::size_t to) {
+            for (std::size_t i = from; i < to; ++i) {
+                const Sum weight = weights.empty() ? 1 : Sum{weights[i]};
+                ClassLoss& of_class = parts[part][labels[i]];
+                of_class.loss +=
+                    weight * std::lrint(kUnits * log_loss(scores + i * n_classes, labels[i], n_classes, scale));
+                of_class.weight += weight;
+            }
+        });
     });
     double total = 0.0;
     int n_present = 0;

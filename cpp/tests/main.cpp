@@ -1,12 +1,16 @@
 // Laws of the core on random problems, run under the address and undefined-behaviour sanitizers.
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <random>
+#include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,8 +18,10 @@
 #include "comboost/balancing.hpp"
 #include "comboost/binning.hpp"
 #include "comboost/costs.hpp"
+#include "comboost/forest.hpp"
 #include "comboost/growing.hpp"
 #include "comboost/histogram.hpp"
+#include "comboost/interrupts.hpp"
 #include "comboost/parallel.hpp"
 #include "comboost/partition.hpp"
 #include "comboost/predicting.hpp"
@@ -221,6 +227,30 @@ void few_rows_vote_as_many_do(const Problem& p, const Forest& forest, const std:
     }
 }
 
+// Whatever is written into a tree: the sanitizers see whether what is not refused can be followed.
+void forged_trees_are_refused_or_followed(const Problem& p, const Forest& forest, std::mt19937& random) {
+    const ForestShape shape{p.n_features, p.n_classes, p.kinds};
+    check_forest(forest, shape);
+    std::vector<double> scores(p.n_rows * p.n_classes);
+    std::vector<Label> elected(p.n_rows);
+    for (int repetition = 0; repetition < 40; ++repetition) {
+        std::vector<Node> nodes(forest.nodes.begin(), forest.nodes.end());
+        Node& node = nodes[random() % nodes.size()];
+        reinterpret_cast<unsigned char*>(&node)[random() % sizeof(Node)] ^=
+            static_cast<unsigned char>(1U << random() % 8);
+        const Forest forged{nodes, forest.sets, forest.offsets, forest.weights, {}};
+        try {
+            check_forest(forged, shape);
+        } catch (const std::invalid_argument&) {
+            continue;
+        }
+        add_votes(p.matrix(), true, forged, 0, 1, p.n_classes, 2, scores.data());
+        elect(p.code_view(), forged, p.n_classes, 2, elected);
+        Partition(p.n_rows).settle(p.code_view(), {nodes, forest.sets}, 2, elected);
+        for (const Label label : elected) CHECK(label < p.n_classes);
+    }
+}
+
 // Grows a tree with the partition beside it, as the Python loop does, checking every level.
 void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt19937& random) {
     const GrowthRules rules{random() % 2 ? Criterion::cost : Criterion::gini,
@@ -281,6 +311,7 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
     add_votes(p.matrix(), true, forest, 0, 1, p.n_classes, 2, scores.data());
     for (std::size_t i = 0; i < p.n_rows; ++i) CHECK(scores[i * p.n_classes + votes[i]] == 0.5);
     few_rows_vote_as_many_do(p, forest, votes);
+    forged_trees_are_refused_or_followed(p, forest, random);
 
     std::vector<Sum> sums(3 * p.n_classes * p.n_classes);
     costs.measure(votes, 2, sums);
@@ -391,6 +422,90 @@ void drawn_features_are_distinct_and_ascending() {
     }
 }
 
+// The tasks begun, if each is worth a look and one of them throws.
+std::size_t n_begun_if_one_throws(std::size_t n_tasks, int n_threads, std::size_t culprit) {
+    std::atomic<std::size_t> n_begun = 0;
+    try {
+        for_each_task(n_tasks, n_tasks * kUpdatesPerLook, n_threads, [&](std::size_t task) {
+            ++n_begun;
+            if (task == culprit) throw std::invalid_argument("this one");
+        });
+        CHECK(false);
+    } catch (const std::invalid_argument&) {
+        CHECK(true);
+    }
+    return n_begun;
+}
+
+void no_task_is_begun_after_one_has_failed() {
+    CHECK(n_begun_if_one_throws(1000, 1, 10) == 11);
+    // Another thread is kept in a task until the first has failed: it leaves that one, and begins no other.
+    std::atomic<bool> has_failed = false;
+    std::atomic<int> n_begun_late = 0;
+    try {
+        for_each_task(1000, kSerialWork, 2, [&](std::size_t task) {
+            if (task == 0) {
+                has_failed = true;
+                throw std::invalid_argument("this one");
+            }
+            while (!has_failed) std::this_thread::yield();
+            ++n_begun_late;
+            for (;;) look();  // ends only by being abandoned
+        });
+        CHECK(false);
+    } catch (const std::invalid_argument&) {
+        CHECK(n_begun_late <= 1);
+    }
+}
+
+std::atomic<std::size_t> n_asked = 0;
+
+struct Interrupted {};
+
+template <class Call>
+bool is_interrupted(Call&& call) {
+    try {
+        call();
+    } catch (const Interrupted&) {
+        return true;
+    }
+    return false;
+}
+
+void long_calls_ask_and_end_if_interrupted() {
+    const std::vector<double> values(4 * kUpdatesPerLook, 1.0);
+    const Matrix<double> column{values.data(), values.size(), 1, 1, 1}, few{values.data(), 100, 1, 1, 1};
+    for (const int n_threads : {1, 2}) {
+        n_asked = 0;
+        set_interrupt_hook([] { ++n_asked; }, std::chrono::nanoseconds(0));
+        find_edges(few, {}, 255, n_threads);
+        CHECK(n_asked == 0);  // short calls do not pay
+        find_edges(column, {}, 255, n_threads);
+        CHECK(n_asked > 0);
+        set_interrupt_hook([] { throw Interrupted{}; }, std::chrono::nanoseconds(0));
+        CHECK(!is_interrupted([&] { find_edges(few, {}, 255, n_threads); }));
+        CHECK(is_interrupted([&] { find_edges(column, {}, 255, n_threads); }));
+    }
+    set_interrupt_hook([] { ++n_asked; }, std::chrono::hours(1));
+    look();
+    const std::size_t n_before = n_asked;
+    for (int k = 0; k < 1000; ++k) look();
+    CHECK(n_asked == n_before);  // not again within the interval
+    set_interrupt_hook(nullptr, std::chrono::nanoseconds(0));
+}
+
+void stretches_cover_every_item_once() {
+    for (const std::size_t updates : {std::size_t{0}, std::size_t{3}, kUpdatesPerLook / 7, 2 * kUpdatesPerLook})
+        for (const std::size_t size : {0, 1, 6, 7, 8, 21, 1000}) {
+            std::size_t next = 5;
+            for_each_stretch(5, 5 + size, updates, [&](std::size_t from, std::size_t to) {
+                CHECK(from == next && (to > from || size == 0));
+                next = to;
+            });
+            CHECK(next == 5 + size);
+        }
+}
+
 }  // namespace
 
 int main() {
@@ -407,6 +522,9 @@ int main() {
     extreme_values_have_edges_between_them();
     floats_have_the_cells_of_the_same_doubles(random);
     drawn_features_are_distinct_and_ascending();
+    no_task_is_begun_after_one_has_failed();
+    long_calls_ask_and_end_if_interrupted();
+    stretches_cover_every_item_once();
     std::printf("native tests: %d passed, %d failed\n", check::n_passed, check::n_failed);
     return check::n_failed != 0;
 }

@@ -1,9 +1,38 @@
-"""Multi-class boosting that treats rare classes as seriously as common ones."""
+"""Multi-class boosting that treats rare classes as seriously as common ones.
 
-from importlib.metadata import version
+What takes time to be imported is imported when it is first asked for: until then the command line can see to Ctrl-C.
+"""
 
-from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier
-from comboost._estimators.confusion import ConfusionBoostingClassifier
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("comboost")
+if TYPE_CHECKING:
+    from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier
+    from comboost._estimators.confusion import ConfusionBoostingClassifier
+
+    __version__: str
+
 __all__ = ["AdaBoostMMClassifier", "CoMBoClassifier", "ConfusionBoostingClassifier", "__version__"]
+
+HOMES = {
+    "AdaBoostMMClassifier": "comboost._estimators.classifiers",
+    "CoMBoClassifier": "comboost._estimators.classifiers",
+    "ConfusionBoostingClassifier": "comboost._estimators.confusion",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "metrics":  # as if it had been imported with the classifiers, which import it
+        return import_module("comboost.metrics")
+    if name == "__version__":
+        found = import_module("importlib.metadata").version("comboost")
+    elif name in HOMES:
+        found = getattr(import_module(HOMES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

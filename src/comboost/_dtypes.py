@@ -16,7 +16,7 @@ Sums = NDArray[np.int64]
 Floats = NDArray[np.float64]
 NodeBytes = NDArray[np.uint8]  # (n_nodes, NODE_DTYPE.itemsize): records cross the border as bytes
 LeafVotes = NDArray[np.float32]  # (n_leaves, n_classes)
-SetBytes = NDArray[np.uint8]  # (n_sets, 32): code c is in a set if bit c % 8 of byte c // 8 is 1
+SetBytes = NDArray[np.uint8]  # (n_sets, SET_BYTES): code c is in a set if bit c % 8 of byte c // 8 is 1
 
 #: A node of a flat tree. Children stand next to each other, so ``left`` says both. A value <= threshold goes left, and
 #: a code <= bin, or one of the set with the number ``set`` if there is one.
@@ -32,6 +32,7 @@ NODE_DTYPE = np.dtype(
     ],
     align=True,
 )
+SET_BYTES = 32  # a bit for every code
 LEAF = -1  # the feature and left child of a leaf
 NO_SET = -1  # the set of a node that needs none
 MISSING_LEFT = 1  # flag: missing values go left
@@ -53,6 +54,7 @@ MAX_WEIGHT_SUM = 2**32  # with units of at most 2**30, sums over all rows stay b
 UNIT_BITS = 30  # no row's quantised costs add up to more than 2**30
 COARSE_BITS = 27  # a pass whose largest row has fewer bits than this is quantised again
 ROUNDING_ROOM = 16  # units that a cost must have on average; with fewer, rounding moves the loss too much
+MAX_ROUNDING = 1.0 / 32.0  # by what share of it rounding may then move the loss
 
 MIN_EDGE = 2.0**-20  # a weak learner must beat guessing by more than this
 MAX_EDGE = 1.0 - 2.0**-30  # the edge of a perfect one, so that its weight stays finite

@@ -1,5 +1,6 @@
 import io
 import os
+import signal
 import subprocess
 import sys
 import unicodedata
@@ -340,6 +341,7 @@ def test_missing_extra_is_named(monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(SystemExit, match=rf'needs {module}, .*pip install "comboost\[cli\]"'):
         main()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler  # as it was before
 
 
 def test_comboost_imports_no_typer_and_without_the_extra_only_the_command_fails():

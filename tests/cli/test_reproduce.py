@@ -229,6 +229,30 @@ def test_interrupted_it_says_that_nothing_is_lost(monkeypatch, tmp_path):
     assert "start the same command again" in result.stderr
 
 
+@pytest.mark.parametrize("step", ["plan", "describe", "render_files"])
+def test_interrupted_at_any_step_it_ends_with_the_code_that_says_so(monkeypatch, tmp_path, step):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"comboost.cli.reproduce.{step}", interrupt)
+    monkeypatch.setattr("comboost.cli.reproduce.run_tasks", lambda *arguments, **options: iter_nothing())
+    result = invoke("--datasets", "glass", "--methods", "combo", "--out", str(tmp_path))
+    assert result.exit_code == 130
+    assert result.stderr.rstrip().splitlines()[-1].startswith("Interrupted.")
+
+
+def iter_nothing():
+    yield from ()
+
+
+def test_a_folder_of_the_users_own_is_refused_before_anything_runs(tmp_path):
+    (tmp_path / "summary.md").write_text("mine")
+    result = invoke("--quick", "--out", str(tmp_path))
+    assert result.exit_code == 1
+    assert "summary.md" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["summary.md"]
+
+
 def test_a_bar_with_nothing_to_do_is_full():
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     with Bar(console) as bar:

@@ -5,17 +5,20 @@ import io
 import pickle
 import sys
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from clusters import ON_DASK, cut
+from clusters import ON_DASK, cut, same_bytes
 from distributed import Client, LocalCluster, Status
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
+from comboost import CoMBoClassifier
 from comboost.dask import DaskCoMBoClassifier, DaskConfusionBoostingClassifier
 from comboost.dask._shard import threads_of
 from comboost.datasets import load_yeast
@@ -36,11 +39,11 @@ def fitted(clients, request):
 
 
 @pytest.mark.parametrize(("local", "on_dask"), ON_DASK.items())
-def test_constructor_is_the_local_one_but_for_what_has_no_meaning_and_a_client(local, on_dask):
+def test_constructor_is_the_local_one_but_for_what_has_no_meaning_a_client_and_a_timeout(local, on_dask):
     expected = local().get_params()
     for meaningless in {"estimator", "validation_fraction", "refit"} & expected.keys():
         del expected[meaningless]
-    assert on_dask().get_params() == {**expected, "client": None}
+    assert on_dask().get_params() == {**expected, "client": None, "timeout": None}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +107,9 @@ def test_score_is_that_of_the_local_model(fitted):
     assert model.score(X.compute(), y.compute()) == model.score(X, y)
 
 
-@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 1), (1, 1), (3, 3), (-1, joblib.cpu_count())])
+@pytest.mark.parametrize(
+    ("n_jobs", "expected"), [(None, 1), (1, 1), (2**31, joblib.cpu_count()), (-1, joblib.cpu_count())]
+)
 def test_n_jobs_are_threads_of_the_worker(client, n_jobs, expected):
     assert set(client.run(lambda dask_worker: threads_of(dask_worker, n_jobs)).values()) == {expected}
 
@@ -113,7 +118,10 @@ def test_staged_votes_on_collections_are_refused(fitted):
     model, X, _ = fitted
     with pytest.raises(TypeError, match="rows in memory only"):
         next(model.staged_predict(X))
-    assert len(list(model.staged_predict(X[:5].compute()))) == 5
+    here = X[:5].compute()
+    assert len(list(model.staged_predict(here))) == 5
+    assert [*model.staged_score(here, model.predict(here))][-1] == 1.0
+    assert model.n_classes_ == len(model.classes_)
 
 
 def test_fitted_model_survives_pickling_without_its_client(fitted):
@@ -141,9 +149,38 @@ def test_local_model_knows_nothing_of_dask(fitted):
     assert not any("dask" in name or "distributed" in name for name in local)
 
 
-def test_to_local_wants_a_fitted_model(client):
-    with pytest.raises(ValueError, match="not fitted"):
-        DaskCoMBoClassifier(client=client).to_local()
+@pytest.mark.parametrize(("local", "on_dask"), ON_DASK.items())
+def test_to_local_before_fit_gives_the_unfitted_twin(local, on_dask):
+    twin = on_dask(n_estimators=7, cost_matrix=[1, 2], timeout=5).to_local()
+    assert type(twin) is local
+    assert twin.get_params() == local(n_estimators=7, cost_matrix=[1, 2]).get_params()
+    assert not hasattr(twin, "classes_")
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "decision_function"])
+def test_prediction_before_fit_says_that_there_is_no_model(method):
+    with pytest.raises(NotFittedError):
+        getattr(DaskCoMBoClassifier(), method)(lazy(ROWS))
+
+
+@pytest.mark.parametrize("timeout", [0, 0.5, -1, float("inf"), float("nan"), "10", True])
+@pytest.mark.parametrize("classifier", [DaskCoMBoClassifier, DaskConfusionBoostingClassifier])
+def test_timeout_that_is_no_number_of_seconds_is_refused(client, classifier, timeout):
+    with pytest.raises(ValueError, match=r"timeout=.*; give a number in \[1, inf\), or None"):
+        classifier(client=client, timeout=timeout).fit(lazy(ROWS), lazy([0, 0, 1, 1]))
+
+
+def test_fit_and_score_use_the_given_client_while_another_cluster_is_the_default(client):
+    X, y = client.persist([lazy(ROWS), lazy([0, 0, 1, 1])])
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster) as default,
+        dask.config.set(scheduler=None),
+    ):
+        model = DaskCoMBoClassifier(n_estimators=1, client=client).fit(X, y)
+        assert model.score(X, y) == 1
+        assert client.compute(model.predict(X)).result().tolist() == [0, 0, 1, 1]
+        assert default.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_counter) == 0
 
 
 @pytest.mark.parametrize("missing", ["dask.array", "distributed"])
@@ -187,6 +224,40 @@ def test_parameters_that_are_no_use_are_refused(client, parameters, words):
 def test_rows_that_are_no_use_are_refused_as_the_local_estimator_does(client, X, y, weights, words):
     with pytest.raises(ValueError, match=words):
         DaskCoMBoClassifier(client=client).fit(X, y, weights)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[2**63 + 1, 2**63, -1, 5], ["a", "b", "a\0", "b"], [1, 2.0, True, 3], [2**80, 1, 2**80 + 1, 1]],
+    ids=["large integers", "text with zero characters", "numbers of several types", "larger integers"],
+)
+def test_labels_that_partitions_hold_as_other_dtypes_stay_apart(client, labels):
+    y = np.array(labels, dtype=object)
+    expected = CoMBoClassifier(n_estimators=2, random_state=0).fit(ROWS, y)
+    model = DaskCoMBoClassifier(n_estimators=2, random_state=0, client=client).fit(lazy(ROWS), lazy(y))
+    assert expected.classes_.tolist() == sorted(set(labels))
+    assert same_bytes(model, expected)
+
+
+@pytest.mark.parametrize(
+    ("masked", "words"),
+    [
+        ("y", r"In partition 1: .*y holds 1 missing label \(the first in row 0"),
+        ("sample_weight", "holds 1 masked value"),
+    ],
+)
+def test_masks_of_labels_and_weights_are_refused(client, masked, words):
+    given = {"y": lazy([0, 0, 1, 1]), "sample_weight": lazy([1.0, 1, 1, 1])}
+    given[masked] = da.ma.masked_array(given[masked], mask=lazy([False, False, True, False]))
+    with pytest.raises(ValueError, match=words):
+        DaskCoMBoClassifier(client=client).fit(lazy(ROWS), **given)
+
+
+def test_masked_values_are_missing_ones(client):
+    X = da.ma.masked_array(lazy(ROWS), mask=lazy([[False], [True], [False], [False]]))
+    expected = CoMBoClassifier(n_estimators=2, random_state=0).fit(np.where(ROWS == 1, np.nan, ROWS), [0, 1, 1, 0])
+    model = DaskCoMBoClassifier(n_estimators=2, random_state=0, client=client).fit(X, lazy([0, 1, 1, 0]))
+    assert same_bytes(model, expected)
 
 
 def test_labels_of_several_kinds_are_refused(client):
@@ -269,10 +340,10 @@ def test_fit_too_large_for_a_worker_is_refused_before_memory_runs_out(limited, m
 
 
 def test_trees_too_large_for_this_process_are_refused_before_memory_runs_out(client, monkeypatch):
-    monkeypatch.setattr("comboost.dask._memory.available_memory", lambda: 2**20)
+    monkeypatch.setattr("comboost._engine.memory.available_memory", lambda: 2**20)
     model = DaskConfusionBoostingClassifier(client=client, max_depth=None)
     y = np.arange(1000) % 3
-    with pytest.raises(MemoryError, match=r"1000 rows and 3 classes need about .* this process.*smaller trees"):
+    with pytest.raises(MemoryError, match=r"In this process, a fit of 1000 rows and 3 classes needs .*smaller trees"):
         model.fit(lazy(y[:, np.newaxis], chunks=(500, 1)), lazy(y, chunks=500))
     assert not hasattr(model, "classes_")
 

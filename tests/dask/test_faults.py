@@ -1,14 +1,16 @@
-"""Workers die, clients leave, fits are cancelled: the same model or a clear error, and nothing stays behind."""
+"""Workers die or are stopped, fits are cancelled: the same model or a clear error, and nothing stays behind."""
 
+import multiprocessing
 import os
 import signal
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
 
 import dask.array as da
 import numpy as np
 import pytest
-from clusters import cut, on_dask, same_bytes
+from clusters import cut, fit_at, on_dask, same_bytes
 from distributed import Client, LocalCluster
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +18,8 @@ from models import everything
 from sklearn.base import clone
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
-from comboost.dask import DaskCoMBoClassifier, _shard, _shard_group
-from comboost.dask._cluster import ClusterError
+from comboost.dask import DaskCoMBoClassifier, _cluster, _shard, _shard_group
+from comboost.dask._cluster import Cluster, ClusterError
 from comboost.dask._shard import Shard, ShardFacts, wait_for_answer
 from comboost.dask._shard_group import FAN_OUT, ShardGroup, ShardHandle, children_of
 from comboost.dask._steps import DivideStep, pack
@@ -28,6 +30,7 @@ COMBO = CoMBoClassifier(random_state=0, n_estimators=N_ROUNDS)
 BY_LEVEL = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_depth=4)
 BEST_FIRST = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_leaf_nodes=6)
 MAKING_SHARDS, MIDST_OF_A_TREE = 3, 14  # answers of shards
+TIMEOUT = 2  # seconds: a few heartbeats, even if the machine is busy
 ROOT, CHILD, ALL = slice(1), slice(1, None), slice(None)  # of two workers, by address
 
 
@@ -39,6 +42,7 @@ def breakable(monkeypatch):
         _shard.LOOK_AFTER = 0.05
 
     monkeypatch.setattr(_shard, "LOOK_AFTER", 0.05)
+    monkeypatch.setattr(_cluster, "LOOK_AFTER", 0.05)
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
         Client(cluster) as client,
@@ -62,6 +66,28 @@ def kill(client, addresses):
     """Kill the processes of some workers, as the system does when memory runs out; nannies start them again."""
     for pid in client.run(os.getpid, workers=addresses).values():
         os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def stop(breakable):
+    """Stops the processes of some workers; at the end all go on, so that they can be ended."""
+    stopped = []
+
+    def stop_workers(addresses):
+        pids = breakable.run(os.getpid, workers=addresses).values()
+        stopped.extend(pids)
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+
+    yield stop_workers
+    for pid in stopped:
+        go_on(pid)
+
+
+def go_on(pid):
+    """Let a stopped process go on, unless Dask has ended it."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGCONT)
 
 
 class Striking:
@@ -95,6 +121,78 @@ def test_fit_with_killed_workers_gives_the_same_bits(breakable, rows, monkeypatc
     assert same_bytes(model, clone(local).fit(*rows))
 
 
+@pytest.mark.parametrize(
+    ("local", "n_answers", "stopped"),
+    [(COMBO, MAKING_SHARDS, CHILD), (COMBO, MIDST_OF_A_TREE, ROOT), (BEST_FIRST, MIDST_OF_A_TREE, CHILD)],
+)
+def test_fit_with_a_stopped_worker_gives_the_same_bits(breakable, rows, monkeypatch, stop, local, n_answers, stopped):
+    strike = Striking(monkeypatch, breakable, n_answers, lambda workers: stop(workers[stopped]))
+    model = on_dask(local, breakable).set_params(timeout=TIMEOUT).fit(*(cut(each, 300) for each in rows))
+    assert strike.has_struck
+    assert same_bytes(model, clone(local).fit(*rows))
+
+
+def test_fit_whose_worker_is_stopped_before_the_rounds_gives_the_same_bits(breakable, rows, local, monkeypatch, stop):
+    finish = Cluster.finish
+
+    def stopping_finish(cluster, futures, placement):
+        monkeypatch.setattr(Cluster, "finish", finish)
+        stop(sorted(placement.workers)[:1])
+        finish(cluster, futures, placement)
+
+    monkeypatch.setattr(Cluster, "finish", stopping_finish)
+    model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable, timeout=TIMEOUT)
+    model.fit(*(cut(each, 100) for each in rows))
+    assert everything(model.to_local()) == local
+
+
+def test_persisted_rows_of_a_stopped_worker_are_computed_again(breakable, rows, local, monkeypatch, stop):
+    X, y = breakable.persist([cut(each, 300) for each in rows])
+    strike = Striking(monkeypatch, breakable, 12, lambda workers: stop(workers[:1]))
+    model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable, timeout=TIMEOUT).fit(X, y)
+    assert strike.has_struck
+    assert everything(model.to_local()) == local
+
+
+@pytest.mark.parametrize("stopped", [ROOT, CHILD])
+def test_late_answers_of_a_worker_that_goes_on_are_ignored(breakable, rows, local, monkeypatch, stop, stopped):
+    complete, pids = ShardGroup._replace_lost, breakable.run(os.getpid)
+
+    def complete_then_go_on(shards):
+        complete(shards)
+        for pid in pids.values():  # in the midst of the step that was not answered
+            go_on(pid)
+
+    strike = Striking(monkeypatch, breakable, MIDST_OF_A_TREE, lambda workers: stop(workers[stopped]))
+    monkeypatch.setattr(ShardGroup, "_replace_lost", complete_then_go_on)
+    model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable, timeout=TIMEOUT)
+    model.fit(*(cut(each, 300) for each in rows))
+    assert strike.has_struck
+    assert everything(model.to_local()) == local
+    assert breakable.run(os.getpid) == pids  # nobody was restarted
+    assert will_hold(breakable, 0)
+
+
+def test_fit_that_is_cancelled_while_a_worker_is_stopped_blocks_nobody(breakable, rows, local, monkeypatch, stop):
+    X, y = (cut(each, 300) for each in rows)
+    model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable, timeout=TIMEOUT)
+
+    def strike(workers):
+        stop(workers[CHILD])
+        monkeypatch.setattr(_shard, "LOOK_AFTER", 0.5)  # the steps are on their way by then
+        monkeypatch.setattr(Cluster, "check_heard", interrupt)
+
+    def interrupt(*ignored):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        monkeypatch = patched
+        Striking(patched, breakable, MIDST_OF_A_TREE, strike)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+    assert everything(model.fit(X, y).to_local()) == local  # the worker is stopped still
+
+
 def test_fit_goes_on_if_the_cluster_becomes_smaller(breakable, rows, local, monkeypatch):
     X, y = rows
     strike = Striking(monkeypatch, breakable, 12, lambda workers: breakable.cluster.scale(1))
@@ -102,6 +200,23 @@ def test_fit_goes_on_if_the_cluster_becomes_smaller(breakable, rows, local, monk
     model.fit(da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300))
     assert strike.has_struck
     assert everything(model.to_local()) == local
+
+
+def test_fit_goes_on_if_the_cluster_becomes_larger(breakable, rows, local, monkeypatch):
+    def strike(workers):
+        breakable.cluster.scale(3)
+        breakable.wait_for_workers(3)
+
+    strike = Striking(monkeypatch, breakable, 12, strike)
+    model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable)
+    assert everything(model.fit(*(cut(each, 300) for each in rows)).to_local()) == local
+    assert strike.has_struck
+
+
+def test_fit_on_a_cluster_that_adapts_itself_gives_the_same_bits(breakable, rows, local):
+    breakable.cluster.adapt(minimum=1, maximum=3, interval="20 ms", wait_count=1)
+    model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable)
+    assert everything(model.fit(*(cut(each, 100) for each in rows)).to_local()) == local
 
 
 def test_fit_that_loses_all_workers_for_good_ends_with_a_clear_error(breakable, rows, monkeypatch):
@@ -186,6 +301,18 @@ def test_two_fits_at_once_do_not_wait_for_each_other(client, rows, local):
     assert [everything(model.to_local()) for model in models] == [local, local]
 
 
+@pytest.mark.parametrize("strike", ["kill", "stop"])
+def test_fits_of_two_processes_at_once_survive_the_same_lost_worker(breakable, rows, local, monkeypatch, stop, strike):
+    losing = {"kill": lambda workers: kill(breakable, workers[:1]), "stop": lambda workers: stop(workers[:1])}[strike]
+    Striking(monkeypatch, breakable, MIDST_OF_A_TREE, losing)
+    settings = {"random_state": 0, "n_estimators": N_ROUNDS, "timeout": TIMEOUT}
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as other_process:
+        other = other_process.submit(fit_at, breakable.scheduler.address, rows, settings)
+        model = DaskCoMBoClassifier(client=breakable, **settings).fit(*(cut(each, 300) for each in rows))
+        models = [model.to_local(), other.result()]
+    assert [everything(each) for each in models] == [local, local]
+
+
 @given(st.lists(st.sampled_from("abcdefghijklmnopqrst"), min_size=1, max_size=40))
 def test_shards_form_a_tree_in_which_they_wait_only_for_larger_addresses_or_run_on_their_own_worker(workers):
     handles = [ShardHandle([], None, None, ShardFacts(worker, None, None, None)) for worker in workers]
@@ -219,9 +346,12 @@ def test_rows_that_change_when_a_lost_worker_reads_them_again_are_refused(breaka
 
 def test_step_that_comes_late_is_not_taken():
     shard = object.__new__(Shard)
-    shard._children, shard._last_number = [], 5
+    shard._children, shard._tree_number, shard._given_up, shard._last_number = [], 2, 1, 5
+    step = pack(DivideStep(np.zeros((0, 3), dtype=np.int32)))
     with pytest.raises(RuntimeError, match="Step 4 came after step 5"):
-        shard.ask(4, pack(DivideStep(np.zeros((0, 3), dtype=np.int32))))
+        shard.ask(2, 4, step)
+    with pytest.raises(RuntimeError, match="tree 1 of the shards"):
+        shard.ask(1, 6, step)
 
 
 def test_rows_that_change_when_they_are_read_again_are_refused(client, rows):
@@ -233,3 +363,10 @@ def test_rows_that_change_when_they_are_read_again_are_refused(client, rows):
     lazy = da.from_array(y, chunks=742).map_blocks(changing, dtype=int)
     with pytest.raises(ClusterError, match="other rows each time"):
         DaskCoMBoClassifier(random_state=0, n_estimators=2, client=client).fit(da.from_array(X, chunks=(742, -1)), lazy)
+
+
+def test_workers_are_found_although_the_client_has_just_asked_for_none(client, monkeypatch):
+    full = client.scheduler_info(n_workers=-1)
+    answers = iter([{"workers": {}}, full, {"workers": {}}, full])
+    monkeypatch.setattr(client, "scheduler_info", lambda n_workers: next(answers))
+    assert Cluster(client).workers() == client.nthreads()

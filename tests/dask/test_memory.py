@@ -4,26 +4,37 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import tree_limits
 
-from comboost._engine.memory import TreeLimits, footprint
-from comboost.dask._memory import FitShape
+from comboost._engine.footprint import FitShape, HeldShape, TableCopies
+from comboost.dask._memory import client_uses, worker_uses
 
-limits = st.builds(TreeLimits, st.none() | st.integers(1, 40), st.none() | st.integers(2, 1000), st.integers(0, 500))
 shapes = st.builds(
-    FitShape, st.integers(1, 10**9), st.integers(1, 1000), st.integers(2, 2000), st.integers(2, 10**5), limits
+    FitShape, st.integers(1, 10**9), st.integers(1, 1000), st.integers(2, 2000), st.integers(2, 10**5), tree_limits
 )
 
 
+def total(uses):
+    return sum(uses.values())
+
+
 @given(shapes)
-def test_worker_with_all_rows_takes_what_the_local_fit_takes(shape):
-    local = footprint(shape.n_rows, shape.n_features, shape.n_classes, shape.n_bins, shape.limits)
-    assert shape.worker_bytes(shape.n_rows) == sum(local.values())
+def test_rows_of_a_worker_take_what_they_take_in_a_local_fit(shape):
+    local, worker = shape.rows(), worker_uses(shape, shape.n_rows)
+    assert all(worker[use] >= local[use] for use in local)
+    assert total(worker) <= total(shape.peak()) + local["codes"]
 
 
 @given(shapes, st.data())
 def test_trees_take_the_same_on_every_worker_however_few_rows_it_has(shape, data):
-    n_rows = data.draw(st.integers(1, shape.n_rows))
-    of_rows = replace(shape, limits=replace(shape.limits, n_voting=0))
-    of_trees = shape.worker_bytes(n_rows) - of_rows.worker_bytes(n_rows)
-    assert of_trees == shape.worker_bytes(shape.n_rows) - of_rows.worker_bytes(shape.n_rows)
-    assert 0 <= of_trees <= shape.client_bytes()
+    n_rows = data.draw(st.integers(0, shape.n_rows))
+    needed = total(worker_uses(shape, n_rows))
+    assert needed >= max(total(shape.casting()), total(shape.kept_trees(2)), shape.histograms())
+    assert needed <= total(worker_uses(shape, shape.n_rows))
+
+
+@given(shapes, st.integers(1, 10**8))
+def test_rows_to_validate_on_take_memory_of_the_client_alone(shape, n_held):
+    validated = replace(shape, held=HeldShape(TableCopies(n_held, shape.n_features)))
+    assert worker_uses(validated, shape.n_rows) == worker_uses(shape, shape.n_rows)
+    assert total(client_uses(validated)) >= total(client_uses(shape)) + n_held * shape.n_classes * 8

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from models import booster_for, fit
 from strategies import problems, vote_settings
 
-from comboost import CoMBoClassifier, ConfusionBoostingClassifier
+from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._dtypes import MAX_PAIRED
 from comboost.dask import DaskCoMBoClassifier
 from comboost.datasets import load_car, load_yeast
@@ -28,6 +28,14 @@ def draw_sizes(data, n_rows, n_parts):
 def any_problems(**kinds):
     """Draw problems of all classifiers."""
     return problems(**kinds) | problems(draw_settings=vote_settings, max_rounds=8, **kinds)
+
+
+WEIGHTS = {
+    "idle": lambda y: np.where(np.isin(y, ["CYT", "VAC"]), 0.0, 1.0),
+    "light": lambda y: np.where(np.isin(y, ["CYT", "VAC"]), 1e-9, 1.0) * np.linspace(1, 2, len(y)),
+    "idle and light": lambda y: np.where(y == "CYT", 0.0, np.where(y == "VAC", 1e-20, 1.0)),
+    "a number": lambda y: 3.0,
+}
 
 
 @pytest.mark.parametrize("n_workers", [1, 2, 4])
@@ -77,6 +85,27 @@ def test_class_that_lives_in_one_partition_only_counts_as_everywhere(clients, n_
     model = on_dask(CoMBoClassifier(random_state=0, n_estimators=12), clients(n_workers))
     model.fit(cut(X[by_class], sizes), cut(y[by_class], sizes))
     assert same_bytes(model, local)
+
+
+@pytest.mark.parametrize(
+    ("local", "weigh"),
+    [
+        (CoMBoClassifier(random_state=0, n_estimators=3), "idle"),
+        (CoMBoClassifier(random_state=0, n_estimators=3), "a number"),
+        (AdaBoostMMClassifier(random_state=0, n_estimators=3), "idle and light"),
+        (ConfusionBoostingClassifier(random_state=0, n_estimators=3, balance=0.5), "light"),
+    ],
+)
+def test_classes_without_weight_or_next_to_none_give_the_local_model(client, local, weigh):
+    X, y = load_yeast(return_X_y=True)
+    weights = WEIGHTS[weigh](y)
+    sizes = [500, 0, 984]
+    model = on_dask(local, client).fit(
+        cut(X, sizes), cut(y, sizes), cut(weights, sizes) if np.ndim(weights) else weights
+    )
+    assert same_bytes(model, local.fit(X, y, weights))
+    lazily = model.decision_function(cut(X, sizes)).compute()
+    np.testing.assert_array_equal(lazily, local.decision_function(X))
 
 
 @pytest.fixture(scope="module")
@@ -164,10 +193,10 @@ def test_early_stopping_with_validation_rows_gives_the_local_model(client, class
 @pytest.mark.parametrize("classifier", [CoMBoClassifier, ConfusionBoostingClassifier])
 def test_warm_start_on_a_cluster_is_one_fit(client, classifier):
     X, y = load_yeast(return_X_y=True)
-    local = classifier(random_state=0, n_estimators=7, max_depth=3, warm_start=True)
-    model = on_dask(local, client).set_params(n_estimators=4)
+    local = classifier(random_state=0, n_estimators=7, max_depth=np.uint8(3), n_jobs=2**31, warm_start=True)
+    model = on_dask(local, client).set_params(n_estimators=4, warm_start=False)
     model.fit(cut(X, [700, 784]), cut(y, [700, 784]))
-    model.set_params(n_estimators=7).fit(cut(X, [300, 1184]), cut(y, [300, 1184]))
+    model.set_params(n_estimators=7, warm_start=True).fit(cut(X, [300, 1184]), cut(y, [300, 1184]))
     assert same_bytes(model, local.fit(X, y))
 
 

@@ -10,6 +10,7 @@ from comboost._dtypes import CODE, LABEL, SUM
 from comboost._engine.balancing import LeafFactors
 from comboost._engine.formulas import BalancedObjective
 from comboost._engine.rows import BinnedRows, LeafVote, Vote
+from comboost._table.weights import Masses
 from comboost.dask._quantiles import EdgeSearch
 from comboost.dask._steps import (
     AdvanceAnswer,
@@ -31,7 +32,7 @@ FOREST = CoMBoClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._
 VOTING_FOREST = ConfusionBoostingClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
 TREE, VOTING_TREE = FOREST.tree(0), VOTING_FOREST.tree(0)
 LEAF_VOTE = LeafVote(VOTING_TREE, LeafFactors.of(VOTING_TREE.votes))
-OBJECTIVE = BalancedObjective.of(None, np.array([1, 1, 1]), 0, 1.0, "log")
+OBJECTIVE = BalancedObjective.of(None, Masses(np.array([1, 1, 1])), 1.0, "log")
 SPLITS = np.arange(6, dtype=np.int32).reshape(2, 3)
 STEPS = [
     AdvanceStep(Vote(TREE, 2.0, 0.5), np.eye(3), 4, with_root=True),

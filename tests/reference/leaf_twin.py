@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reference.quantised_twin import (
+    LARGEST_ROUNDING,
     TOO_COARSE,
     VANISHED_LOSS,
     QuantisedCosts,
@@ -20,6 +21,7 @@ from reference.quantised_twin import (
     exponent_for,
     find_leaf,
     grow_tree,
+    plain_masses,
     quantise,
     read,
     read_costs,
@@ -41,17 +43,20 @@ BITS_OF_LOSS = 51
 # Losses
 
 
-def base_masses(class_weights, balance):
+def base_masses(class_weights, lifts, balance):
     """Return what stands for M_l in w_i = n_i/M_l."""
     n_classes = len(class_weights)
     if balance == 1:
         return [float(weight) for weight in class_weights]
+    masses = plain_masses(class_weights, lifts)
+    total = add_in_order(masses)  # N
     if balance == 0:
-        return [sum(class_weights) / n_classes] * n_classes
-    total = sum(class_weights)
-    shares = [weight / total for weight in class_weights]
+        return [math.ldexp(total / n_classes, lift) for lift in lifts]
+    shares = [mass / total for mass in masses]
     scale = add_in_order(math.pow(share, 1.0 - balance) for share in shares) / n_classes  # κ
-    return [total * (math.pow(share, balance) * scale) for share in shares]
+    return [
+        math.ldexp(total * (math.pow(share, balance) * scale), lift) for share, lift in zip(shares, lifts, strict=True)
+    ]
 
 
 class ExponentialLoss:
@@ -80,6 +85,10 @@ class ExponentialLoss:
     def rounding(self, rows):
         """Return how far rint may have moved L."""
         return rows.rounding * rows.pull
+
+    def excuse(self, rows):
+        """Return what may be added to any bound."""
+        return 0.0
 
     @staticmethod
     def bound(start, shares, pulls):
@@ -142,6 +151,10 @@ class LogLoss:
         """Return how far rint may have moved L."""
         return math.ldexp(sum(rows.weights) / 2, -self.exponent)
 
+    def excuse(self, rows):
+        """Return what may be added to any bound."""
+        return self.rounding(rows) + 1e-12 * self.start
+
     @staticmethod
     def bound(start, shares, pulls):
         """Return the bound on the loss after rounds that each took a share off ΣD."""
@@ -184,21 +197,32 @@ class Smoothing:
     """What λ rows of weight 1 cost before any vote: taken from l for j and back, on average, and all in all."""
 
     pairs: list[list[float]]  # λ·d̄(l,j)
+    hidden: list[list[float]]  # what ρ is at least
     row: float  # λ·d₀
 
     @classmethod
-    def of(cls, smoothing, loss, weight_shift, class_weights):
+    def of(cls, smoothing, loss, weight_shift, lifts, class_weights):
         """Read d off a loss."""
-        costs = [[math.ldexp(cost, weight_shift) for cost in row] for row in loss.first_costs()]  # d
+        first = zip(loss.first_costs(), lifts, strict=True)
+        costs = [[math.ldexp(cost, weight_shift + lift) for cost in row] for row, lift in first]  # d
         mean = [
             [0.5 * (a + b) for a, b in zip(*rows, strict=True)] for rows in zip(costs, transpose(costs), strict=True)
         ]
-        total = add_in_order(m * add_in_order(row) for m, row in zip(class_weights, costs, strict=True))
-        return cls([[smoothing * cost for cost in row] for row in mean], smoothing * (total / sum(class_weights)))
+        masses = plain_masses(class_weights, lifts)
+        total = add_in_order(m * add_in_order(row) for m, row in zip(masses, costs, strict=True))
+        hidden = [
+            [0.25 * (class_weights[k] + class_weights[j]) if cost > 0 else 0.0 for j, cost in enumerate(row)]
+            for k, row in enumerate(mean)
+        ]
+        row = smoothing * (total / add_in_order(masses))
+        return cls([[smoothing * cost for cost in row] for row in mean], hidden, row)
 
     def in_units(self, exponent):
         """Return ρ."""
-        return [[math.ldexp(cost, exponent) for cost in row] for row in self.pairs]
+        return [
+            [max(math.ldexp(cost, exponent), least) for cost, least in zip(*rows, strict=True)]
+            for rows in zip(self.pairs, self.hidden, strict=True)
+        ]
 
     def row_in_units(self, exponent):
         """Return R."""
@@ -403,11 +427,15 @@ class LeafRound:
 
 @dataclass
 class LeafModel:
-    """What a fit leaves behind; ``kept`` are the rows of positive integer weight, ``weights`` these weights."""
+    """What a fit leaves behind; ``kept`` are the rows of positive integer weight, ``weights`` these weights.
+
+    ``plain_weights`` are the weights without the lifts of light classes.
+    """
 
     n_classes: int
     kept: list[int]
     weights: list[int]
+    plain_weights: list[float]
     initial_loss: float
     rounds: list[LeafRound] = field(default_factory=list)
     stop_reason: str = "n_estimators"
@@ -427,6 +455,7 @@ class LeafModel:
 def add_round(model, rows, nodes, gain, data, learning_rate, smoothing):
     """Add a tree to the model and its votes to the rows; return the reason to stop, if there is one."""
     edge, is_guessing, _ = edge_of(gain, rows.total)
+    is_coarse = rows.rounding > LARGEST_ROUNDING
     if is_guessing and model.rounds:
         return "no_edge"
     at_leaf = [node for node in nodes if node.left == -1]
@@ -444,16 +473,21 @@ def add_round(model, rows, nodes, gain, data, learning_rate, smoothing):
     loss_before = model.rounds[-1].loss if model.rounds else rows.loss.measure(rows)
     rows.add(kept_leaves, factors)
     loss = rows.loss.measure(rows)
+    is_void = loss - rows.loss.excuse(rows) > bound * (1 + LARGEST_ROUNDING)
+    if is_void and model.rounds:
+        return "rounding"
     drop = max(math.log(loss_before / max(loss, VANISHED_LOSS)), 0.0)
     importances = share_out(drop, nodes, len(data.features))
     rounding = rows.loss.rounding(rows)
     after = {"loss": loss, "bound": bound, "importances": importances, "loss_rounding": rounding}
     model.rounds.append(LeafRound(nodes, leaves, sums, rho, votes, edge, **before, **after))
+    if is_coarse or is_void:
+        return "rounding"
     if is_guessing:
         return "no_edge"
     if loss < VANISHED_LOSS:
         return "loss_vanished"
-    return "rounding" if rows.rounding > 1 / 32 else None
+    return "rounding" if rows.rounding > LARGEST_ROUNDING else None
 
 
 # Fit
@@ -519,10 +553,10 @@ def fit(
         max_thresholds,
         noise,
     )
-    masses = base_masses(data.class_weights, balance)
+    masses = base_masses(data.class_weights, data.lifts, balance)
     rows = Rows(data.labels, data.weights, LOSSES[loss](costs, masses, data.class_weights))
-    extra = Smoothing.of(smoothing, rows.loss, data.weight_shift, data.class_weights)
-    model = LeafModel(len(costs), data.kept, data.weights, rows.loss.start)
+    extra = Smoothing.of(smoothing, rows.loss, data.weight_shift, data.lifts, data.class_weights)
+    model = LeafModel(len(costs), data.kept, data.weights, data.plain_weights, rows.loss.start)
     for round_idx in range(n_estimators):
         extra_loss = extra.row_in_units(rows.costs.exponent)
         nodes, gain = grow_tree(rows.sums, data.codes, data.features, of_tree, round_idx, extra_loss)

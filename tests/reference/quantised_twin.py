@@ -14,12 +14,14 @@ from itertools import pairwise
 import numpy as np
 
 LIMIT_OF_WEIGHTS = 2**32
+LARGEST_LIFT = 300
 LIMIT_OF_ROW = 2**30
 TOO_COARSE = 2.0**27
 SMALLEST_EDGE = 2.0**-20
 LARGEST_EDGE = 1 - 2.0**-30
 LARGEST_ALPHA = 0.5 * math.log(2.0**31)
 VANISHED_LOSS = 1e-200
+LARGEST_ROUNDING = 1 / 32
 MISSING = 0  # the code reserved for missing values
 MOST_ITEMS_IN_ALL_SETS = 8
 POWER_STEPS = 16
@@ -84,11 +86,15 @@ class TwinRound:
 
 @dataclass
 class TwinModel:
-    """What a fit leaves behind; ``kept`` are the rows of positive integer weight, ``weights`` these weights."""
+    """What a fit leaves behind; ``kept`` are the rows of positive integer weight, ``weights`` these weights.
+
+    ``plain_weights`` are the weights without the lifts of light classes.
+    """
 
     features: "list[Feature]"
     kept: list[int]
     weights: list[int]
+    plain_weights: list[float]
     initial_loss: float
     rounds: list[TwinRound] = field(default_factory=list)
     stop_reason: str = "n_estimators"
@@ -106,24 +112,40 @@ def add_in_order(values):
 # Weights
 
 
-def integer_weights(sample_weight):
-    """Turn the sample weights s into integers n; rows with n = 0 are to be dropped."""
-    shift = weight_shift(sample_weight)
-    return [round(math.ldexp(float(s), shift)) for s in sample_weight]
+def integer_weights(sample_weight, labels=None):
+    """Turn the sample weights s into integers n; rows with n = 0 are to be dropped. Without labels, of one class."""
+    labels = [0] * len(sample_weight) if labels is None else labels
+    shift, lifts = weight_shift(sample_weight, labels)
+    return [
+        round(Fraction(float(s)) * Fraction(2) ** (shift + lifts.get(label, 0)))
+        for s, label in zip(sample_weight, labels, strict=True)
+    ]
 
 
-def weight_shift(sample_weight):
-    """Return k, by which the weights are scaled: the largest with B·2^k ≤ 2³²."""
-    bound = Fraction(0)  # B
-    for s in sample_weight:
+def weight_shift(sample_weight, labels):
+    """Return k, by which the weights are scaled, and t_l of every class with weight."""
+    bounds, heaviest = {}, {}  # B_l and X_l
+    for s, label in zip(sample_weight, labels, strict=True):
         if s > 0:
-            bound += Fraction(2) ** math.frexp(float(s))[1]
-    shift = 32 - (bound.numerator.bit_length() - bound.denominator.bit_length())
-    while bound * Fraction(2) ** shift > LIMIT_OF_WEIGHTS:
-        shift -= 1
-    while bound * Fraction(2) ** (shift + 1) <= LIMIT_OF_WEIGHTS:
-        shift += 1
-    return shift
+            exponent = math.frexp(float(s))[1]
+            bounds[label] = bounds.get(label, Fraction(0)) + Fraction(2) ** exponent
+            heaviest[label] = max(heaviest.get(label, exponent), exponent)
+    total = sum(bounds.values())  # B
+    shift = largest_power(total, LIMIT_OF_WEIGHTS)
+    lifts = dict.fromkeys(bounds, 0)
+    for label, bound in bounds.items():
+        has_few_bits = heaviest[label] < max(heaviest.values()) and Fraction(2) ** (heaviest[label] + shift) < 2**4
+        if bound * 2**20 < total or has_few_bits:
+            lift = max(0, largest_power(len(bounds) * bound, total))
+            lifts[label] = lift if lift <= LARGEST_LIFT else 0
+    return largest_power(sum(bound * 2 ** lifts[label] for label, bound in bounds.items()), LIMIT_OF_WEIGHTS), lifts
+
+
+def largest_power(value, limit):
+    """Return the largest integer k with value·2^k ≤ limit."""
+    ratio = Fraction(limit) / value
+    power = ratio.numerator.bit_length() - ratio.denominator.bit_length()
+    return power if Fraction(2) ** power <= ratio else power - 1
 
 
 # Bins
@@ -200,11 +222,18 @@ class Feature:
 # Costs
 
 
-def base_masses(class_weights, algorithm):
+def base_masses(class_weights, algorithm, lifts=None):
     """Return M_l: the weight of the class for CoMBo, the mean of all classes for AdaBoost.MM."""
     if algorithm == "combo":
         return [float(weight) for weight in class_weights]
-    return [sum(class_weights) / len(class_weights)] * len(class_weights)
+    lifts = lifts or [0] * len(class_weights)
+    mean = add_in_order(plain_masses(class_weights, lifts)) / len(class_weights)
+    return [math.ldexp(mean, lift) for lift in lifts]
+
+
+def plain_masses(class_weights, lifts):
+    """Return the weights of the classes as if none were lifted."""
+    return [math.ldexp(float(weight), -lift) for weight, lift in zip(class_weights, lifts, strict=True)]
 
 
 def unit_costs(cost_matrix, masses):
@@ -763,12 +792,12 @@ def share_out(drop, nodes, n_features):
     return [drop * part / sum(saved) if any(saved) else 0.0 for part in saved]
 
 
-def starting_loss(cost_matrix, class_weights, algorithm):
-    """Return L_0: Σ c(l,j) for CoMBo, K·Σ p_l·c(l,j) for AdaBoost.MM."""
-    n_classes = len(class_weights)
+def starting_loss(cost_matrix, masses, algorithm):
+    """Return L_0: Σ c(l,j) for CoMBo, K·Σ p_l·c(l,j) for AdaBoost.MM; the masses are those of classes not lifted."""
+    n_classes = len(masses)
     total = 0.0
     for label, costs in enumerate(cost_matrix):
-        share = 1.0 if algorithm == "combo" else n_classes * class_weights[label] / sum(class_weights)
+        share = 1.0 if algorithm == "combo" else n_classes * masses[label] / add_in_order(masses)
         total += share * add_in_order(cost for j, cost in enumerate(costs) if j != label)
     return total
 
@@ -800,11 +829,11 @@ def error_confusion(scores, y, weights):
 class Rows:
     """The kept rows: labels, integer weights, excess E, and the quantised costs of the round."""
 
-    def __init__(self, labels, weights, cost_matrix, class_weights, algorithm):
+    def __init__(self, labels, weights, cost_matrix, masses):
         self.labels = labels
         self.weights = weights
-        self.unit = unit_costs(cost_matrix, base_masses(class_weights, algorithm))
-        self.excess = [[1.0] * len(class_weights) for _ in labels]
+        self.unit = unit_costs(cost_matrix, masses)
+        self.excess = [[1.0] * len(masses) for _ in labels]
         self._quantise(max(add_in_order(row) for row in self.unit))
 
     def add(self, votes, alpha):
@@ -870,9 +899,9 @@ def fit(
     n_classes = len(data.class_weights)
     costs = read_costs(cost_matrix, n_classes)
     settings = TreeSettings(max_depth, criterion, min_samples_leaf, min_weight_fraction_leaf, max_features, seed)
-    rows = Rows(data.labels, data.weights, costs, data.class_weights, algorithm)
-    initial_loss = starting_loss(costs, data.class_weights, algorithm)
-    model = TwinModel(data.features, data.kept, data.weights, initial_loss)
+    rows = Rows(data.labels, data.weights, costs, base_masses(data.class_weights, algorithm, data.lifts))
+    initial_loss = starting_loss(costs, plain_masses(data.class_weights, data.lifts), algorithm)
+    model = TwinModel(data.features, data.kept, data.weights, data.plain_weights, initial_loss)
     for round_idx in range(n_estimators):
         nodes, gain = grow_tree(rows.sums, data.codes, data.features, settings, round_idx)
         reason = add_round(model, rows, nodes, gain, data.X, step, learning_rate)
@@ -888,7 +917,7 @@ def fit(
 class TrainingData:
     """All rows of X, and of the kept ones the labels, the integer weights and the codes, feature by feature.
 
-    ``weight_shift`` is k: a row of weight 1 has the integer 2^k.
+    ``weight_shift`` is k and ``lifts`` t_l: a row of weight 1 of class l has the integer 2^(k + t_l).
     """
 
     X: list[list[float]]
@@ -896,9 +925,16 @@ class TrainingData:
     labels: list[int]
     weights: list[int]
     weight_shift: int
+    lifts: list[int]
     class_weights: list[int]
     features: list[Feature]
     codes: list[list[int]]
+
+    @property
+    def plain_weights(self):
+        """The weights without the lifts."""
+        rows = zip(self.labels, self.weights, strict=True)
+        return [math.ldexp(float(n), -self.lifts[label]) for label, n in rows]
 
 
 def read(X, y, sample_weight, max_bins, categorical):
@@ -906,10 +942,10 @@ def read(X, y, sample_weight, max_bins, categorical):
     X = np.asarray(X, dtype=np.float64).tolist()
     y = np.asarray(y).tolist()
     if sample_weight is None:
-        all_weights, shift = [1] * len(y), 0
+        all_weights, shift, lift_of = [1] * len(y), 0, {}
     else:
         given = np.asarray(sample_weight).tolist()
-        all_weights, shift = integer_weights(given), weight_shift(given)
+        all_weights, (shift, lift_of) = integer_weights(given, y), weight_shift(given, y)
     kept = [i for i, n in enumerate(all_weights) if n > 0]
     labels = [y[i] for i in kept]
     weights = [all_weights[i] for i in kept]
@@ -920,7 +956,8 @@ def read(X, y, sample_weight, max_bins, categorical):
     ]
     codes = [[feature.encode(x) for x in column] for feature, column in zip(features, columns, strict=True)]
     class_weights = add_up_classes(labels, weights, max(y) + 1)
-    return TrainingData(X, kept, labels, weights, shift, class_weights, features, codes)
+    lifts = [lift_of.get(label, 0) for label in range(len(class_weights))]
+    return TrainingData(X, kept, labels, weights, shift, lifts, class_weights, features, codes)
 
 
 def read_costs(cost_matrix, n_classes):
@@ -943,11 +980,13 @@ def add_up_classes(labels, weights, n_classes):
 def add_round(model, rows, nodes, gain, X, step, learning_rate):
     """Add a tree to the model and its votes to the rows; return the reason to stop, if there is one."""
     edge, is_guessing, _ = edge_of(gain, rows.loss)
-    is_perfect = gain == rows.loss
+    is_coarse = rows.rounding > LARGEST_ROUNDING
     if is_guessing and model.rounds:
         return "no_edge"
     votes = [vote(nodes, row, model.features) for row in X]
     kept_votes = [votes[i] for i in model.kept]
+    mistakes = [rows.unit[label][h] > 0 for label, h in zip(rows.labels, kept_votes, strict=True)]
+    is_perfect = gain == rows.loss and not any(mistakes)
     if step == "edge" or is_guessing:
         alpha = edge_step(gain, rows.loss)
     else:
@@ -958,13 +997,18 @@ def add_round(model, rows, nodes, gain, X, step, learning_rate):
     edge_rounding, loss_before = 2 * rows.rounding, rows.real_loss
     rows.add(kept_votes, alpha)
     loss = rows.real_loss
+    is_void = loss > bound * (1 + LARGEST_ROUNDING)
+    if is_void and model.rounds:
+        return "rounding"
     drop = max(math.log(loss_before / max(loss, VANISHED_LOSS)), 0.0)
     importances = share_out(drop, nodes, len(model.features))
     model.rounds.append(TwinRound(nodes, alpha, edge, loss, bound, votes, importances, edge_rounding, rows.rounding))
+    if is_coarse or is_void:
+        return "rounding"
     if is_guessing:
         return "no_edge"
     if is_perfect:
         return "perfect_learner"
     if loss < VANISHED_LOSS:
         return "loss_vanished"
-    return "rounding" if rows.rounding > 1 / 32 else None
+    return "rounding" if rows.rounding > LARGEST_ROUNDING else None

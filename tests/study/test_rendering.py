@@ -6,7 +6,7 @@ import re
 import pytest
 
 from comboost.study import Study, make_report, render_files
-from comboost.study._rendering import render_csv, render_latex, render_markdown
+from comboost.study._rendering import escape_latex, render_csv, render_latex, render_markdown
 from comboost.study._summary import count_verdicts, render_summary
 
 
@@ -63,6 +63,19 @@ def test_latex_is_balanced_and_escaped(report):
                 assert not re.search(r"(?<!\\)[_#%]", re.sub(r"\$.*?\$", "", line))
                 assert line.isascii(), line
     assert r"$\mathbf{0.460} \pm 0.097$" in render_latex(report["tables"]["mm"])
+
+
+def test_latex_shows_every_sign_as_it_is():
+    assert escape_latex(r"\^~") == r"\textbackslash{}\textasciicircum{}\textasciitilde{}"
+    assert escape_latex("&%$#_{}") == r"\&\%\$\#\_\{\}"
+    assert escape_latex("a<b>c|d") == r"a\textless{}b\textgreater{}c\textbar{}d"
+    assert escape_latex("two\n\nlines") == "two lines"
+    assert escape_latex(r"\_") == r"\textbackslash{}\_"
+
+
+def test_latex_comments_end_with_their_line(report):
+    table = report["tables"]["mm"] | {"title": "one\ntwo", "notes": ["three\n\n\\input{four}"]}
+    assert render_latex(table).startswith("% one two\n% three \\input{four}\n")
 
 
 def test_latex_rows_have_as_many_cells_as_columns(report):

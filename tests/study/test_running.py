@@ -10,7 +10,7 @@ import pytest
 from comboost.study import METHODS, Study, Task, run_tasks
 from comboost.study import _running as running
 from comboost.study._folds import estimate_seconds
-from comboost.study._running import Failure, ProcessLostError, worker_pool
+from comboost.study._running import Failure, ProcessLostError, interrupts_blocked, worker_pool
 
 STUDY = Study(n_rounds=5)
 TASKS = [
@@ -93,3 +93,13 @@ def test_a_single_task_needs_no_other_process(n_jobs, monkeypatch):
     monkeypatch.setattr(running, "worker_pool", None)
     outcomes = list(run_tasks(TASKS[:1], STUDY, n_jobs=n_jobs))
     assert [task for task, _ in outcomes] == TASKS[:1]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked here")
+def test_processes_never_hear_of_an_interrupt_and_the_parent_does():
+    with worker_pool(1) as pool:
+        with interrupts_blocked():
+            asked = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [])
+        assert signal.SIGINT in asked.result()
+    with pytest.raises(KeyboardInterrupt), interrupts_blocked():
+        signal.raise_signal(signal.SIGINT)  # it comes afterwards

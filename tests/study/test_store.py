@@ -6,10 +6,13 @@ from collections import namedtuple
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from comboost.study import METHODS, Store, StoreError, Study, Task, describe
 from comboost.study import _store as store_module
 from comboost.study._settings import FINGERPRINTED
+from comboost.study._store import read_result
 
 TASK = Task("glass", "CoMBo depth 2 gini", 3, 4)
 RESULT = TASK._asdict() | {"measures": {"g_mean": 0.1 + 0.2}}
@@ -18,6 +21,14 @@ RESULT = TASK._asdict() | {"measures": {"g_mean": 0.1 + 0.2}}
 @pytest.fixture(scope="module")
 def description():
     return describe(Study())
+
+
+def outcome_of(call):
+    """What a call returns, or what the error says that it raises."""
+    try:
+        return call()
+    except StoreError as error:
+        return str(error)
 
 
 def test_result_is_there_once_saved_and_comes_back_as_it_was(tmp_path, description):
@@ -110,19 +121,76 @@ def test_damaged_result_is_named(tmp_path, description):
     with Store(tmp_path, description) as store:
         store.save(TASK, RESULT)
         (path,) = tmp_path.glob("folds/*/*/*")
-        other = json.dumps(RESULT | {"fold": 0})
-        for text in ("", "{", "[]", "{}", "null", other):
+        written = path.read_text()
+        store.save(TASK._replace(fold=0), RESULT | {"fold": 0})
+        of_another_fold = (path.parent / "run-03-fold-0.json").read_text()
+        unsealed = json.dumps(RESULT)
+        deep = "[" * 100_000
+        for text in ("", "{", "[]", "{}", "null", "\0", deep, unsealed, of_another_fold, written.replace("0.3", "0.2")):
             path.write_text(text)
             with pytest.raises(StoreError, match=r"run-03-fold-4\.json is damaged.*Delete it"):
                 store.load([TASK])
+        path.unlink()
+        path.mkdir()
+        with pytest.raises(StoreError, match=r"run-03-fold-4\.json cannot be read.*Delete it"):
+            store.load([TASK])
+
+
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_a_flipped_bit_of_a_result_is_found_or_changes_nothing(sealed, place, bit):
+    path, written = sealed
+    changed = bytearray(written)
+    changed[int(place * len(written))] ^= 1 << bit
+    path.write_bytes(changed)
+    found = outcome_of(lambda: read_result(path, TASK))
+    assert found == RESULT or "run-03-fold-4.json is damaged" in found
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory, description):
+    """The file of a result, and its bytes."""
+    folder = tmp_path_factory.mktemp("sealed")
+    with Store(folder, description) as store:
+        store.save(TASK, RESULT)
+    (path,) = folder.glob("folds/*/*/*")
+    return path, path.read_bytes()
 
 
 def test_damaged_settings_are_named_and_nothing_is_touched(tmp_path, description):
     Store(tmp_path, description).close()
-    (tmp_path / "settings.json").write_text("{")
-    with pytest.raises(StoreError, match=r"settings\.json is damaged.*--out"):
+    for text in ("", "{", "[]", "null", "{}", "\0", "[" * 100_000, '{"format": 2, "libraries": []}'):
+        (tmp_path / "settings.json").write_text(text)
+        with pytest.raises(StoreError, match=r"settings\.json is damaged.*--out"):
+            Store(tmp_path, description)
+        assert (tmp_path / "settings.json").read_text() == text
+
+
+@pytest.mark.parametrize("part", ["format", "comboost", "libraries", "study", "behaviour", "candidates"])
+@pytest.mark.parametrize("value", [None, [], {}, "", {"CoMBo": {"numpy": [1]}}], ids=repr)
+def test_settings_with_a_part_of_another_shape_are_no_traceback(tmp_path, description, part, value):
+    Store(tmp_path, description).close()
+    (tmp_path / "settings.json").write_text(json.dumps(description | {part: value}))
+    found = outcome_of(lambda: Store(tmp_path, description).close())
+    assert found is None or part in found
+
+
+@pytest.mark.parametrize("name", ["summary.md", "notes.txt", "folds/mine.txt", "lock", "data/a.csv", "settings.json"])
+def test_a_folder_with_files_of_others_is_refused_and_stays_as_it_was(tmp_path, description, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text('{"my": "own"}')
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(StoreError, match=f"{name.split('/')[0]}.*--out"):
         Store(tmp_path, description)
-    assert (tmp_path / "settings.json").read_text() == "{"
+    assert sorted(tmp_path.rglob("*")) == before
+    assert (tmp_path / name).read_text() == '{"my": "own"}'
+
+
+def test_a_run_that_was_ended_as_soon_as_it_began_is_no_obstacle(tmp_path, description):
+    (tmp_path / "folds").mkdir()
+    (tmp_path / "lock").touch()
+    (tmp_path / "settings.json.tmp").write_text("{")
+    (tmp_path / ".hidden").write_text("not ours, and in nobody's way")
+    Store(tmp_path, description).close()
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path, description):

@@ -19,10 +19,12 @@ from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
 from comboost._boosting.model_so_far import ModelSoFar, answers_by_votes
 from comboost._boosting.warm_start import check_same_values
-from comboost._dtypes import LABEL, SUM, Floats, Labels, Weights
-from comboost._table.reading import TrainingSet, read_distinct, read_labels
+from comboost._dtypes import LABEL, SUM, Floats, Labels, Sums, Weights
+from comboost._table.candidates import Candidates
+from comboost._table.labels import find_distinct, find_places, read_labels
+from comboost._table.reading import TrainingSet
 from comboost._table.table import RawTable
-from comboost._table.weights import integer_weights, read_weights
+from comboost._table.weights import ClassWeights, as_given, class_sums, find_scale, read_weights
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
 
 
@@ -33,13 +35,15 @@ class HeldRows:
     Attributes
     ----------
     X, y, sample_weight
-        As given; a scorer gets these very objects.
+        As given; a scorer gets these very objects. X is None if no scorer asks for it.
     table : RawTable or matrix
         X as the weak learners vote on it.
     labels : ndarray of uint16
-        Indices into the classes of training.
+        Indices into the classes of training, those without weight included.
     weights : ndarray of uint32 or None
         `sample_weight` as integers; None if every row weighs 1.
+    lifts : ndarray of int64 or None
+        By which powers of two the weights of every class are too large; None if they are not.
     """
 
     X: Any
@@ -48,30 +52,28 @@ class HeldRows:
     table: Any
     labels: Labels
     weights: Weights | None
+    lifts: Sums | None = None
 
     @classmethod
-    def read(cls, X: Any, y: Any, sample_weight: Any, table: Any, classes: NDArray[Any]) -> "HeldRows":
+    def read(cls, X: Any, y: Any, sample_weight: Any, table: Any, candidates: Candidates) -> "HeldRows":
         """Check what ``fit`` is given to validate on; ``table`` is X, checked."""
-        n_rows = table.shape[0]
-        seen, places = read_distinct(read_labels(y, n_rows, "y_val"), "y_val")
-        unknown = [label for label in seen.tolist() if label not in set(classes.tolist())]
-        if unknown:
+        n_rows, classes = table.shape[0], candidates.given
+        seen, places = find_distinct(read_labels(y, n_rows, "y_val"), "y_val")
+        found = find_places(seen, classes)
+        if (found < 0).any():
             raise ValueError(
-                f"y_val holds the class(es) {unknown}, but the classes of y are {classes.tolist()}; validate on "
-                "classes that are trained on."
+                f"y_val holds the class(es) {seen[found < 0].tolist()}, but the classes of y are {classes.tolist()}; "
+                "validate on classes that are trained on."
             )
-        labels = np.searchsorted(classes, seen)[places].astype(LABEL)
+        labels = found[places].astype(LABEL)
         if sample_weight is None:
             return cls(X, y, None, table, labels, None)
         given = read_weights(sample_weight, n_rows, "sample_weight_val")
-        weights = integer_weights(given)
-        lost = np.setdiff1d(labels[given > 0], labels[weights > 0])
-        if len(lost) > 0:
-            raise ValueError(
-                f"sample_weight_val gives next to no weight to the class(es) {classes[lost].tolist()} beside the "
-                "others; raise these weights, or make them zero."
-            )
-        return cls(X, y, sample_weight, table, labels, weights)
+        of_classes = ClassWeights.of(given, labels, len(classes))
+        scale = find_scale(of_classes.exponents)
+        weights = scale.apply(given, labels)
+        of_classes.check_none_lost(class_sums(labels, weights, len(classes)), classes, "sample_weight_val")
+        return cls(X, y, as_given(sample_weight, n_rows), table, labels, weights, scale.lifts)
 
 
 def hold_out(
@@ -113,8 +115,13 @@ def hold_out(
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)
 
 
+def asks_models(scoring: str | Scorer | None) -> bool:
+    """Whether a scorer needs a model, and not only votes or counts."""
+    return scoring is not None and not (isinstance(scoring, str) and scoring in SCORES_OF_COUNTS)
+
+
 def hold_out_rows(
-    data: TrainingSet, table: Any, given: RawTable, sample_weight: Any, fraction: float, seed: int
+    data: TrainingSet, table: Any, given: RawTable | None, sample_weight: Any, fraction: float, seed: int
 ) -> tuple[TrainingSet, HeldRows]:
     """Some of the rows to train on, to validate on them, and the others.
 
@@ -124,8 +131,8 @@ def hold_out_rows(
         The rows to train on.
     table : RawTable or matrix
         All rows given, as the weak learners vote on them.
-    given : RawTable
-        All rows given, in the container that they came in.
+    given : RawTable or None
+        All rows given, in the container that they came in; None if no scorer asks for them.
     sample_weight : array-like or None
         Their weights, as given.
     fraction, seed
@@ -138,13 +145,15 @@ def hold_out_rows(
     """
     train, places = hold_out(data.labels, len(data.classes), fraction, np.random.RandomState(seed))
     rows, held = places if data.rows is None else data.rows[places], data.take(places)
+    lifts = held.masses.scale.lifts
     return data.take(train), HeldRows(
-        given.as_given(rows),
+        None if given is None else given.as_given(rows),
         data.classes[held.labels],
-        None if sample_weight is None else np.asarray(sample_weight)[rows],
+        None if sample_weight is None else np.asarray(as_given(sample_weight, table.shape[0]))[rows],
         table.take(rows) if isinstance(table, RawTable) else table[rows],
-        held.labels,
+        held.candidates.chosen_labels(held.labels),
         held.weights,
+        None if lifts is None else held.candidates.spread(lifts, 0),
     )
 
 
@@ -181,7 +190,8 @@ class Judge:
         counts = np.empty((votes.shape[1], votes.shape[1]), dtype=SUM)
         _core.count_elected(votes, self._held.labels, self._held.weights, self._n_threads, counts)
         # Sums of integer weights are below 2**53, so they are exact as floats, too.
-        return self.score_of_counts(counts.astype(np.float64))
+        shares, lifts = counts.astype(np.float64), self._held.lifts
+        return self.score_of_counts(shares if lifts is None else np.ldexp(shares, -lifts[:, np.newaxis]))
 
     def score_model(self, model: Any) -> float:
         """The score that the scorer gives to a fitted classifier."""
@@ -340,11 +350,17 @@ class Validation:
         """Class-balanced log-loss of the votes: the same bits for any order of the rows and number of threads."""
         scale: float = self._estimator._validation_scale
         votes = self._votes if self._shift is None else self._votes + self._shift
-        return _core.balanced_log_loss(votes, self._held.labels, self._held.weights, scale, self._n_threads)
+        return _core.balanced_log_loss(
+            self._for_all(votes), self._held.labels, self._held.weights, scale, self._n_threads
+        )
+
+    def _for_all(self, votes: Floats) -> Floats:
+        """Votes for the classes with weight as votes for all of them: the others win no row, and theirs are lost."""
+        return self._fit.plan.candidates.spread(votes, -np.inf)
 
     def _score(self, judge: Judge, history: History) -> float:
         if judge.score_of_counts is not None:
-            return judge.score_votes(self._votes)
+            return judge.score_votes(self._for_all(self._votes))
         model = ModelSoFar(self._estimator, self._fit, history.first(len(history)), self._held.X, self._votes.copy())
         # A subclass may answer otherwise than by the votes.
         return judge.score_model(model if answers_by_votes(type(self._estimator)) else model.fitted)

@@ -15,10 +15,11 @@ from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprints
 from comboost._dtypes import Floats
 from comboost._engine.binning import BinMapper
+from comboost._engine.footprint import TreeLimits
 from comboost._engine.formulas import error_shares
-from comboost._engine.memory import TreeLimits
 from comboost._engine.rows import MemoryRows, Rows, TreeRows
 from comboost._engine.votes import Audience
+from comboost._table.candidates import Candidates
 from comboost._table.categories import Categories
 from comboost._table.table import RawTable
 
@@ -35,8 +36,10 @@ class FitPlan:
         How rounds vote, and what their votes make small.
     limits : TreeLimits
         How large trees may become.
-    classes : ndarray
-        The classes, sorted.
+    candidates : Candidates
+        The classes of y, and which of them are voted for.
+    by_class : bool
+        Whether sample weights only tell classes apart.
     n_rows : int
         Rows of the table that was given.
     seed : int
@@ -48,10 +51,16 @@ class FitPlan:
     parameters: Mapping[str, Any]
     voting: Voting
     limits: TreeLimits
-    classes: NDArray[Any]
+    candidates: Candidates
+    by_class: bool
     n_rows: int
     seed: int
     n_threads: int
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes that are voted for."""
+        return self.candidates.classes
 
 
 @dataclass(frozen=True)
@@ -85,9 +94,8 @@ class Fit(ABC):
     def attributes(self, history: History) -> dict[str, Any]:
         """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
         return {
-            "classes_": self.plan.classes,
             "n_iter_": len(history),
-            **self.plan.voting.kept(history.alphas, history.promises),
+            **self.answering(history),
             "edges_": np.array(history.edges),
             "loss_curve_": np.array(history.losses),
             "bound_curve_": self.bounds(history),
@@ -95,10 +103,21 @@ class Fit(ABC):
             **self._learned(history.alphas),
         }
 
+    def answering(self, history: History) -> dict[str, Any]:
+        """Those of them that tell what votes mean."""
+        candidates = self.plan.candidates
+        kept = self.plan.voting.kept(history.alphas, history.promises)
+        if candidates.places is None:
+            return {"classes_": candidates.given, **kept}
+        if "class_prior_" in kept:
+            kept["class_prior_"] = candidates.spread(kept["class_prior_"], 0.0)
+        return {"classes_": candidates.given, "_voted": candidates.places, **kept}
+
     def finished(self, history: History) -> dict[str, Any]:
         """All fitted attributes of the rounds in a history."""
         model = self.attributes(history)
-        return model | {"stop_reason_": history.stop_reason, "train_confusion_": self._confusion(model)}
+        confusion = self.plan.candidates.spread_pairs(self._confusion(model))
+        return model | {"stop_reason_": history.stop_reason, "train_confusion_": confusion}
 
     @abstractmethod
     def audience(self, table: Any) -> Any:
@@ -127,15 +146,15 @@ class TreeFit(Fit):
         The values of the categories.
     bins : BinMapper
         The bins of the values.
-    row_digest : RowDigest or None
-        Tells the rows apart from others, if a warm start may follow.
+    row_digest : RowDigest
+        Tells the rows apart from others: a warm start may follow.
     """
 
     learner: TreeLearner
     rows: TreeRows
     categories: Categories
     bins: BinMapper
-    row_digest: RowDigest | None
+    row_digest: RowDigest
 
     def audience(self, table: RawTable) -> Audience:
         """Rows that trees vote on, one after the other."""
@@ -143,14 +162,13 @@ class TreeFit(Fit):
 
     def _row_fingerprint(self) -> str:
         values = digest(self.bins.flat_edges, self.bins.edge_starts, self.bins.kinds, self.categories.values)
-        return values if self.row_digest is None else f"{values}{self.row_digest}"
+        return f"{values}{self.row_digest}"
 
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
         importances = self.learner.importances(alphas)
         return {
             "_forest": self.learner.forest(alphas),
             "_categories": self.categories,
-            "_kinds": self.bins.kinds,
             "_importances": importances,
             "feature_importances_": shares_of(importances),
         }

@@ -14,8 +14,10 @@ from comboost import _core
 from comboost._dtypes import LABEL, Floats, Labels, Sums
 from comboost._engine.binning import BinMapper
 from comboost._engine.forest import Forest, Tree
-from comboost._engine.memory import HISTOGRAM_BUDGET
-from comboost._engine.rows import Ballot, Costs, MemoryRows, TreeRows, empty_histograms
+from comboost._engine.memory import check_room
+from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, Costs, MemoryRows, TreeRows, empty_histograms
+
+LARGE_TREE = 2**20  # bytes of nodes; to ask the system takes no time beside what it takes to grow so many
 
 
 class Hypothesis(NamedTuple):
@@ -124,6 +126,8 @@ class TreeLearner:
             noise=rules.noise,
         )
         self.counts_rows = self._grower.counted
+        self._kinds = bins.kinds
+        self._n_classes = n_classes
         self._max_depth = rules.max_depth
         self._max_leaf_nodes = rules.max_leaf_nodes
         self._smoothing = rules.smoothing
@@ -203,6 +207,8 @@ class TreeLearner:
     def keep(self, ballot: Tree, drop: float) -> None:
         """Keep the tree, and give its features their shares of the drop."""
         self.kept.append(ballot)
+        if ballot.nodes.nbytes > LARGE_TREE:
+            check_kept(self.kept)
         shares = np.zeros_like(self._past.importances)
         self._grower.share_out(max(drop, 0.0), shares)
         self._importances.append(shares)
@@ -213,7 +219,7 @@ class TreeLearner:
 
     def forest(self, alphas: Sequence[float]) -> Forest:
         """As many trees as there are weights."""
-        return Forest.join(self.kept[: len(alphas)], np.array(alphas))
+        return Forest.join(self.kept[: len(alphas)], np.array(alphas), self._kinds, self._n_classes)
 
     def importances(self, alphas: Sequence[float]) -> Floats:
         """What every feature lowered the loss's logarithm by, in as many rounds as there are weights."""
@@ -315,6 +321,15 @@ class EstimatorAudience:
         scores[np.arange(len(votes)), votes] += weight
 
 
+def check_kept(trees: Sequence[Tree]) -> None:
+    """Raise if there is no room to join all trees, nor for another one: nobody knows beforehand how large they are."""
+    check_room(
+        f"To join {len(trees)} trees and to grow another one, a fit",
+        {"nodes of the trees": sum(tree.nodes.nbytes for tree in trees) + trees[-1].nodes.nbytes},
+        "Give smaller trees (max_depth, max_leaf_nodes, min_samples_leaf), or fewer of them (n_estimators).",
+    )
+
+
 def shares_of(importances: Floats) -> Floats:
     """Importances that sum to 1, unless they are all zero."""
     total = importances.sum()
@@ -332,6 +347,8 @@ def rows_that_count(losses: Floats, labels: Labels) -> slice | NDArray[np.bool_]
 def read_votes(estimator: ClassifierMixin, X: Any, n_classes: int) -> Labels:
     """Predictions of a weak learner as class indices, checked: it may be anybody's code."""
     votes = np.asarray(estimator.predict(X))
+    if votes.shape == (X.shape[0], 1):  # some libraries predict a column
+        votes = votes[:, 0]
     is_index = votes.dtype.kind in "iu" and votes.shape == (X.shape[0],)
     if not is_index or (len(votes) > 0 and not 0 <= votes.min() <= votes.max() < n_classes):
         raise ValueError(

@@ -100,11 +100,14 @@ def boost(
     costs = voting.open(rows, with_root=past is None)  # D_1
     if past is not None:
         costs = replay(rows, learner, voting, costs, history, with_root=len(history) < n_estimators)
+    bound = objective.start
+    for edge, promise in zip(history.edges, history.promises, strict=True):
+        bound = voting.bound_after(bound, edge, promise)
     for t in range(len(history), n_estimators):
         if watcher is not None:
             watcher.begin()
         hypothesis = learner.learn(rows, costs, t)  # h_t on D_t
-        reason = verdict_on(hypothesis, costs, voting)
+        reason = verdict_on(rows, hypothesis, costs, voting, least_loss)
         if reason == NO_EDGE and t > 0:
             history.stop_reason = reason
             break
@@ -114,6 +117,12 @@ def boost(
         after = voting.count(rows, cast, with_root=not last)  # D_{t+1}
 
         loss = after.real_loss  # L_t
+        bound = voting.bound_after(bound, edge, cast.promise)
+        if voting.is_void(loss, bound):
+            reason = ROUNDING
+            if t > 0:
+                history.stop_reason = reason
+                break
         learner.keep(cast.vote.ballot, math.log(costs.real_loss / max(loss, MIN_LOSS)))
         history.add(edge, cast.weight, loss, cast.promise)
         told = None if watcher is None else watcher.end(history)
@@ -138,11 +147,13 @@ def replay(rows: Rows, learner: Learner, voting: Voting, costs: Costs, history: 
     return costs
 
 
-def verdict_on(hypothesis: Hypothesis, costs: Costs, voting: Voting) -> str | None:
+def verdict_on(rows: Rows, hypothesis: Hypothesis, costs: Costs, voting: Voting, least_loss: int) -> str | None:
     """Why this hypothesis should be the last, if it should."""
+    if costs.loss < least_loss:
+        return ROUNDING  # it saw next to nothing of the costs; only the first can come so far
     if not formulas.beats_guessing(hypothesis.advantage, costs.loss):
         return NO_EDGE
-    return PERFECT_LEARNER if voting.is_last(hypothesis, costs) else None
+    return PERFECT_LEARNER if voting.is_last(rows, hypothesis, costs) else None
 
 
 def exhaustion_of(costs: Costs, least_loss: int) -> str | None:

@@ -11,7 +11,6 @@ from sklearn.metrics import accuracy_score
 from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
 from comboost._dtypes import Floats
-from comboost._engine.votes import margins
 
 
 class ModelSoFar:
@@ -39,7 +38,7 @@ class ModelSoFar:
         self._history = history
         self._X = X
         self._votes = votes
-        self.classes_ = fit.plan.classes
+        self.classes_ = fit.plan.candidates.given
         self.n_iter_ = len(history)
 
     @cached_property
@@ -53,7 +52,7 @@ class ModelSoFar:
     def _answering(self) -> Any:
         """The estimator with as much of the rounds as it needs to tell what votes mean."""
         model = copy.copy(self._estimator)
-        vars(model).update(self._fit.plan.voting.kept(self._history.alphas, self._history.promises))
+        vars(model).update(self._fit.answering(self._history))
         return model
 
     def __getattr__(self, name: str) -> Any:
@@ -76,20 +75,22 @@ class ModelSoFar:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class with the most votes."""
-        classes: NDArray[Any] = self.classes_[self._votes_on(X).argmax(axis=1)]
+        classes: NDArray[Any] = self._fit.plan.classes[self._votes_on(X).argmax(axis=1)]
         return classes
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities."""
-        return np.asarray(self._answering._probabilities(self._votes_on(X)))
+        votes = self._votes_on(X)
+        return np.asarray(self._answering._shares(votes, out=np.empty_like(votes)))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the class probabilities."""
-        return np.asarray(self._answering._log_probabilities(self._votes_on(X)))
+        votes = self._votes_on(X)
+        return np.asarray(self._answering._log_shares(votes, out=np.empty_like(votes)))
 
     def decision_function(self, X: Any) -> Floats:
         """Weighted votes of every class."""
-        return margins(self._votes_on(X)).copy()
+        return np.asarray(self._answering._margins(self._votes_on(X))).copy()
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose class is predicted."""

@@ -65,8 +65,14 @@ class Voting(Protocol):
     def count(self, rows: Any, cast: Cast, *, with_root: bool) -> Costs:
         """D_{t+1}: the votes are added to the rows."""
 
-    def is_last(self, hypothesis: Hypothesis, costs: Costs) -> bool:
+    def is_last(self, rows: Any, hypothesis: Hypothesis, costs: Costs) -> bool:
         """Whether nothing is left to learn after a hypothesis without mistakes."""
+
+    def bound_after(self, bound: float, edge: float, promise: float) -> float:
+        """What the loss is at most after a round, if it was at most that before."""
+
+    def is_void(self, loss: float, bound: float) -> bool:
+        """Whether a loss is above its bound by more than rounding may excuse."""
 
     def bounds(self, edges: Sequence[float], promises: Sequence[float]) -> Floats:
         """What rounds promise: the loss after every one of them is at most this."""
@@ -106,9 +112,19 @@ class ClassVoting:
         """D_{t+1}: the votes are added to the rows."""
         return rows.advance(cast.vote, self.objective.unit, cast.bound, with_root=with_root)
 
-    def is_last(self, hypothesis: Hypothesis, costs: Costs) -> bool:
-        """Whether nothing is left to learn after a hypothesis without mistakes."""
-        return hypothesis.advantage == costs.loss
+    def is_last(self, rows: Rows, hypothesis: Hypothesis, costs: Costs) -> bool:
+        """Whether nothing is left to learn after a hypothesis without mistakes, hidden by rounding or not."""
+        if hypothesis.advantage != costs.loss:
+            return False
+        return not (rows.tally(hypothesis.ballot) * (self.objective.unit > 0)).any()
+
+    def bound_after(self, bound: float, edge: float, promise: float) -> float:
+        """What the loss is at most after a round, if it was at most that before."""
+        return bound * formulas.bound_factor(edge, self.learning_rate)
+
+    def is_void(self, loss: float, bound: float) -> bool:
+        """Whether a loss is above its bound by more than rounding may excuse."""
+        return formulas.exceeds(loss, bound)
 
     def bounds(self, edges: Sequence[float], promises: Sequence[float]) -> Floats:
         """What the edges promise: the loss after every round is at most this."""
@@ -160,6 +176,7 @@ class LeafVoting:
         pairs, up = (sums, sums.sum(axis=2)) if sums_pairs(n_classes) else (None, sums)
         leaves = LeafSums(pairs, up, hypothesis.leaf_costs)
         rho = np.ldexp(self.smoothing * self.objective.pseudo_row, costs.exponent)
+        np.maximum(rho, self.objective.hidden, out=rho)
         tree = tree._replace(votes=balance(leaves, rho, self.learning_rate, self.n_threads))
         cast = self.recast(rows, tree, 1.0, costs)
         share = 1.0 - remaining_cost(leaves, cast.vote.factors, self.n_threads) / costs.loss
@@ -176,9 +193,17 @@ class LeafVoting:
         """D_{t+1}: the votes are added to the rows."""
         return rows.advance_leaves(cast.vote, self.objective, cast.bound, with_root=with_root)
 
-    def is_last(self, hypothesis: Hypothesis, costs: Costs) -> bool:
+    def is_last(self, rows: TreeRows, hypothesis: Hypothesis, costs: Costs) -> bool:
         """Never: smoothed votes leave a loss, and the margins still grow."""
         return False
+
+    def bound_after(self, bound: float, edge: float, promise: float) -> float:
+        """What the loss is at most after a round, if it was at most that before."""
+        return bound * (1.0 - promise) if self.objective.log is None else bound - promise
+
+    def is_void(self, loss: float, bound: float) -> bool:
+        """Whether a loss is above its bound by more than rounding may excuse."""
+        return formulas.exceeds(loss - self.objective.loss_rounding, bound)
 
     def bounds(self, edges: Sequence[float], promises: Sequence[float]) -> Floats:
         """What the leaves promise: the loss after every round is at most this."""

@@ -17,8 +17,11 @@ from scipy.sparse import issparse
 from comboost._boosting.loop import History
 from comboost._dtypes import Codes, Labels, Weights
 
+DIGESTED_AT_ONCE = 2**16  # rows: their hashes take next to no memory
+FNV_PRIME = np.uint64(0x100000001B3)
+
 #: Parameters that a warm start may change: what was learned does not depend on them.
-FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "priors", "warm_start", "client"}
+FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "priors", "warm_start", "client", "timeout"}
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,8 @@ class Past(NamedTuple):
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Raise if a warm start would go on with other parameters."""
-        now = fingerprints(parameters)
-        changed = sorted(name for name in now if now[name] != self.origin.parameters[name])
+        now, then = fingerprints(parameters), self.origin.parameters
+        changed = sorted(name for name in now.keys() & then.keys() if now[name] != then[name])
         if changed:
             raise ValueError(
                 f"warm_start: {', '.join(changed)} changed since the earlier fit, whose rounds would not fit those to "
@@ -128,12 +131,18 @@ class RowDigest(NamedTuple):
 
 def digest_rows(codes: Codes, labels: Labels, weights: Weights | None) -> RowDigest:
     """The digest of some rows."""
-    prime = np.uint64(0x100000001B3)  # of the FNV hash
-    rows = labels.astype(np.uint64)
-    for column in codes if weights is None else (*codes, weights):
-        rows = (rows ^ column) * prime
-    rows ^= rows >> np.uint64(32)
-    return RowDigest(int((rows * prime).sum(dtype=np.uint64)), int(np.bitwise_xor.reduce(rows)))
+    digest = RowDigest(0, 0)
+    for begin in range(0, len(labels), DIGESTED_AT_ONCE):
+        block = slice(begin, begin + DIGESTED_AT_ONCE)
+        rows = labels[block].astype(np.uint64)
+        for column in codes if weights is None else (*codes, weights):
+            rows ^= column[block]
+            rows *= FNV_PRIME
+        rows ^= rows >> np.uint64(32)
+        digest = digest.joined(
+            RowDigest(int((rows * FNV_PRIME).sum(dtype=np.uint64)), int(np.bitwise_xor.reduce(rows)))
+        )
+    return digest
 
 
 def hash_matrix(X: Any, labels: Labels, weights: Weights | None) -> str:
@@ -150,6 +159,8 @@ def fingerprint(value: Any) -> str:
     """A text that is the same for equal values: arrays, frames and estimators, too."""
     if isinstance(value, np.random.RandomState):
         return "RandomState"  # drawing from it changes it
+    if isinstance(value, numbers.Integral) and abs(int(value)) > 2**53:
+        return repr(int(value))  # a float would round it, or could not hold it
     if isinstance(value, numbers.Real):
         return repr(float(value))  # 1 is 1.0
     if value is None or isinstance(value, str):

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from comboost import _core
 from comboost._dtypes import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
-from comboost._engine.memory import COLUMNS_BYTES
 from comboost._table.categories import Categories
 from comboost._table.reading import find_categorical
 from comboost._table.table import Matrix, RawTable, Table
 
 MOST_COLUMNS = 64
+COLUMNS_BYTES = 2**24  # of a table that must be converted, at a time
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def bin_table(
     weights: Weights | None,
     max_bins: int,
     n_threads: int,
-    check_memory: Callable[[int], None],
+    check: Callable[[int], None],
 ) -> BinnedTable:
     """Find the categories and bins of a table, and code its values.
 
@@ -126,14 +126,14 @@ def bin_table(
         Bins of a feature at most.
     n_threads : int
         Threads of every kernel.
-    check_memory : callable
+    check : callable
         Is told how many bins there are before the codes are made, and raises if that is too much.
     """
     features = find_categorical(raw, categorical_features)
     categories, known = Categories.fit(raw, features) if features else (Categories(), {})
     table = raw.encode(categories)
     bins = BinMapper.fit(table, categories, weights, max_bins, n_threads)
-    check_memory(int(bins.bin_offsets[-1]))
+    check(int(bins.bin_offsets[-1]))
     return BinnedTable(table, categories, bins, bins.transform(table, n_threads, known))
 
 
@@ -155,7 +155,7 @@ def runs(table: Table, kinds: Kinds) -> list[tuple[int, int]]:
     n_rows, n_features = table.shape
     if table.matrix is not None:
         return [(0, n_features)]
-    most = min(MOST_COLUMNS, max(1, COLUMNS_BYTES // (8 * max(1, n_rows))))
+    most = columns_at_once(n_rows)
     found = []
     first = 0
     for last in range(1, n_features + 1):
@@ -164,6 +164,11 @@ def runs(table: Table, kinds: Kinds) -> list[tuple[int, int]]:
             found.append((first, last))
             first = last
     return found
+
+
+def columns_at_once(n_rows: int) -> int:
+    """Columns of a table that are converted at a time."""
+    return min(MOST_COLUMNS, max(1, COLUMNS_BYTES // (8 * max(1, n_rows))))
 
 
 def read(table: Table, first: int, last: int) -> Matrix:

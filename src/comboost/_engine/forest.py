@@ -1,14 +1,39 @@
 """Flat trees. In: the nodes of every round and its weight. Out: votes on new rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._dtypes import LEAF, NO_SET, NODE_DTYPE, Floats, LeafVotes, NodeBytes, SetBytes
+from comboost._dtypes import (
+    KIND,
+    LEAF,
+    MAX_CLASSES,
+    NO_SET,
+    NODE_DTYPE,
+    SET_BYTES,
+    Codes,
+    Floats,
+    Kinds,
+    Labels,
+    LeafVotes,
+    NodeBytes,
+    SetBytes,
+)
+
+#: The arrays of a forest: their types and shapes; None is any size.
+ARRAYS: dict[str, tuple[Any, tuple[int | None, ...]]] = {
+    "nodes": (NODE_DTYPE, (None,)),
+    "sets": (np.dtype(np.uint8), (None, SET_BYTES)),
+    "offsets": (np.dtype(np.int64), (None,)),
+    "weights": (np.dtype(np.float64), (None,)),
+    "kinds": (np.dtype(KIND), (None,)),
+    "votes": (np.dtype(np.float32), (None, None)),
+}
 
 
 class Tree(NamedTuple):
@@ -36,7 +61,10 @@ class Tree(NamedTuple):
     def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
         """Add the votes of this tree alone; see `Forest.add_votes`."""
         offsets, weights = np.array([0, len(self.nodes)]), np.array([weight])
-        _core.add_votes(X, missing, self.node_bytes, self.sets, offsets, weights, self.votes, 0, 1, n_threads, scores)
+        checked = _core.Forest(
+            self.node_bytes, self.sets, offsets, weights, self.votes, None, X.shape[1], scores.shape[1]
+        )
+        _core.add_votes(X, missing, checked, 0, 1, n_threads, scores)
 
     def numbered(self) -> "Tree":
         """The tree with its leaves numbered in the order of their nodes."""
@@ -50,6 +78,9 @@ class Tree(NamedTuple):
 class Forest:
     """The trees of all rounds in one array, as they are predicted, pickled and saved.
 
+    However it is made, it is checked, in a time that grows with its nodes, and ValueError says what is wrong: nothing
+    that follows its nodes looks where they lead.
+
     Parameters
     ----------
     nodes : ndarray of NODE_DTYPE
@@ -60,6 +91,10 @@ class Forest:
         Tree t owns the nodes ``offsets[t]`` to ``offsets[t + 1]``.
     weights : ndarray of float64
         The weight α of every tree.
+    kinds : ndarray of uint8
+        What every feature is.
+    n_classes : int
+        K.
     votes : ndarray of float32, (n_leaves, n_classes), or None
         The votes of the leaves of all trees for all classes; ``left`` of a leaf is its row.
     """
@@ -68,10 +103,40 @@ class Forest:
     sets: SetBytes
     offsets: NDArray[np.int64]
     weights: Floats
+    kinds: Kinds
+    n_classes: int
     votes: LeafVotes | None = None
 
+    def __post_init__(self) -> None:
+        for name, (dtype, shape) in ARRAYS.items():
+            if name == "votes" and self.votes is None:
+                continue
+            array = typed_array(getattr(self, name), name, dtype, shape)
+            if not (array.flags.c_contiguous and array.flags.aligned):  # as it may be after a transfer
+                object.__setattr__(self, name, np.require(array, requirements=["C", "A"]))
+        if type(self.n_classes) is not int or not 2 <= self.n_classes <= MAX_CLASSES:
+            raise ValueError(f"there are {self.n_classes!r} classes")
+        _ = self._checked  # what is wrong is refused now, not when the first row comes
+
+    @cached_property
+    def _checked(self) -> _core.Forest:
+        """The trees as the core takes them."""
+        return _core.Forest(
+            as_bytes(self.nodes),
+            self.sets,
+            self.offsets,
+            self.weights,
+            self.votes,
+            self.kinds,
+            len(self.kinds),
+            self.n_classes,
+        )
+
+    def __reduce__(self) -> Any:
+        return Forest, tuple(getattr(self, field.name) for field in fields(self))
+
     @classmethod
-    def join(cls, trees: Sequence[Tree], weights: Floats) -> "Forest":
+    def join(cls, trees: Sequence[Tree], weights: Floats, kinds: Kinds, n_classes: int) -> "Forest":
         """Put trees one after the other."""
         offsets = np.cumsum([0, *(len(tree.nodes) for tree in trees)], dtype=np.int64)
         nodes = np.concatenate([tree.nodes for tree in trees]).view(NODE_DTYPE)[:, 0]
@@ -81,10 +146,10 @@ class Forest:
         nodes["set"][needs_set] = np.arange(needs_set.sum())
         votes = [tree.votes for tree in trees if tree.votes is not None]
         if not votes:
-            return cls(nodes, sets, offsets, weights)
+            return cls(nodes, sets, offsets, weights, kinds, n_classes)
         is_leaf = nodes["feature"] == LEAF
         nodes["left"][is_leaf] = np.arange(is_leaf.sum())
-        return cls(nodes, sets, offsets, weights, np.concatenate(votes))
+        return cls(nodes, sets, offsets, weights, kinds, n_classes, np.concatenate(votes))
 
     def tree(self, t: int) -> Tree:
         """One of the trees, as it was grown."""
@@ -100,10 +165,9 @@ class Forest:
         nodes["left"][is_leaf] = np.arange(len(votes))
         return Tree(as_bytes(nodes), sets, votes)
 
-    @property
-    def node_bytes(self) -> NodeBytes:
-        """The nodes as the core takes them."""
-        return as_bytes(self.nodes)
+    def elect(self, codes: Codes, n_threads: int, elected: Labels) -> None:
+        """Write the class with the most votes for rows that are binned already."""
+        _core.elect(codes, self._checked, n_threads, elected)
 
     def add_votes(
         self, X: NDArray[np.floating], missing: bool, scores: Floats, first: int, last: int, n_threads: int
@@ -123,19 +187,16 @@ class Forest:
         n_threads : int
             Threads.
         """
-        _core.add_votes(
-            X,
-            missing,
-            self.node_bytes,
-            self.sets,
-            self.offsets,
-            self.weights,
-            self.votes,
-            first,
-            last,
-            n_threads,
-            scores,
-        )
+        _core.add_votes(X, missing, self._checked, first, last, n_threads, scores)
+
+
+def typed_array(array: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """The array, if it has this type, and the last size of this shape, unless that is None."""
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != len(shape):
+        raise ValueError(f"{name} is no array of type {dtype} with {len(shape)} dimensions")
+    if shape[-1] not in (None, array.shape[-1]):
+        raise ValueError(f"{name} has the shape {array.shape}")
+    return array
 
 
 def as_bytes(nodes: NDArray[np.void]) -> NodeBytes:

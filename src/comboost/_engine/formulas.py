@@ -6,13 +6,16 @@ In: K×K arrays and sums over rows. Out: numbers and K×K arrays. Nothing here l
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from comboost._dtypes import MAX_EDGE, MIN_EDGE, UNIT_BITS, Floats, Sums
+from comboost._dtypes import MAX_EDGE, MAX_ROUNDING, MIN_EDGE, UNIT_BITS, Floats, Sums
+from comboost._table.weights import Masses
 
 LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so it stays below 2**61 units
 MOST_COST = 1e250  # of a row of weight 1, if all weights are next to nothing; more might overflow
+SUMMED_ERROR = 1e-12  # of the bounds on a log-loss, relative to where it starts
 CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
 
 
@@ -35,23 +38,22 @@ class Objective:
     total_weight: int
 
     @classmethod
-    def of(cls, costs: Floats | None, masses: Sums, *, by_class: bool) -> "Objective":
+    def of(cls, costs: Floats | None, masses: Masses, *, by_class: bool) -> "Objective":
         """CoMBo's, in which every class weighs the same, or AdaBoost.MM's, in which every row does.
 
         Parameters
         ----------
         costs : ndarray of shape (K, K) or None
             c(l,j); None is 1 for every mistake.
-        masses : ndarray of int64, shape (K,)
+        masses : Masses
             The summed weight of every class.
         by_class : bool
             Whether the weights of class l are divided by M_l, or all by the mean of these.
         """
-        n_classes, total_weight = len(masses), int(masses.sum())
         if costs is None:
-            costs = 1.0 - np.eye(n_classes)
-        base = masses.astype(np.float64) if by_class else np.full(n_classes, total_weight / n_classes)
-        return cls(unit_costs(costs, base), float((masses / base) @ costs.sum(axis=1)), total_weight)
+            costs = 1.0 - np.eye(len(masses.sums))
+        base = balanced_masses(masses, 1.0 if by_class else 0.0)
+        return cls(unit_costs(costs, base), float((masses.sums / base) @ costs.sum(axis=1)), int(masses.sums.sum()))
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,8 @@ class BalancedObjective:
         What a row of weight 1 costs on average before any vote.
     start : float
         L_0, the loss before any vote.
-    masses : ndarray of int64, shape (K,)
-        M_l, the summed weight of every class.
+    masses : Masses
+        The summed weight of every class.
     """
 
     unit: Floats
@@ -106,52 +108,62 @@ class BalancedObjective:
     pseudo_row: Floats
     mean_row: float
     start: float
-    masses: Sums
+    masses: Masses
 
     @classmethod
-    def of(
-        cls, costs: Floats | None, masses: Sums, weight_shift: int, balance: float, loss: str
-    ) -> "BalancedObjective":
+    def of(cls, costs: Floats | None, masses: Masses, balance: float, loss: str) -> "BalancedObjective":
         """What a loss, ``"log"`` or ``"exponential"``, costs if a class counts as much as ``balance`` says.
 
         Parameters
         ----------
         costs : ndarray of shape (K, K) or None
             c(l,j); None is 1 for every mistake.
-        masses : ndarray of int64, shape (K,)
+        masses : Masses
             The summed weight of every class.
-        weight_shift : int
-            k: a row of sample weight 1 weighs 2^k.
         balance : float
             τ: with 1 every class counts the same, with 0 every row.
         loss : str
             Which loss.
         """
         if costs is None:
-            costs = 1.0 - np.eye(len(masses))
+            costs = 1.0 - np.eye(len(masses.sums))
         base = balanced_masses(masses, balance)
         if loss == "exponential":
             unit, log, first = unit_costs(costs, base), None, unit_costs(costs, base)
-            start = float((masses / base) @ costs.sum(axis=1))
+            start = float((masses.sums / base) @ costs.sum(axis=1))
         else:
             largest = costs.max(axis=1)
             unit = np.divide(costs, largest[:, np.newaxis], out=np.zeros_like(costs), where=largest[:, np.newaxis] > 0)
             log = LogTerms.of(largest / base)
             first = unit * (log.tops / (1.0 + np.cumsum(unit, axis=1)[:, -1]))[:, np.newaxis]
-            start = log.start(masses, unit)
-        first = np.minimum(np.ldexp(first, weight_shift), MOST_COST)
-        mean_row = float(np.cumsum(masses * np.cumsum(first, axis=1)[:, -1])[-1]) / int(masses.sum())
+            start = log.start(masses.sums, unit)
+        with np.errstate(over="ignore"):
+            first = np.minimum(masses.lifted(np.ldexp(first, masses.scale.shift)), MOST_COST)
+        mean_row = float(np.cumsum(masses.plain * np.cumsum(first, axis=1)[:, -1])[-1]) / masses.total
         return cls(unit, log, 0.5 * (first + first.T), mean_row, start, masses)
 
     @property
     def total_weight(self) -> int:
         """Σ n_i."""
-        return int(self.masses.sum())
+        return int(self.masses.sums.sum())
 
     @property
     def class_prior(self) -> Floats:
         """The share of every class in the weight of all rows."""
-        return np.asarray(self.masses / self.masses.sum())
+        return np.asarray(self.masses.plain / self.masses.total)
+
+    @cached_property
+    def hidden(self) -> Floats:
+        """What rounding may hide of the costs of two classes in a leaf, on average, in units of any pass: (K, K)."""
+        sums = self.masses.sums
+        return np.where(self.pseudo_row > 0, 0.25 * (sums[:, np.newaxis] + sums), 0.0)
+
+    @cached_property
+    def loss_rounding(self) -> float:
+        """What rounding may add to the log-loss, which bounds add up and do not multiply, however small it is."""
+        if self.log is None:
+            return 0.0
+        return math.ldexp(0.5 * self.total_weight, -self.log.exponent) + SUMMED_ERROR * self.start
 
     @property
     def largest_row(self) -> float:
@@ -159,16 +171,16 @@ class BalancedObjective:
         return largest_row(self.unit) if self.log is None else float(self.log.tops.max())
 
 
-def balanced_masses(masses: Sums, balance: float) -> Floats:
+def balanced_masses(masses: Masses, balance: float) -> Floats:
     """M_l^τ, scaled so that the loss starts where it does with τ = 1."""
     if balance == 1.0:
-        return masses.astype(np.float64)
+        return masses.sums.astype(np.float64)
+    total, n_classes = masses.total, len(masses.sums)
     if balance == 0.0:
-        return np.full(len(masses), int(masses.sum()) / len(masses))
-    total = int(masses.sum())
-    shares = [mass / total for mass in masses.tolist()]  # their powers do not depend on how weights are scaled
-    scale = sum(math.pow(share, 1.0 - balance) for share in shares) / len(masses)
-    return np.array([total * (math.pow(share, balance) * scale) for share in shares])
+        return masses.lifted(np.full(n_classes, total / n_classes))
+    shares = [mass / total for mass in masses.plain.tolist()]  # their powers do not depend on how weights are scaled
+    scale = sum(math.pow(share, 1.0 - balance) for share in shares) / n_classes
+    return masses.lifted(np.array([total * (math.pow(share, balance) * scale) for share in shares]))
 
 
 def unit_costs(costs: Floats, masses: Floats) -> Floats:
@@ -219,6 +231,11 @@ def exact_step(right: int, wrong: int) -> float:
 def bound_factor(edge: float, learning_rate: float) -> float:
     """1 − ν(1−√(1−δ²)): a round leaves at most this share of the loss."""
     return 1.0 - learning_rate * (1.0 - math.sqrt(1.0 - edge * edge))
+
+
+def exceeds(loss: float, bound: float) -> bool:
+    """Whether a loss is above its bound by more than the rounding of costs may excuse."""
+    return loss > (1.0 + MAX_ROUNDING) * bound
 
 
 def bound_curve(start: float, edges: Sequence[float], learning_rate: float) -> Floats:

@@ -17,6 +17,7 @@ from comboost._engine.balancing import LeafFactors
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.formulas import BalancedObjective, exponent_below
 
+HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 CACHE_LINE = 8  # sums of 8 bytes
 WORTH_ALIGNING = 2**16  # sums; for fewer, asking where they start takes longer than it saves
 ROOT = np.zeros(1, dtype=np.int32)
@@ -118,6 +119,9 @@ class Rows(Protocol):
 
     def measure(self, ballot: Ballot) -> Sums:
         """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
+
+    def tally(self, ballot: Ballot) -> Sums:
+        """Weights by (truth, vote), (K, K)."""
 
 
 class TreeRows(Rows, Protocol):
@@ -263,6 +267,10 @@ class MemoryRows:
         self._table.measure(self.votes_of(ballot), self._n_threads, sums)
         return sums
 
+    def tally(self, ballot: Ballot) -> Sums:
+        """Weights by (truth, vote), (K, K)."""
+        return self.count_elected(self.votes_of(ballot))
+
     def row_losses(self) -> Floats:
         """−D(i,y_i) of every row, in units of the pass: the sample weights of a weak learner that is not a tree."""
         losses = np.empty(self._n_rows)
@@ -362,17 +370,7 @@ class BinnedRows(MemoryRows):
 
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""
-        _core.elect(
-            self._codes,
-            forest.node_bytes,
-            forest.sets,
-            forest.offsets,
-            forest.weights,
-            forest.votes,
-            self._n_classes,
-            self._n_threads,
-            self._votes,
-        )
+        forest.elect(self._codes, self._n_threads, self._votes)
         self._settled = None
         return self.count_elected(self._votes)
 

@@ -7,10 +7,13 @@ import numpy as np
 from scipy.special import log_softmax
 
 from comboost._dtypes import LEAF, NODE_DTYPE, Floats
-from comboost._engine.forest import Tree, as_bytes
+from comboost._engine.forest import Forest, Tree, as_bytes
+from comboost._engine.memory import check_large
 from comboost._table.table import Matrix, Table, survey
 
 BLOCK_BYTES = 2**25  # of a table that must be converted, at a time
+SCORES_AT_ONCE = 2**22  # votes that are held at a time, if not all of them are asked for
+LOGS_AT_ONCE = 2**17  # votes that become logarithms at a time, by way of several arrays
 KEPT_BYTES = 2**27  # a copy of a table is no larger than this, while tree after tree votes on it
 
 
@@ -59,6 +62,13 @@ class Audience:
             for _ in blocks_of(table):  # infinite values are an error wherever they are
                 pass
 
+    def add_round(self, forest: Forest, t: int, scores: Floats) -> None:
+        """Add the votes of one of the trees of a forest to the scores, (n_samples, n_classes)."""
+        if self._kept is None:
+            self.add_votes(forest.tree(t), float(forest.weights[t]), scores)
+        else:
+            forest.add_votes(*self._kept, scores, t, t + 1, self._n_threads)
+
     def add_votes(self, tree: Tree, weight: float, scores: Floats) -> None:
         """Add the votes of a tree to the scores, (n_samples, n_classes)."""
         if self._kept is not None:
@@ -86,23 +96,38 @@ def margins(scores: Floats) -> Floats:
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
-def probabilities(scores: Floats, proba: str, scale: float) -> Floats:
-    """Votes to probabilities: the softmax of the votes times a scale, or their shares."""
+def probabilities(scores: Floats, proba: str, scale: float, out: Floats) -> Floats:
+    """Votes to probabilities: the softmax of the votes times a scale, or their shares. ``out`` may be the votes."""
     if proba == "softmax":
         # As scipy.special.softmax, without what it does for any array: for one row that takes five times as long.
-        scores = np.exp(scale * (scores - scores.max(axis=1, keepdims=True)))
-    shares: Floats = scores / scores.sum(axis=1, keepdims=True)
+        np.subtract(scores, scores.max(axis=1, keepdims=True), out=out)
+        out *= scale
+        scores = np.exp(out, out=out)
+    shares: Floats = np.divide(scores, scores.sum(axis=1, keepdims=True), out=out)
     return shares
 
 
-def shifted_log_probabilities(scores: Floats, scale: float, shift: Floats) -> Floats:
-    """Logarithms of the softmax of scaled votes plus a shift of every class."""
-    return np.asarray(log_softmax(scale * scores + shift, axis=1))
+def shifted_log_probabilities(scores: Floats, scale: float, shift: Floats | None, out: Floats) -> Floats:
+    """Logarithms of the softmax of scaled votes plus a shift of every class. ``out`` may be the votes."""
+    step = max(1, LOGS_AT_ONCE // scores.shape[1])
+    for begin in range(0, len(scores), step):
+        scaled = scale * scores[begin : begin + step]
+        out[begin : begin + step] = log_softmax(scaled if shift is None else scaled + shift, axis=1)
+    return out
 
 
-def log_probabilities(scores: Floats, proba: str, scale: float) -> Floats:
+def log_probabilities(scores: Floats, proba: str, scale: float, out: Floats) -> Floats:
     """Votes to logarithms of probabilities: −inf for a class without votes, if they are shares."""
     if proba == "softmax":
-        return np.asarray(log_softmax(scale * scores, axis=1))
+        return shifted_log_probabilities(scores, scale, None, out)
     with np.errstate(divide="ignore"):
-        return np.log(probabilities(scores, proba, scale))
+        return np.log(probabilities(scores, proba, scale, out), out=out)
+
+
+def check_votes(n_rows: int, n_classes: int, n_arrays: int = 1) -> None:
+    """Raise if that many arrays of votes of all rows for all classes would need more memory than there is."""
+    check_large(
+        f"An answer for {n_rows} rows and {n_classes} classes",
+        {"votes": n_arrays * n_rows * n_classes * np.dtype(np.float64).itemsize},
+        "Give fewer rows at a time, or ask for predict, which keeps no votes.",
+    )

@@ -2,8 +2,10 @@
 
 import copy
 import numbers
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._boosting.callbacks import CALLBACKS, CallbackSupportMixin, RoundCallbacks, with_callbacks
-from comboost._boosting.early_stopping import HeldRows, Patience, Validation, hold_out_rows
+from comboost._boosting.early_stopping import HeldRows, Patience, Validation, asks_models, hold_out_rows
 from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
 from comboost._boosting.learners import (
     EstimatorAudience,
@@ -27,12 +29,16 @@ from comboost._boosting.progress import ProgressPrinter
 from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
 from comboost._boosting.watch import Watch
-from comboost._dtypes import COMPLETE, NODE_DTYPE, Floats, Sums
+from comboost._dtypes import COMPLETE, NODE_DTYPE, Floats
 from comboost._engine.binning import BinMapper, bin_table
-from comboost._engine.memory import TreeLimits, check_memory
+from comboost._engine.footprint import FitShape, HeldShape, TableCopies, TreeLimits
 from comboost._engine.rows import BinnedRows, MemoryRows
+from comboost._engine.votes import check_votes
+from comboost._estimators.attempt import fit_or_leave
 from comboost._estimators.export import export_tree
 from comboost._estimators.parameters import (
+    DECIMALS,
+    HELD_OUT_PARAMETERS,
     HINTS,
     TREE_PARAMETERS,
     VALIDATION_PARAMETERS,
@@ -45,12 +51,14 @@ from comboost._estimators.parameters import (
     n_threads_of,
     off_default,
 )
-from comboost._estimators.voter import Voter
-from comboost._table.cost_matrices import cost_array
+from comboost._estimators.voter import STAGED_ARRAYS, Voter
+from comboost._table.candidates import Candidates
+from comboost._table.cost_matrices import costs_among
 from comboost._table.reading import TrainingSet, read_matrix, read_table
 from comboost._table.table import RawTable
+from comboost._table.weights import Masses
 
-PRIVATE_ATTRIBUTES = {"_forest", "_categories", "_kinds", "_importances", "_origin", "_promises"}
+PRIVATE_ATTRIBUTES = {"_forest", "_voted", "_categories", "_importances", "_origin", "_promises"}
 
 
 class Booster(CallbackSupportMixin, Voter, ABC):
@@ -61,7 +69,9 @@ class Booster(CallbackSupportMixin, Voter, ABC):
     _validation_scale: ClassVar[float]  # of the votes, whose log-loss validation looks at
     refit: bool = False
     estimator: Any = None  # weak learner to use instead of trees
+    step: str = "edge"  # how the weight of a round is found, if it has one
     max_depth: Any
+    min_samples_leaf: int
 
     @classmethod
     @abstractmethod
@@ -69,8 +79,13 @@ class Booster(CallbackSupportMixin, Voter, ABC):
         """The class whose constructor says what the defaults are."""
 
     @abstractmethod
-    def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
+    def _voting(self, costs: Floats | None, masses: Masses) -> Voting:
         """How rounds vote."""
+
+    @property
+    @abstractmethod
+    def _balances_classes(self) -> bool:
+        """Whether every class counts the same, whatever its rows weigh."""
 
     @abstractmethod
     def _tree_rules(self, plan: FitPlan, n_features: int) -> TreeRules:
@@ -88,47 +103,52 @@ class Booster(CallbackSupportMixin, Voter, ABC):
         self,
         X: Any,
         y: Any,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | float | None = None,
         X_val: Any = None,
         y_val: Any = None,
-        sample_weight_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | float | None = None,
     ) -> Self:
         """Boost weak learners on a table.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The values: numbers or categories, NaN, None or NA if they are missing, none of them infinite. Arrays of
-            float32 and float64 are not copied, whatever their memory order; other tables are read a few columns at a
-            time.
+            The values: numbers or categories, NaN, None, NA or masked if they are missing, none of them infinite.
+            Arrays of float32 and float64 are not copied, whatever their memory order; other tables are read a few
+            columns at a time.
         y : array-like of shape (n_samples,)
-            The classes: at least two, of any sortable type.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit; but
-            ``min_samples_leaf`` and the rows held out for validation count rows, whatever they weigh.
+            The classes: at least two, all whole numbers, all text, all booleans, or all of another kind that can be
+            hashed and sorted, such as dates. Labels are one class if they are equal in Python. None may be missing or
+            masked: such rows are for you to drop, or to give a class of their own.
+        sample_weight : array-like of shape (n_samples,) or float, optional
+            Weights of the rows; a number is the weight of every row. Weight 2 is the row twice and weight 0 is no row,
+            to the last bit; but ``min_samples_leaf`` and the rows held out for validation count rows, whatever they
+            weigh. A class whose rows all have weight 0 stays in ``classes_`` and is never voted for. Weights that
+            only tell classes apart, as ``compute_sample_weight("balanced", y)`` gives them, cancel in
+            `CoMBoClassifier`, with a warning, and in `ConfusionBoostingClassifier` with ``balance=1`` but for how its
+            votes are smoothed: what a class is worth is said by ``cost_matrix``.
         X_val : array-like, sparse matrix or data frame, optional
             Rows to validate on; ``early_stopping`` would otherwise hold out some rows of X.
         y_val : array-like, optional
             Their classes.
-        sample_weight_val : array-like, optional
+        sample_weight_val : array-like or float, optional
             Their weights.
 
         Returns
         -------
         self
-            The fitted classifier. If ``fit`` fails, the classifier stays as it was.
+            The fitted classifier. If ``fit`` fails or is interrupted, the classifier stays as it was, and so does its
+            ``random_state``.
         """
         check_parameters(self, self._rules)
         if self.estimator is not None:
             check_weak_learner(self.estimator, off_default(self, TREE_PARAMETERS, self._declaring()))
-        changed = off_default(self, VALIDATION_PARAMETERS, self._declaring())
+        changed = off_default(self, HELD_OUT_PARAMETERS, self._declaring())
         check_validation(self.early_stopping, changed, X_val, y_val, sample_weight_val)
-        check_refit(self.refit, self.warm_start)
-        # Whatever fails, this estimator keeps its old model, or none: a copy is fitted, and then takes its place.
-        fitted = object.__new__(type(self))
-        fitted.__dict__.update(self.__dict__)
-        fitted._fit(X, y, sample_weight, None if X_val is None else (X_val, y_val, sample_weight_val))
-        self.__dict__ = {**fitted.__dict__}  # a callback may have kept the copy
+        if self.early_stopping:
+            check_refit(self.refit, self.warm_start)
+        validation = None if X_val is None else (X_val, y_val, sample_weight_val)
+        fit_or_leave(self, self._rules, lambda fitted: fitted._fit(X, y, sample_weight, validation))
         return self
 
     @with_callbacks
@@ -140,7 +160,7 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             past.check_parameters(self._parameters())
         # Nobody here holds the rows that are prepared: another fit may need their memory.
         self._run(*self._prepare(X, y, sample_weight, validation, past), (X, y, sample_weight), past)
-        if self.refit:
+        if self.early_stopping and self.refit:
             self._refit(X, y, sample_weight)
 
     def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -157,6 +177,8 @@ class Booster(CallbackSupportMixin, Voter, ABC):
         """Boost, and take the fitted attributes of the best rounds."""
         if past is not None:
             check_same_values(fit.origin.rows, past.origin.rows, "rows")
+        if fit.plan.by_class and self._balances_classes:
+            warn_of_class_weights()
         validation = None
         if held is not None:
             validation = Validation(fit, held, self.scoring, Patience(self.n_iter_no_change, self.tol), self)
@@ -178,21 +200,21 @@ class Booster(CallbackSupportMixin, Voter, ABC):
     ) -> tuple[Fit, HeldRows | None]:
         """Read the rows, hold out those to validate on, and make of the others all that boosting needs."""
         table = self._read_given(X, reset=past is None)
-        n_rows, n_features = table.shape
+        n_rows = table.shape[0]
         data = TrainingSet.read(y, sample_weight, n_rows)
-        limits = self._limits(data.masses, data.weight_shift)
-        check_memory(n_rows, n_features if self.estimator is None else 0, len(data.classes), limits=limits)
+        held = None if validation is None else self._read_held(validation, data.candidates)
+        shape = self._shape(table, data, held)
+        shape.check()
         seed = self._seed(n_rows, data.classes, past)
-        held = None
-        if validation is not None:
-            held = self._read_held(validation, data.classes)
-        elif self.early_stopping:
-            given = table if self.estimator is None else read_table(self, X, reset=False)
-            data, held = hold_out_rows(data, table, given, sample_weight, self.validation_fraction, seed)
-        plan = self._plan(n_rows, data.classes, data.masses, data.weight_shift, seed)
+        if held is None and self.early_stopping:
+            asked = None
+            if asks_models(self.scoring):
+                asked = table if self.estimator is None else read_table(self, X, reset=False)
+            data, held = hold_out_rows(data, table, asked, sample_weight, self.validation_fraction, seed)
+        plan = self._plan(n_rows, data.candidates, data.masses, seed, by_class=data.by_class)
         learned = None if past is None else past.learned
         if self.estimator is None:
-            return self._prepare_trees(table, data, plan, learned), held
+            return self._prepare_trees(table, data, plan, learned, shape), held
         return prepare_clones(self.estimator, table, data, plan, learned), held
 
     def _read_given(self, X: Any, *, reset: bool) -> Any:
@@ -201,52 +223,85 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             return read_table(self, X, reset=reset)
         return read_matrix(self, X, self.estimator, reset=reset)
 
-    def _prepare_trees(self, table: RawTable, data: TrainingSet, plan: FitPlan, past: TreePast | None) -> TreeFit:
-        n_rows, n_features, n_classes, n_threads = len(data.labels), table.shape[1], len(data.classes), plan.n_threads
+    def _shape(self, table: Any, data: TrainingSet, held: HeldRows | None) -> FitShape:
+        """How large this fit will be."""
+        n_rows, n_features, grows_trees = len(data.labels), table.shape[1], self.estimator is None
+        shape = FitShape(
+            n_rows,
+            n_features if grows_trees else 0,
+            len(data.classes),
+            limits=self._limits(data.masses),
+            n_threads=n_threads_of(self.n_jobs),
+            table=TableCopies.of(table) if grows_trees else None,
+            weighted=data.weights is not None,
+            exact_step=self.step == "exact",
+            n_ballots=0 if grows_trees else self.n_estimators,
+        )
+        if held is not None:
+            return replace(shape, held=self._held_shape(held.table))
+        if not self.early_stopping:
+            return shape
+        n_held = min(n_rows - 1, max(shape.n_classes, round(float(self.validation_fraction) * n_rows)))
+        of_table = self._held_shape(table)
+        given = table.source.n_bytes * n_held // n_rows if grows_trees and of_table.by_scorer else 0
+        copies = replace(of_table.copies, n_rows=n_held, is_view=False)
+        return replace(shape, n_rows=n_rows - n_held, held=replace(of_table, copies=copies, given=given, shared=True))
+
+    def _held_shape(self, table: Any) -> HeldShape:
+        """How large rows to validate on are."""
+        copies = TableCopies.of(table) if self.estimator is None else TableCopies(table.shape[0], 0)
+        by_scorer = asks_models(self.scoring)
+        return HeldShape(copies, by_scorer=by_scorer, by_counts=self.scoring is not None and not by_scorer)
+
+    def _prepare_trees(
+        self, table: RawTable, data: TrainingSet, plan: FitPlan, past: TreePast | None, shape: FitShape
+    ) -> TreeFit:
+        n_threads = plan.n_threads
         _, categories, bins, codes = bin_table(
             table if data.rows is None else table.take(data.rows),
             self.categorical_features,
             data.weights,
             self.max_bins,
             n_threads,
-            lambda n_bins: check_memory(n_rows, n_features, n_classes, n_bins, plan.limits),
+            lambda n_bins: replace(shape, n_bins=n_bins).check(),
         )
         learner = self._tree_learner(bins, plan, past)
         rows = BinnedRows(
             data.labels,
             data.weights,
-            n_classes,
+            len(data.classes),
             n_threads,
             codes=codes,
             bin_offsets=bins.bin_offsets,
             counted=learner.counts_rows,
         )
-        row_digest = digest_rows(codes, data.labels, data.weights) if self.warm_start else None
-        return TreeFit(plan, learner, rows, categories, bins, row_digest)
+        return TreeFit(plan, learner, rows, categories, bins, digest_rows(codes, data.labels, data.weights))
 
-    def _plan(self, n_rows: int, classes: NDArray[Any], masses: Sums, weight_shift: int, seed: int) -> FitPlan:
-        costs = None if self.cost_matrix is None else cost_array(self.cost_matrix, classes)
+    def _plan(self, n_rows: int, candidates: Candidates, masses: Masses, seed: int, *, by_class: bool) -> FitPlan:
+        costs = None if self.cost_matrix is None else costs_among(self.cost_matrix, candidates)
         return FitPlan(
             parameters=self._parameters(),
-            voting=self._voting(costs, masses, weight_shift),
-            limits=self._limits(masses, weight_shift),
-            classes=classes,
+            voting=self._voting(costs, masses),
+            limits=self._limits(masses),
+            candidates=candidates,
+            by_class=by_class,
             n_rows=n_rows,
             seed=seed,
             n_threads=n_threads_of(self.n_jobs),
         )
 
     def _parameters(self) -> dict[str, Any]:
-        """All parameters, three of which the estimators on a cluster keep at their defaults."""
+        """All parameters that play a part, three of which the estimators on a cluster keep at their defaults."""
         fixed = {name: getattr(self, name) for name in ("estimator", "validation_fraction", "refit")}
-        return {**fixed, **self.get_params(deep=False)}
+        unused = () if self.early_stopping else VALIDATION_PARAMETERS
+        return {name: value for name, value in {**fixed, **self.get_params(deep=False)}.items() if name not in unused}
 
     def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:
         return TreeLearner(bins, len(plan.classes), self._tree_rules(plan, len(bins.edges)), plan.n_threads, past)
 
-    def _limits(self, masses: Sums, weight_shift: int) -> TreeLimits:
+    def _limits(self, masses: Masses) -> TreeLimits:
         """How large trees may become, with classes of these masses."""
-        return TreeLimits(self.max_depth)
+        return TreeLimits(self.max_depth, min_samples_leaf=self.min_samples_leaf, n_trees=self.n_estimators)
 
     def _validation_shift(self, fit: Fit) -> Floats | None:
         """What to add to the votes of every class when their class-balanced log-loss is looked at; None is nothing."""
@@ -259,14 +314,14 @@ class Booster(CallbackSupportMixin, Voter, ABC):
         past.origin.check_rows(n_rows, classes)
         return past.origin.seed
 
-    def _read_held(self, validation: tuple[Any, Any, Any], classes: NDArray[Any]) -> HeldRows:
+    def _read_held(self, validation: tuple[Any, Any, Any], candidates: Candidates) -> HeldRows:
         """The rows to validate on, as given."""
         X, y, sample_weight = validation
         try:
             table = self._read_given(X, reset=False)
         except ValueError as error:
             raise ValueError(f"X_val: {error}") from error
-        return HeldRows.read(X, y, sample_weight, table, classes)
+        return HeldRows.read(X, y, sample_weight, table, candidates)
 
     def _past(self) -> Past | None:
         """What a warm start goes on from; None if the fit starts from nothing."""
@@ -342,25 +397,33 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             raise ValueError("export_text writes the built-in trees; with estimator= look at estimators_ instead.")
         if not isinstance(round_idx, numbers.Integral) or not -self.n_iter_ <= round_idx < self.n_iter_:
             raise ValueError(f"There is no round {round_idx!r}; the model has {self.n_iter_}, counted from 0.")
-        nodes, sets, votes = self._forest.tree(round_idx % self.n_iter_)
+        if not DECIMALS.holds(decimals):
+            raise ValueError(f"export_text got decimals={decimals!r}; give {DECIMALS.words}.")
+        nodes, sets, votes = self._forest.tree(int(round_idx) % self.n_iter_)
         return export_tree(
             nodes.view(NODE_DTYPE)[:, 0],
             sets=sets,
             feature_names=getattr(self, "feature_names_in_", None),
-            class_names=self.classes_,
+            class_names=self._voted_classes,
             categories=self._categories.values,
-            missing=np.flatnonzero(self._kinds != COMPLETE),
+            missing=np.flatnonzero(self._forest.kinds != COMPLETE),
             votes=votes,
             decimals=decimals,
         )
 
-    def _score_blocks(self, X: Any, *, bounded: bool = False) -> Iterator[Floats]:
-        """Weighted votes, some rows after the other; ``bounded`` limits how many at a time."""
+    def _all_scores(self, X: Any) -> Floats:
+        """Weighted votes of all rows at once."""
+        if not hasattr(self, "estimators_"):
+            return super()._all_scores(X)
+        *_, scores = self._staged_scores(X)
+        return scores
+
+    def _score_blocks(self, X: Any) -> Iterator[Floats]:
+        """Weighted votes, of no more rows at a time than little memory holds; of all at once by other weak learners."""
         if hasattr(self, "estimators_"):
-            *_, scores = self._staged_scores(X)
-            yield scores
+            yield self._all_scores(X)
         else:
-            yield from super()._score_blocks(X, bounded=bounded)
+            yield from super()._score_blocks(X)
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
         if not hasattr(self, "estimators_"):
@@ -368,10 +431,22 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             return
         self._check_fitted()
         matrix = read_matrix(self, X, self.estimator, reset=False)
-        audience, scores = EstimatorAudience(matrix), np.zeros((matrix.shape[0], len(self.classes_)))
+        check_votes(matrix.shape[0], len(self.classes_), STAGED_ARRAYS)
+        audience, scores = EstimatorAudience(matrix), np.zeros((matrix.shape[0], len(self._voted_classes)))
         for estimator, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
             audience.add_votes(estimator, weight, scores)
             yield scores
+
+
+def warn_of_class_weights() -> None:
+    """Say that weights do nothing."""
+    warnings.warn(
+        "sample_weight is the same for all rows of a class and only differs between classes. Such weights cancel here, "
+        "where every class counts the same, whatever its rows weigh. Leave them out, and say with cost_matrix what a "
+        "mistake on a class costs, {class: cost, ...}.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def prepare_clones(

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 from comboost._boosting.fit import FitPlan
 from comboost._boosting.learners import TreeRules, count_features
 from comboost._boosting.voting import ClassVoting, Voting
-from comboost._dtypes import Floats, Sums
+from comboost._dtypes import Floats
 from comboost._engine.formulas import Objective
 from comboost._estimators.booster import Booster
 from comboost._estimators.parameters import RULES, Rule, explained
+from comboost._table.weights import Masses
 
 
 def shared_sections(documented: type, first: str, after: str) -> str:
@@ -83,10 +84,15 @@ class VoteBooster(Booster):
         """The class whose constructor says what the defaults are."""
         return VoteBooster
 
-    def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
+    def _voting(self, costs: Floats | None, masses: Masses) -> Voting:
         """How rounds vote."""
         objective = Objective.of(costs, masses, by_class=self._by_class)
         return ClassVoting(objective, float(self.learning_rate), self.step)
+
+    @property
+    def _balances_classes(self) -> bool:
+        """Whether every class counts the same, whatever its rows weigh."""
+        return self._by_class
 
     def _tree_rules(self, plan: FitPlan, n_features: int) -> TreeRules:
         """How trees grow."""
@@ -140,12 +146,14 @@ class CoMBoClassifier(VoteBooster):
         ``class_weight``: say here what a mistake on a class costs.
     estimator : classifier, default=None
         Weak learner to use instead of the built-in tree: any scikit-learn classifier whose ``fit`` takes
-        ``sample_weight``. The parameters of the tree must then keep their defaults.
+        ``sample_weight``. The parameters of the tree must then keep their defaults: ``max_depth=5`` would not be that
+        of a ``DecisionTreeClassifier()`` given here, though it looks like it.
     early_stopping : bool, default=False
         Whether to validate every round on rows that are not trained on, to stop once that no longer helps, and to keep
         the best round: the one with the best score, and of rounds with the same score (see ``tol``) the one whose votes
         have the smallest log-loss (see ``scoring``), the first if that is the same as well. If no round has another
-        score than the first, the log-loss alone decides, with a warning.
+        score than the first, the log-loss alone decides, with a warning. Without it, ``scoring`` and the parameters
+        that follow it down to ``refit`` mean nothing.
     scoring : str, callable or None, default=None
         What to validate with: a name of `comboost.metrics.get_scorer`, or a callable ``scorer(estimator, X, y)``,
         greater being better. None is smooth, minus the `comboost.metrics.balanced_log_loss` of softmax(f/2) of the
@@ -165,7 +173,8 @@ class CoMBoClassifier(VoteBooster):
         ``warm_start``.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
-        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``.
+        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``:
+        every model keeps a digest of its rows, so it may be switched on after any fit, and other rows are refused.
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares.
     n_jobs : int or None, default=None
@@ -180,6 +189,8 @@ class CoMBoClassifier(VoteBooster):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    n_classes_ : int
+        Their number.
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -208,8 +219,8 @@ class CoMBoClassifier(VoteBooster):
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
         ``"perfect_learner"`` (a weak learner made no mistake that costs anything), ``"loss_vanished"`` (the loss is
-        below 1e-200), ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no
-        longer possible), ``"early_stopping"`` (no round has been better in validation for ``n_iter_no_change``
+        below 1e-200), ``"rounding"`` (weights of a class or class sizes differ so much, by about 10⁷, that exact sums
+        are no longer possible), ``"early_stopping"`` (no round has been better in validation for ``n_iter_no_change``
         rounds) or ``"callback"`` (a callback asked for it).
 
     See Also
@@ -221,6 +232,10 @@ class CoMBoClassifier(VoteBooster):
     Missing values (NaN, None, NA) go to the side of a split that suits them best. If training has seen none in a
     node, they go to the child with the larger loss, i.e. with more of the weight that the round gave to the rows. A
     category that training has not seen counts as a missing one.
+
+    A perfect learner ends the fit, often after a round or two, so that the votes take few values: on a few rows perhaps
+    only one, and then there is no threshold to tune, as scikit-learn's ``TunedThresholdClassifierCV`` will say (of its
+    own trees and of its AdaBoost, too). `ConfusionBoostingClassifier`, whose leaves are never that sure, goes on.
 
     Callbacks of scikit-learn 1.9 are set with ``set_callbacks``; below 1.9, objects with the same methods do.
 
@@ -264,6 +279,8 @@ class CoMBoClassifier(VoteBooster):
     |   |   |   |--- class: acc
     """
 
+    __module__ = "comboost"  # where users find it; pickles keep this name
+
     _by_class: ClassVar[bool] = True
 
 
@@ -292,5 +309,7 @@ Examples
 >>> model.predict(X[:3]).tolist()
 ['MIT', 'CYT', 'CYT']
 """
+
+    __module__ = "comboost"  # where users find it; pickles keep this name
 
     _by_class: ClassVar[bool] = False

@@ -1,6 +1,7 @@
 """Boosting with votes for every class, as users see it."""
 
 import math
+import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -9,12 +10,13 @@ import numpy as np
 from comboost._boosting.fit import Fit, FitPlan
 from comboost._boosting.learners import TreeRules, count_features
 from comboost._boosting.voting import LeafVoting, Voting
-from comboost._dtypes import Floats, Sums
+from comboost._dtypes import Floats
+from comboost._engine.footprint import TreeLimits
 from comboost._engine.formulas import BalancedObjective
-from comboost._engine.memory import TreeLimits
 from comboost._engine.votes import shifted_log_probabilities
 from comboost._estimators.booster import Booster
 from comboost._estimators.parameters import CONFUSION_RULES, HINTS, PRIORS, Rule, explained, n_threads_of
+from comboost._table.weights import Masses
 
 
 def suitable_depth(bits: float, n_classes: int) -> int:
@@ -36,6 +38,8 @@ class ConfusionBooster(Booster):
     }
     _rules: ClassVar[Mapping[str, Rule]] = CONFUSION_RULES
     _answer_rules: ClassVar[Mapping[str, Rule]] = {"priors": PRIORS}
+    # Votes add up to 0, so 0 would be many; scikit-learn takes no infinite ones.
+    _no_votes: ClassVar[float] = math.log(sys.float_info.min)
     _validation_scale: ClassVar[float] = 1.0  # softmax(f), which the log-loss fits
 
     @explained
@@ -101,18 +105,25 @@ class ConfusionBooster(Booster):
         """The class whose constructor says what the defaults are."""
         return ConfusionBooster
 
-    def _voting(self, costs: Floats | None, masses: Sums, weight_shift: int) -> Voting:
+    def _voting(self, costs: Floats | None, masses: Masses) -> Voting:
         """How rounds vote."""
-        objective = BalancedObjective.of(costs, masses, weight_shift, float(self.balance), self.loss)
+        objective = BalancedObjective.of(costs, masses, float(self.balance), self.loss)
         return LeafVoting(objective, float(self.learning_rate), float(self.smoothing), n_threads_of(self.n_jobs))
 
-    def _limits(self, masses: Sums, weight_shift: int) -> TreeLimits:
+    @property
+    def _balances_classes(self) -> bool:
+        """No: smoothing counts rows of weight 1, so that a heavy class is smoothed less than others."""
+        return False
+
+    def _limits(self, masses: Masses) -> TreeLimits:
         """How large trees may become, and that their leaves vote for every class."""
         max_depth: Any = self.max_depth
         if max_depth == "auto":
-            bits = math.log2(int(masses.sum())) - weight_shift  # of the rows: their weights may be any numbers
-            max_depth = None if self.max_leaf_nodes is not None else suitable_depth(bits, len(masses))
-        return TreeLimits(max_depth, self.max_leaf_nodes, self.n_estimators)
+            bits = math.log2(masses.total) - masses.scale.shift  # of the rows: their weights may be any numbers
+            max_depth = None if self.max_leaf_nodes is not None else suitable_depth(bits, len(masses.sums))
+        return TreeLimits(
+            max_depth, self.max_leaf_nodes, self.min_samples_leaf, self.n_estimators, for_every_class=True
+        )
 
     def _validation_shift(self, fit: Fit) -> Floats | None:
         """What makes votes that were learned for other shares of the classes those of equal shares."""
@@ -143,14 +154,15 @@ class ConfusionBooster(Booster):
             float(self.noise),
         )
 
-    def _probabilities(self, scores: Floats) -> Floats:
-        """What votes mean."""
-        return np.exp(self._log_probabilities(scores))
+    def _probabilities(self, scores: Floats, out: Floats) -> Floats:
+        """What votes mean; ``out`` may be the votes."""
+        return np.exp(self._log_probabilities(scores, out), out=out)
 
-    def _log_probabilities(self, scores: Floats) -> Floats:
+    def _log_probabilities(self, scores: Floats, out: Floats) -> Floats:
         """Logarithms of what votes mean: they were learned as if class l had the share M_l^(1−τ)."""
-        power = self.balance if self.priors == "training" else self.balance - 1.0
-        return shifted_log_probabilities(scores, self._log_odds, float(power) * np.log(self.class_prior_))
+        power = float(self.balance) - (0.0 if self.priors == "training" else 1.0)
+        shares = self.class_prior_ if self._voted is None else self.class_prior_[self._voted]
+        return shifted_log_probabilities(scores, self._log_odds, power * np.log(shares), out)
 
 
 class ConfusionBoostingClassifier(ConfusionBooster):
@@ -180,8 +192,7 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         Rows of every class, of weight 1, by which the votes of a leaf, and the gain of a split, are smoothed; up to a
         million. More of it makes leaves with few rows vote less. Weights that add up to 1 instead of to the number of
         rows would be smoothed away: scale them, or give less smoothing. 0 is no smoothing: pure leaves then vote as
-        much as a vote can, and with ``learning_rate=1`` rows may swing from round to round by more than the rounded
-        costs, and so ``bound_curve_``, can tell.
+        much as the rounding of costs lets them see.
     balance : float, default=1.0
         How much a rare class counts; in [0, 1]. With 1 every class counts the same, as in CoMBo, with 0 every row does,
         as in AdaBoost.MM; a row of class l weighs m_l to the power of minus ``balance``, m_l being the rows of l.
@@ -217,7 +228,8 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         Whether to validate every round on rows that are not trained on, to stop once that no longer helps, and to keep
         the best round: the one with the best score, and of rounds with the same score (see ``tol``) the one whose votes
         have the smallest log-loss (see ``scoring``), the first if that is the same as well. If no round has another
-        score than the first, the log-loss alone decides, with a warning.
+        score than the first, the log-loss alone decides, with a warning. Without it, ``scoring`` and the parameters
+        that follow it down to ``refit`` mean nothing.
     scoring : str, callable or None, default=None
         What to validate with: a name of `comboost.metrics.get_scorer`, or a callable ``scorer(estimator, X, y)``,
         greater being better. None is smooth, minus the `comboost.metrics.balanced_log_loss` of softmax(f) of the
@@ -237,7 +249,8 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         ``warm_start``.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
-        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``priors``.
+        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``priors``:
+        every model keeps a digest of its rows, so it may be switched on after any fit, and other rows are refused.
     priors : {"balanced", "training"}, default="balanced"
         What ``predict_proba`` takes the shares of the classes to be: all the same, or those of the training rows.
         ``predict`` does not depend on it: it is the class with the most votes.
@@ -254,8 +267,10 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    n_classes_ : int
+        Their number.
     class_prior_ : ndarray of shape (n_classes,)
-        The share of every class in the weight of the training rows.
+        The share of every class in the weight of the training rows, 0 for a class without weight.
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -282,9 +297,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 if nothing was split.
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
-        ``"loss_vanished"`` (the loss is below 1e-200), ``"rounding"`` (weights or class sizes differ so much that exact
-        sums are no longer possible, or next to nothing is left to learn), ``"early_stopping"`` (no round has been
-        better in validation for ``n_iter_no_change`` rounds) or ``"callback"`` (a callback asked for it).
+        ``"loss_vanished"`` (the loss is below 1e-200), ``"rounding"`` (weights of a class or class sizes differ so much
+        that exact sums are no longer possible, or next to nothing is left to learn), ``"early_stopping"`` (no round has
+        been better in validation for ``n_iter_no_change`` rounds) or ``"callback"`` (a callback asked for it).
 
     See Also
     --------
@@ -325,3 +340,5 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     |--- x0 > 1.5
     |   |--- votes: b +0.03, c +0.03, a -0.07
     """
+
+    __module__ = "comboost"  # where users find it; pickles keep this name

@@ -147,7 +147,13 @@ def category_rule(name: str, values: list[Any], note: str) -> str:
 def format_category(value: Any) -> str:
     """A category as it is, in quotes if one could not tell where it ends."""
     text = str(value)
-    return repr(text) if text != text.strip() or not text or any(sign in text for sign in ",{}") else text
+    return repr(text) if text != text.strip() or not text or any(sign in text for sign in ",{}") else format_name(text)
+
+
+def format_name(name: Any) -> str:
+    """A name as it is, in quotes and escaped if it holds line breaks or control characters: a rule is one line."""
+    text = str(name)
+    return text if text.isprintable() else repr(text)
 
 
 def format_threshold(threshold: float, decimals: int | None) -> str:
@@ -163,7 +169,7 @@ def list_names(names: Iterable[Any] | None, used: NDArray[Any], noun: str) -> li
     """Names as text; raise if the tree uses more than there are."""
     if names is None:
         return None
-    listed = [str(name) for name in names]
+    listed = [format_name(name) for name in names]
     if used.size and used.max() >= len(listed):
         raise ValueError(
             f"{noun}_names has {len(listed)} names, but the tree uses {noun} {used.max()}, counted from 0; give a name "

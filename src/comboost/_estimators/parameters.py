@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import joblib
 import numpy as np
@@ -18,7 +18,26 @@ from comboost._dtypes import MAX_BINS
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Rule = tuple[str, Callable[[Any], bool]]  # what is expected, in words, and whether a value is it
+MOST_THREADS = 2**31 - 1  # that a C++ int can count
+
+
+class Rule(NamedTuple):
+    """What a parameter may be.
+
+    Attributes
+    ----------
+    words : str
+        What is expected.
+    holds : callable
+        Whether a value is that.
+    plain : callable
+        Such a value as Python's own: NumPy's numbers overflow, and fractions are no floats.
+    """
+
+    words: str
+    holds: Callable[[Any], bool]
+    plain: Callable[[Any], Any] = lambda value: value
+
 
 #: What other libraries call it, and what to do here.
 HINTS = {
@@ -39,49 +58,64 @@ HINTS = {
 }
 
 
-def integer(low: int, high: float = math.inf) -> Rule:
+def integer(low: float, high: float = math.inf) -> Rule:
     """An integer of at least ``low`` and at most ``high``."""
-    words = f"an integer of at least {low}" if high == math.inf else f"an integer from {low} to {high}"
-    return (
-        words,
-        lambda value: isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high,
-    )
+    words = f"an integer from {low} to {high}" if high != math.inf else f"an integer of at least {low}"
+    return Rule(words if low != -math.inf else "an integer", lambda value: is_integer(value, low, high), int)
+
+
+def is_integer(value: Any, low: float, high: float) -> bool:
+    """Whether a value is an integer, and between these."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
 
 
 def real(low: float, high: float, *, without_low: bool = False, without_high: bool = False) -> Rule:
     """A number in [low, high], without the one or the other if that is said."""
     words = f"a number in {'(' if without_low else '['}{low:g}, {high:g}{')' if without_high else ']'}"
     outside = [low] * without_low + [high] * without_high
-    return (
-        words,
-        lambda value: (
-            isinstance(value, Real)
-            and not isinstance(value, bool)
-            and math.isfinite(value)
-            and low <= float(value) <= high
-            and value not in outside
-        ),
+    return Rule(
+        words, lambda value: is_real(value) and low <= float(value) <= high and float(value) not in outside, float
     )
+
+
+def is_real(value: Any) -> bool:
+    """Whether a value is a number that a float can hold."""
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def choice(*options: str) -> Rule:
     """One of some strings."""
-    return " or ".join(map(repr, options)), lambda value: isinstance(value, str) and value in options
+    return Rule(" or ".join(map(repr, options)), lambda value: isinstance(value, str) and value in options, str)
 
 
 def either(*rules: Rule) -> Rule:
     """What one of the rules allows."""
-    return ", or ".join(words for words, _ in rules), lambda value: any(holds(value) for _, holds in rules)
+    return Rule(
+        ", or ".join(rule.words for rule in rules),
+        lambda value: any(rule.holds(value) for rule in rules),
+        lambda value: next(rule for rule in rules if rule.holds(value)).plain(value),
+    )
 
 
-NOTHING: Rule = ("None", lambda value: value is None)
-SWITCH: Rule = ("True or False", lambda value: isinstance(value, bool | np.bool_))
-TEXT: Rule = ("a string", lambda value: isinstance(value, str))
-FUNCTION: Rule = ("a callable", callable)
+NOTHING = Rule("None", lambda value: value is None)
+SWITCH = Rule("True or False", lambda value: isinstance(value, bool | np.bool_), bool)
+TEXT = Rule("a string", lambda value: isinstance(value, str))
+FUNCTION = Rule("a callable", callable)
+SEED = either(
+    integer(0, 2**32 - 1),
+    Rule("a RandomState", lambda value: isinstance(value, np.random.RandomState)),
+    Rule("np.random", lambda value: value is np.random),
+    NOTHING,
+)
+N_JOBS = either(integer(-math.inf), NOTHING)
+DECIMALS = either(integer(0), NOTHING)
 PROBA = choice("softmax", "votes")
 
 RULES: dict[str, Rule] = {
-    "n_estimators": integer(1),
+    "n_estimators": integer(1, 2**31 - 1),
     "learning_rate": real(0, 1, without_low=True),
     "max_depth": either(integer(1), NOTHING),
     "criterion": choice("gini", "cost"),
@@ -98,7 +132,8 @@ RULES: dict[str, Rule] = {
     "refit": SWITCH,
     "warm_start": SWITCH,
     "proba": PROBA,
-    "n_jobs": either(integer(-(2**31), 2**31 - 1), NOTHING),
+    "n_jobs": N_JOBS,
+    "random_state": SEED,
     "verbose": either(integer(0), SWITCH),
 }
 PRIORS = choice("balanced", "training")
@@ -122,15 +157,21 @@ TREE_PARAMETERS = (
     "max_bins",
     "categorical_features",
 )
-VALIDATION_PARAMETERS = ("scoring", "validation_fraction", "n_iter_no_change", "tol", "refit")
+HELD_OUT_PARAMETERS = ("validation_fraction", "refit")  # about rows that are held out of those given
+VALIDATION_PARAMETERS = ("scoring", "n_iter_no_change", "tol", *HELD_OUT_PARAMETERS)
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
     """Raise if a parameter of the estimator breaks its rule."""
-    for name, (words, holds) in rules.items():
+    for name, rule in rules.items():
         value = getattr(estimator, name)
-        if not holds(value):
-            raise ValueError(f"{type(estimator).__name__} got {name}={value!r}; give {words}.")
+        if not rule.holds(value):
+            raise ValueError(f"{type(estimator).__name__} got {name}={value!r}; give {rule.words}.")
+
+
+def plain_values(estimator: Any, rules: Mapping[str, Rule]) -> dict[str, Any]:
+    """The parameters that rules are about, and that have passed them, as Python's own values."""
+    return {name: rule.plain(getattr(estimator, name)) for name, rule in rules.items()}
 
 
 def off_default(estimator: Any, names: Iterable[str], declared: type) -> dict[str, Any]:
@@ -167,18 +208,19 @@ def check_weak_learner(weak: Any, changed: Mapping[str, Any]) -> None:
 def check_validation(
     early_stopping: bool, changed: Mapping[str, Any], X_val: Any, y_val: Any, sample_weight_val: Any
 ) -> None:
-    """Raise if something that early stopping needs is missing, or if something given would be ignored."""
+    """Raise if something that early stopping needs is missing, or if something given would be ignored.
+
+    Parameters of early stopping may be given without it, as to any estimator: a search over both would otherwise fail.
+    Rows may not: whoever gives them expects them to be looked at.
+    """
     if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
         raise ValueError("X_val and y_val belong together, and sample_weight_val to both; give the two, or neither.")
-    ignored = ["X_val"] * (X_val is not None) + list(changed)
-    if not early_stopping and ignored:
+    if not early_stopping and X_val is not None:
         raise ValueError(
-            f"{', '.join(ignored)} would be ignored, since early_stopping=False; set early_stopping=True, or leave "
-            "them out."
+            "X_val would be ignored, since early_stopping=False; set early_stopping=True, or leave X_val and y_val out."
         )
-    held_out_alone = [name for name in ("validation_fraction", "refit") if name in changed]
-    if X_val is not None and held_out_alone:
-        name = held_out_alone[0]
+    if X_val is not None and changed:
+        name = next(iter(changed))
         raise ValueError(f"{name}={changed[name]} would be ignored, since X_val is given; leave one out.")
 
 
@@ -193,7 +235,10 @@ def check_refit(refit: bool, warm_start: bool) -> None:
 
 def n_threads_of(n_jobs: int | None) -> int:
     """Threads that ``n_jobs`` gets here, as in joblib."""
-    return _core.available_threads(joblib.effective_n_jobs(n_jobs))
+    if not N_JOBS.holds(n_jobs):  # it may be set after the fit, which checks it
+        raise ValueError(f"n_jobs={n_jobs!r}; give {N_JOBS.words}.")
+    n_workers: int = joblib.effective_n_jobs(N_JOBS.plain(n_jobs))
+    return _core.available_threads(min(n_workers, MOST_THREADS))
 
 
 def explained(method: Callable[P, R]) -> Callable[P, R]:

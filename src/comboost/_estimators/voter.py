@@ -1,21 +1,33 @@
 """A weighted vote of trees. In: rows. Out: votes, classes, probabilities, at the end or after every round."""
 
+import copyreg
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._dtypes import Floats
-from comboost._engine.votes import Audience, blocks_of, log_probabilities, margins, probabilities
+from comboost._engine.votes import (
+    SCORES_AT_ONCE,
+    Audience,
+    blocks_of,
+    check_votes,
+    log_probabilities,
+    margins,
+    probabilities,
+)
 from comboost._estimators.parameters import PROBA, Rule, check_parameters, n_threads_of
+from comboost._estimators.state import pack_state, plain_state, seal, unseal
+from comboost._table.candidates import Candidates
 from comboost._table.reading import read_table
 from comboost._table.table import Table
 
 FEW_ROWS = 32
-SCORES_AT_ONCE = 2**22  # votes that predict holds at a time
+STAGED_ARRAYS = 3  # the votes, and what is made of them: of this round, and of the last one, which the user holds
 
 
 class Voter(ClassifierMixin, BaseEstimator):
@@ -23,6 +35,13 @@ class Voter(ClassifierMixin, BaseEstimator):
 
     _scale: ClassVar[float] = 2.0  # softmax(2f): the exponential loss fits f to half of the log odds
     _answer_rules: ClassVar[Mapping[str, Rule]] = {"proba": PROBA}
+    _no_votes: ClassVar[float] = 0.0  # of a class without weight
+    _voted: NDArray[np.intp] | None = None  # which of the classes are voted for, if some are not
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes."""
+        return len(self.classes_)
 
     def decision_function(self, X: Any) -> Floats:
         """Weighted votes f of every class.
@@ -35,9 +54,11 @@ class Voter(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The votes in the order of ``classes_``; with two classes f(1) − f(0), and 0 means the first class.
+            The votes in the order of ``classes_``; with two classes f(1) − f(0), and 0 means the first class. A class
+            that had no weight has none: 0, or −708, the logarithm of the smallest number, where votes add up to 0
+            (`ConfusionBoostingClassifier`).
         """
-        return margins(self._scores(X))
+        return self._margins(self._scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class with the most votes; ties go to the first of them in ``classes_``.
@@ -52,9 +73,9 @@ class Voter(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The classes.
         """
-        blocks = [self._scores(X)] if is_plain(X, self) else self._score_blocks(X, bounded=True)
+        blocks = [self._scores(X)] if is_plain(X, self) else self._score_blocks(X)
         elected = np.concatenate([scores.argmax(axis=1) for scores in blocks])
-        classes: NDArray[Any] = self.classes_[elected]
+        classes: NDArray[Any] = self.classes_[elected if self._voted is None else self._voted[elected]]
         return classes
 
     def predict_proba(self, X: Any) -> Floats:
@@ -68,9 +89,10 @@ class Voter(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            A column for every class of ``classes_``.
+            A column for every class of ``classes_``; 0 for a class that had no weight.
         """
-        return self._probabilities(self._scores(X))
+        scores = self._scores(X)
+        return self._shares(scores, out=scores)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the class probabilities.
@@ -83,9 +105,10 @@ class Voter(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            A column for every class; −inf for a class without votes if ``proba="votes"``.
+            A column for every class; −inf for a class that had no weight, or, with ``proba="votes"``, has no votes.
         """
-        return self._log_probabilities(self._scores(X))
+        scores = self._scores(X)
+        return self._log_shares(scores, out=scores)
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Weighted votes after every round, as ``decision_function`` gives them at the end.
@@ -101,7 +124,7 @@ class Voter(ClassifierMixin, BaseEstimator):
             The votes.
         """
         for scores in self._staged_scores(X):
-            yield margins(scores).copy()
+            yield self._margins(scores).copy()
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Classes after every round.
@@ -117,7 +140,7 @@ class Voter(ClassifierMixin, BaseEstimator):
             The classes.
         """
         for scores in self._staged_scores(X):
-            yield self.classes_[scores.argmax(axis=1)]
+            yield self._voted_classes[scores.argmax(axis=1)]
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Class probabilities after every round.
@@ -133,29 +156,95 @@ class Voter(ClassifierMixin, BaseEstimator):
             The probabilities.
         """
         for scores in self._staged_scores(X):
-            yield self._probabilities(scores)
+            yield self._shares(scores, out=np.empty_like(scores))
 
-    def _probabilities(self, scores: Floats) -> Floats:
-        """What votes mean."""
-        return probabilities(scores, self.proba, self._scale)
+    @property
+    def _voted_classes(self) -> NDArray[Any]:
+        """The classes that are voted for."""
+        return Candidates(self.classes_, self._voted).classes
 
-    def _log_probabilities(self, scores: Floats) -> Floats:
-        """Logarithms of what votes mean."""
-        return log_probabilities(scores, self.proba, self._scale)
+    def _margins(self, scores: Floats) -> Floats:
+        """Votes as ``decision_function`` shows them."""
+        return margins(self._for_all(scores, self._no_votes))
+
+    def _shares(self, scores: Floats, out: Floats) -> Floats:
+        """What votes mean for every class; ``out`` may be the votes."""
+        return self._for_all(self._probabilities(scores, out), 0.0)
+
+    def _log_shares(self, scores: Floats, out: Floats) -> Floats:
+        """Logarithms of what votes mean for every class; ``out`` may be the votes."""
+        return self._for_all(self._log_probabilities(scores, out), -np.inf)
+
+    def _for_all(self, values: Floats, fill: float) -> Floats:
+        """Columns of the classes that are voted for as columns of all classes."""
+        return values if self._voted is None else Candidates(self.classes_, self._voted).spread(values, fill)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Share of rows whose class is predicted, after every round.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Yields
+        ------
+        float
+            The share, as ``score`` gives it at the end.
+        """
+        for predicted in self.staged_predict(X):
+            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return seal(plain_state(vars(self)))
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return copyreg.__newobj__, (type(self),), pack_state(self.__getstate__())  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(unseal(state, type(self).__name__))
+
+    def _probabilities(self, scores: Floats, out: Floats) -> Floats:
+        """What votes mean; ``out`` may be the votes."""
+        return probabilities(scores, self.proba, self._scale, out)
+
+    def _log_probabilities(self, scores: Floats, out: Floats) -> Floats:
+        """Logarithms of what votes mean; ``out`` may be the votes."""
+        return log_probabilities(scores, self.proba, self._scale, out)
 
     def _scores(self, X: Any) -> Floats:
         if is_plain(X, self):
-            scores = np.zeros((len(X), len(self.classes_)))
+            scores = np.zeros((len(X), len(self.classes_ if self._voted is None else self._voted)))
             self._forest.add_votes(X, False, scores, 0, self.n_iter_, 1)
             return scores
-        blocks = list(self._score_blocks(X))
-        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+        return self._all_scores(X)
 
-    def _score_blocks(self, X: Any, *, bounded: bool = False) -> Iterator[Floats]:
-        """Weighted votes, some rows after the other; ``bounded`` limits how many at a time."""
+    def _all_scores(self, X: Any) -> Floats:
+        """Weighted votes of all rows at once."""
         table, n_threads = self._read(X), n_threads_of(self.n_jobs)
-        n_classes = len(self.classes_)
-        for rows, missing in blocks_of(table, SCORES_AT_ONCE // n_classes if bounded else None):
+        check_votes(table.shape[0], len(self.classes_))
+        scores = np.zeros((table.shape[0], len(self._voted_classes)))
+        begin = 0
+        for rows, missing in blocks_of(table):
+            end = begin + len(rows)
+            self._forest.add_votes(rows, missing, scores[begin:end], 0, self.n_iter_, n_threads)
+            begin = end
+        return scores
+
+    def _score_blocks(self, X: Any) -> Iterator[Floats]:
+        """Weighted votes, of no more rows at a time than little memory holds."""
+        table, n_threads = self._read(X), n_threads_of(self.n_jobs)
+        n_classes = len(self._voted_classes)
+        for rows, missing in blocks_of(table, SCORES_AT_ONCE // n_classes):
             scores = np.zeros((len(rows), n_classes))
             self._forest.add_votes(rows, missing, scores, 0, self.n_iter_, n_threads)
             yield scores
@@ -163,10 +252,11 @@ class Voter(ClassifierMixin, BaseEstimator):
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
         """Weighted votes after every round, always the same array."""
         table = self._read(X)
+        check_votes(table.shape[0], len(self.classes_), STAGED_ARRAYS)
         audience = Audience(table, n_threads_of(self.n_jobs))
-        scores = np.zeros((table.shape[0], len(self.classes_)))
-        for t, weight in enumerate(self._forest.weights.tolist()):
-            audience.add_votes(self._forest.tree(t), weight, scores)
+        scores = np.zeros((table.shape[0], len(self._voted_classes)))
+        for t in range(self.n_iter_):
+            audience.add_round(self._forest, t, scores)
             yield scores
 
     def _read(self, X: Any) -> Table:
@@ -189,7 +279,7 @@ def is_plain(X: Any, voter: Voter) -> bool:
         and X.shape[1] == voter.n_features_in_
         and not hasattr(voter, "feature_names_in_")
         and not voter._categories.values
-        and all(holds(getattr(voter, name)) for name, (_, holds) in voter._answer_rules.items())
+        and all(rule.holds(getattr(voter, name)) for name, rule in voter._answer_rules.items())
         and X.flags.c_contiguous
         and X.flags.aligned
         and bool(np.isfinite(X).all())

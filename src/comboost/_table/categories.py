@@ -8,16 +8,17 @@ import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost._dtypes import CODE, Codes, Floats
+from comboost._table.floats import EXACT_INTEGERS, shown, why_no_float
+from comboost._table.times import NUMPY_TIMES, TIMES, order_of, plain_time
 
 MAX_CATEGORIES = 254  # of the 255 bins of a feature, one is left for values unseen in training
-EXACT_INTEGERS = 2**53  # floats below this hold every integer
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Column:
             distinct, places = np.unique(array, return_inverse=True)
             return cls(label, distinct.tolist(), places)
         if array.dtype.kind in "mM":
-            array = as_python_times(array)
+            times, places = np.unique(array, return_inverse=True)
+            return cls(label, [plain_time(value) for value in times], places)
         place_of: dict[Any, int] = {}
         try:
             numbered = (place_of.setdefault(value, len(place_of)) for value in array.tolist())
@@ -117,7 +119,9 @@ class Categories:
                 f"such as {column.present()[0]!r}; give values of the kind seen in training."
             )
         code_of = {value: float(code) for code, value in enumerate(known, start=1)}
-        return column.spread([code_of.get(value, math.nan) for value in column.values])
+        # Numbers and text that are equal have the same hash, whatever their type; times have not.
+        values = column.values if now != "other objects" else map(plain, column.values)
+        return column.spread([code_of.get(value, math.nan) for value in values])
 
 
 def sorted_values(column: Column) -> tuple[Any, ...]:
@@ -130,8 +134,9 @@ def sorted_values(column: Column) -> tuple[Any, ...]:
             "rare ones, encode the column with sklearn.preprocessing.TargetEncoder, or, where it holds numbers, leave "
             "it out of categorical_features."
         )
+    has_numpy_times = any(isinstance(value, NUMPY_TIMES) for value in distinct)
     try:
-        return tuple(sorted(distinct))
+        return tuple(sorted(distinct, key=order_of if has_numpy_times else None))
     except TypeError as error:
         raise ValueError(
             f"{column.label} of X cannot be used as categories, since its values have no order: {error}. Give values "
@@ -142,7 +147,7 @@ def sorted_values(column: Column) -> tuple[Any, ...]:
 def kind_of_column(column: Column) -> str | None:
     """The one kind of a column's values; None if all are missing."""
     example_of = {kind_of(value): value for value in column.present()}
-    if any(isinstance(value, numbers.Real) and math.isinf(value) for value in column.values):
+    if any(map(is_infinite, column.values)):
         raise ValueError(
             f"Input X contains infinity in {column.label}, which is no category; replace it by another value, or by "
             "NaN where it means that nothing is known."
@@ -158,13 +163,15 @@ def kind_of_column(column: Column) -> str | None:
 
 def kind_of(value: Any) -> str:
     """To which of three kinds a value belongs; values of different kinds are never equal."""
-    if isinstance(value, (numbers.Real, np.bool_, Decimal)):
+    if isinstance(value, (numbers.Real, np.bool_, Decimal)) and not isinstance(value, np.timedelta64):
         return "numbers"
     return "text" if isinstance(value, str) else "other objects"
 
 
 def plain(value: Any) -> Any:
     """A value as the model keeps it: without NumPy's types, and whole numbers as ints, so that equals look equal."""
+    if isinstance(value, TIMES):
+        return plain_time(value)
     if isinstance(value, np.generic):
         value = value.item()
     if kind_of(value) == "numbers" and abs(value) < EXACT_INTEGERS and value == int(value):
@@ -173,19 +180,19 @@ def plain(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or pandas.NA."""
-    if value is None:
+    """Whether a value is None, NaN, NaT, pandas.NA or masked."""
+    if value is None or value is np.ma.masked:
         return True
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA is neither true nor false, and so are arrays
+    except (TypeError, ValueError, InvalidOperation):
+        # pandas.NA is neither true nor false, and so are arrays; a signalling NaN compares with nothing.
         return type(value).__name__ == "NAType"
 
 
-def as_python_times(array: NDArray[Any]) -> NDArray[Any]:
-    """Dates and times in a unit that Python knows: it takes nanoseconds for bare numbers."""
-    unit, _ = np.datetime_data(array.dtype)
-    return array.astype(f"{array.dtype.kind}8[us]") if unit in ("ns", "ps", "fs", "as") else array
+def is_infinite(value: Any) -> bool:
+    """Whether a value is a number without end; integers never are, however large."""
+    return isinstance(value, (float, np.floating, Decimal)) and math.isinf(value)
 
 
 def category_floats(column: Column) -> Floats:
@@ -195,6 +202,8 @@ def category_floats(column: Column) -> Floats:
         raise text_error(column.label, text)
     try:
         return column.spread([math.nan if is_missing(value) else float(value) for value in column.values])
+    except OverflowError as error:
+        raise range_error(column.label, next(value for value in column.values if why_no_float(value))) from error
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"{column.label} of X holds categories that are no numbers: {error}. Name the column in "
@@ -208,6 +217,14 @@ def text_error(label: str, text: str) -> ValueError:
         f"{label} of X holds text, such as {text!r}, where a number is expected. If it holds categories, name it in "
         'categorical_features, or give a data frame in which it has a category dtype, with astype("category") in '
         "pandas; else convert it to numbers."
+    )
+
+
+def range_error(label: str, value: Any) -> ValueError:
+    """What to do about a number that no float can hold."""
+    return ValueError(
+        f"{label} of X holds {shown(value)}, and floats end at 1.8e308; scale the column, or give NaN where nothing is "
+        "known."
     )
 
 

@@ -5,8 +5,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from comboost._dtypes import Floats
+from comboost._table.candidates import Candidates
+from comboost._table.floats import numbers_in_errors
+from comboost._table.labels import exact_labels, find_places, unpack_labels
+from comboost._table.masks import check_unmasked
 
 WIDEST_COSTS = 10**6  # between the largest and the smallest positive cost
 
@@ -26,17 +31,27 @@ def cost_array(cost_matrix: Any, classes: NDArray[Any]) -> Floats:
     ndarray of shape (K, K)
         The costs.
     """
-    labels = classes.tolist()
     if cost_matrix is None:
-        return costs_per_class(np.ones(len(labels)))
+        return costs_per_class(np.ones(len(classes)))
     named = named_classes(cost_matrix)
-    if named:
-        check_class_names(named, labels)
     if is_frame_of_costs(cost_matrix):
-        return checked_costs(costs_of_frame(cost_matrix, labels))
+        return checked_costs(costs_of_frame(cost_matrix, classes))
     if named:
-        return checked_costs(costs_per_class(as_numbers([cost_matrix[label] for label in labels])))
-    return checked_costs(costs_of_array(as_numbers(cost_matrix), len(labels)))
+        values = cost_matrix.values() if isinstance(cost_matrix, Mapping) else cost_matrix
+        costs = as_numbers(list(values))
+        return checked_costs(costs_per_class(costs[order_of_names(named, classes)]))
+    return checked_costs(costs_of_array(as_numbers(cost_matrix), len(classes)))
+
+
+def costs_among(cost_matrix: Any, candidates: Candidates) -> Floats:
+    """Read a ``cost_matrix`` for the classes of y, and keep what concerns the candidates."""
+    costs = candidates.chosen_pairs(cost_array(cost_matrix, candidates.given))
+    if not costs.any():
+        raise ValueError(
+            f"cost_matrix is zero for all mistakes among {candidates.classes.tolist()}, the classes that sample_weight "
+            "leaves; give at least one positive cost there."
+        )
+    return costs
 
 
 def named_classes(cost_matrix: Any) -> list[Any]:
@@ -62,16 +77,20 @@ def is_frame_of_costs(cost_matrix: Any) -> bool:
     return True
 
 
-def check_class_names(named: list[Any], labels: list[Any]) -> None:
-    if len(named) != len(labels) or set(named) != set(labels):
+def order_of_names(named: list[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Where each class stands among the names."""
+    found = find_places(exact_labels(unpack_labels(named), "cost_matrix"), classes)
+    if sorted(found.tolist()) != list(range(len(classes))):
         raise ValueError(
-            f"cost_matrix names the classes {named}, but the classes are {labels}; name every class exactly once."
+            f"cost_matrix names the classes {named}, but the classes are {classes.tolist()}; name every class exactly "
+            "once."
         )
+    return np.argsort(found)
 
 
-def costs_of_frame(frame: Any, labels: list[Any]) -> Floats:
-    check_class_names(list(frame.columns), labels)
-    return np.ascontiguousarray(as_numbers(frame.loc[labels, labels].to_numpy()))
+def costs_of_frame(frame: Any, classes: NDArray[Any]) -> Floats:
+    rows, columns = (order_of_names(list(names), classes) for names in (frame.index, frame.columns))
+    return np.ascontiguousarray(as_numbers(frame.to_numpy())[np.ix_(rows, columns)])
 
 
 def costs_per_class(costs: Floats) -> Floats:
@@ -81,12 +100,13 @@ def costs_per_class(costs: Floats) -> Floats:
 
 
 def as_numbers(values: ArrayLike) -> Floats:
-    try:
+    check_unmasked(values, "cost_matrix", "give a cost in its place, 0 on the diagonal.")
+    if issparse(values):
+        raise ValueError("cost_matrix is a sparse matrix; give cost_matrix.toarray().")
+    with numbers_in_errors(values, "cost_matrix"):
         if np.iscomplexobj(values):
             raise TypeError("complex numbers have no order")
         return np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"cost_matrix cannot be read as numbers: {error}. Give real numbers only.") from error
 
 
 def costs_of_array(costs: Floats, n_classes: int) -> Floats:

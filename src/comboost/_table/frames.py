@@ -17,9 +17,13 @@ class FrameSource(Source):
     """A data frame: named columns of several dtypes."""
 
     @cached_property
+    def header(self) -> list[Any]:
+        """Names of the columns, be they text or not."""
+        return list(self.data.columns)
+
+    @cached_property
     def names(self) -> list[str] | None:
-        names = list(self.data.columns)
-        return names if all(isinstance(name, str) for name in names) else None
+        return self.header if all(isinstance(name, str) for name in self.header) else None
 
     @cached_property
     def dtypes(self) -> list[Any]:
@@ -134,7 +138,17 @@ class PolarsSource(FrameSource):
         # The integers behind a category dtype may be large, being shared by many tables: those seen here are few.
         numbered = sys.modules["polars"].int_range(len(distinct), eager=True)
         places = series.to_physical().replace_strict(distinct.to_physical(), numbered, default=-1)
-        return Column(self.label(f), distinct.to_list(), places.to_numpy())
+        return Column(self.label(f), self._values(f, distinct), places.to_numpy())
+
+    def _values(self, f: int, distinct: Any) -> list[Any]:
+        """Distinct values as objects; nanoseconds, which polars leaves out of Python's, are kept or refused."""
+        dtype, polars = distinct.dtype, sys.modules["polars"]
+        in_nanoseconds = dtype == polars.Time or getattr(dtype, "time_unit", None) == "ns"
+        if not in_nanoseconds or not (distinct.to_physical() % 1000 != 0).any():
+            return list(distinct.to_list())
+        if dtype == polars.Time or getattr(dtype, "time_zone", None) is not None:
+            raise nanosecond_error(self.label(f), dtype)
+        return list(distinct.to_numpy())
 
     def _numbers(self, f: int) -> Matrix:
         floats: Floats = self.data[:, f].cast(sys.modules["polars"].Float64).to_numpy()
@@ -145,7 +159,7 @@ class ArrowSource(FrameSource):
     """A pyarrow Table."""
 
     @cached_property
-    def names(self) -> list[str] | None:
+    def header(self) -> list[Any]:
         return list(self.data.column_names)
 
     @cached_property
@@ -176,8 +190,26 @@ class ArrowSource(FrameSource):
         encoded = encoded.unify_dictionaries().combine_chunks()
         places = encoded.indices.cast("int64").fill_null(-1).to_numpy()
         dictionary = encoded.dictionary
-        return Column.of_dictionary(self.label(f), places, lambda used: [dictionary[int(i)].as_py() for i in used])
+        return Column.of_dictionary(self.label(f), places, lambda used: self._values(f, dictionary, used))
+
+    def _values(self, f: int, dictionary: Any, used: Any) -> list[Any]:
+        """Some values of a dictionary as objects; nanoseconds, which Arrow may leave out, are kept or refused."""
+        dtype = str(dictionary.type)
+        if dtype in ("timestamp[ns]", "duration[ns]"):
+            return list(dictionary.to_numpy(zero_copy_only=False)[used])
+        chosen = [dictionary[int(i)] for i in used]
+        if dtype == "time64[ns]" and any(value.value % 1000 for value in chosen):
+            raise nanosecond_error(self.label(f), dtype)
+        return [value.as_py() for value in chosen]
 
     def _numbers(self, f: int) -> Matrix:
         floats: Floats = self.data.column(f).cast("float64", safe=False).to_numpy()
         return floats
+
+
+def nanosecond_error(label: str, dtype: Any) -> ValueError:
+    """What to do about nanoseconds of a time of day or of a time in a zone."""
+    return ValueError(
+        f"{label} of X has the dtype {dtype} and holds nanoseconds, which Python's times have not; round it to "
+        "microseconds, or give dates and times without a zone."
+    )

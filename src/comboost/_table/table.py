@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._dtypes import Floats
-from comboost._table.categories import Categories, Column, is_missing, text_error
+from comboost._table.categories import Categories, Column, is_missing, range_error, text_error
+from comboost._table.floats import shown
 
 Matrix = NDArray[np.floating[Any]]
 RowChoice = slice | NDArray[np.intp]
@@ -64,6 +65,16 @@ class Source(ABC):
                 matrix[:, f] = self.numbers(f)
         return matrix
 
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that it takes, about."""
+        n_samples, n_features = self.shape
+        return 8 * n_samples * n_features
+
+    def copy_bytes(self) -> int:
+        """Bytes of the copy that is made, and kept, before columns can be cut out."""
+        return 0
+
     @abstractmethod
     def _cut(self, rows: RowChoice, first: int, last: int) -> Any: ...
 
@@ -78,6 +89,10 @@ class Source(ABC):
 
 class ArraySource(Source):
     """A NumPy array."""
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self.data.nbytes)
 
     def _cut(self, rows: RowChoice, first: int, last: int) -> Any:
         block = self.data[:, first:last]
@@ -108,6 +123,13 @@ class SparseSource(Source):
     def by_column(self) -> Any:
         """It as CSC."""
         return self.data.tocsc()
+
+    @property
+    def n_bytes(self) -> int:
+        return int(self.data.data.nbytes + self.data.indices.nbytes)
+
+    def copy_bytes(self) -> int:
+        return 0 if self.data.format == "csc" else self.n_bytes
 
     def _cut(self, rows: RowChoice, first: int, last: int) -> Any:
         if rows is EVERY_ROW:
@@ -147,7 +169,7 @@ def array_floats(array: NDArray[Any], label: str) -> Matrix:
         raise dtype_error(label, array.dtype)
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError):  # pandas.NA is among the values, or one is no number
+    except (ArithmeticError, TypeError, ValueError):  # pandas.NA is among the values, or one is no number or too large
         return np.array([object_float(value, label) for value in array.tolist()])
 
 
@@ -155,10 +177,17 @@ def object_float(value: Any, label: str) -> float:
     """An object as a float, or an error that says what it is."""
     try:
         return np.nan if is_missing(value) else float(value)
+    except OverflowError as error:
+        raise range_error(label, value) from error
     except ValueError as error:
-        raise text_error(label, value) from error
+        raise (text_error if isinstance(value, str) else number_error)(label, value) from error
     except TypeError as error:
         raise TypeError(f"{label} of X holds {value!r}: {error}. Convert the column to numbers, or drop it.") from error
+
+
+def number_error(label: str, value: Any) -> ValueError:
+    """What to do about a number that is none, such as a signalling NaN."""
+    return ValueError(f"{label} of X holds {shown(value)}, which is no number; give one, or NaN if it is not known.")
 
 
 def dtype_error(label: str, dtype: Any) -> ValueError:

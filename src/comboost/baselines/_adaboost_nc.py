@@ -2,12 +2,16 @@
 
 from typing import Any, ClassVar
 
+from comboost._dtypes import Sums
+from comboost._engine.footprint import Uses
 from comboost._engine.forest import Forest
 from comboost._estimators.parameters import Rule, real
 from comboost.baselines._ambiguity import boost_diversely
 from comboost.baselines._estimator import TreeVoter
 from comboost.baselines._problem import Problem
 from comboost.baselines._weighted import TreeGrower, oversample
+
+ROW_NUMBERS = 2  # of a row, while a tree grows: its weight, as a float and as an integer
 
 
 class AdaBoostNCClassifier(TreeVoter):
@@ -45,6 +49,8 @@ class AdaBoostNCClassifier(TreeVoter):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    n_classes_ : int
+        Their number.
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -88,6 +94,8 @@ class AdaBoostNCClassifier(TreeVoter):
     0.99
     """
 
+    __module__ = "comboost.baselines"  # where users find it; pickles keep this name
+
     _rules: ClassVar[dict[str, Rule]] = {**TreeVoter._rules, "penalty_strength": real(0, 100)}
 
     def __init__(
@@ -114,6 +122,10 @@ class AdaBoostNCClassifier(TreeVoter):
         self.proba = proba
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def _resampling(self, masses: Sums, n_features: int) -> Uses:
+        """Bytes of the ballots, weights and penalties of rows that are repeated."""
+        return {"ballots of the rows": int(masses.max()) * len(masses) * 8 * (len(masses) + ROW_NUMBERS)}
 
     def _boost(self, problem: Problem) -> tuple[Forest, str]:
         grower = TreeGrower(problem, oversample(problem))

@@ -97,6 +97,6 @@ def boost_diversely(grower: TreeGrower, n_estimators: int, strength: float) -> t
             trees.append(tree)
             alphas.append(margin.alpha)  # α_t
         if reason is not None:
-            return Forest.join(trees, np.array(alphas)), reason
+            return grower.join(trees, alphas), reason
         weights = next_distribution(penalised, is_right, margin.alpha)  # D_{t+1}
-    return Forest.join(trees, np.array(alphas)), N_ESTIMATORS
+    return grower.join(trees, alphas), N_ESTIMATORS

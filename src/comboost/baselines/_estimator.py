@@ -8,13 +8,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from comboost._boosting.learners import TreeRules
+from comboost._dtypes import Sums
+from comboost._engine.footprint import Uses
 from comboost._engine.forest import Forest
+from comboost._estimators.attempt import fit_or_leave
 from comboost._estimators.parameters import RULES, Rule, check_parameters, explained, n_threads_of
 from comboost._estimators.voter import Voter
 from comboost._table.reading import read_table
 from comboost.baselines._problem import Problem
 
-SHARED = ("n_estimators", "max_depth", "criterion", "min_samples_leaf", "max_bins", "proba", "n_jobs")
+SHARED = ("n_estimators", "max_depth", "criterion", "min_samples_leaf", "max_bins", "proba", "random_state", "n_jobs")
 
 
 class TreeVoter(Voter, ABC):
@@ -34,7 +37,12 @@ class TreeVoter(Voter, ABC):
         raw = read_table(self, X, reset=True)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         rules = TreeRules(self.max_depth, self.criterion, self.min_samples_leaf, 0.0, raw.shape[1], seed)
-        return Problem.read(raw, y, self.categorical_features, self.max_bins, rules, n_threads_of(self.n_jobs))
+        n_threads = n_threads_of(self.n_jobs)
+        return Problem.read(raw, y, self.categorical_features, self.max_bins, rules, n_threads, self._resampling)
+
+    @abstractmethod
+    def _resampling(self, masses: Sums, n_features: int) -> Uses:
+        """Bytes that it takes, beside boosting, to resample classes of these sizes."""
 
     @abstractmethod
     def _boost(self, problem: Problem) -> tuple[Forest, str]:
@@ -49,19 +57,16 @@ class TreeVoter(Voter, ABC):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             The values: numbers or categories, NaN, None or NA if they are missing, none of them infinite.
         y : array-like of shape (n_samples,)
-            The classes: at least two, of any sortable type.
+            The classes: at least two, all of one kind that can be hashed and sorted, none missing or masked.
 
         Returns
         -------
         self
-            The fitted classifier. If ``fit`` fails, the classifier stays as it was.
+            The fitted classifier. If ``fit`` fails or is interrupted, the classifier stays as it was, and so does its
+            ``random_state``.
         """
         check_parameters(self, self._rules)
-        # Whatever fails, this estimator keeps its old model, or none: a copy is fitted, and then takes its place.
-        fitted = object.__new__(type(self))
-        fitted.__dict__.update(self.__dict__)
-        fitted._fit(X, y)
-        self.__dict__ = {**fitted.__dict__}
+        fit_or_leave(self, self._rules, lambda fitted: fitted._fit(X, y))
         return self
 
     def _fit(self, X: Any, y: Any) -> None:

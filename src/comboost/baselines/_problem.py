@@ -1,6 +1,7 @@
 """What both baselines learn from. In: a table and y as given. Out: binned rows, class indices, rules for trees."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -8,11 +9,13 @@ from numpy.typing import NDArray
 from comboost._boosting.learners import TreeLearner, TreeRules
 from comboost._dtypes import Codes, Labels, Sums
 from comboost._engine.binning import BinMapper, bin_table
+from comboost._engine.footprint import FitShape, TableCopies, TreeLimits, Uses
 from comboost._engine.formulas import Objective
-from comboost._engine.memory import TreeLimits, check_memory
+from comboost._engine.memory import check_room
 from comboost._table.categories import Categories
 from comboost._table.reading import TrainingSet
 from comboost._table.table import RawTable, Table
+from comboost._table.weights import Masses
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Problem:
         The class index of every row.
     classes : ndarray
         The classes, sorted.
-    masses : ndarray of int64
+    sums : ndarray of int64
         The rows of every class.
     rules : TreeRules
         How a tree may grow.
@@ -47,26 +50,47 @@ class Problem:
     codes: Codes
     labels: Labels
     classes: NDArray[Any]
-    masses: Sums
+    sums: Sums
     rules: TreeRules
     n_threads: int
 
     @classmethod
     def read(
-        cls, raw: RawTable, y: Any, categorical_features: Any, max_bins: int, rules: TreeRules, n_threads: int
+        cls,
+        raw: RawTable,
+        y: Any,
+        categorical_features: Any,
+        max_bins: int,
+        rules: TreeRules,
+        n_threads: int,
+        resampling: Callable[[Sums, int], Uses],
     ) -> "Problem":
-        """Check y, and bin the table."""
+        """Check y, and bin the table; ``resampling`` says what it takes, beside boosting, to resample the rows."""
         n_rows, n_features = raw.shape
         data = TrainingSet.read(y, None, n_rows)
         n_classes = len(data.classes)
-        n_resampled = n_classes * int(data.masses.max())
+        n_resampled = n_classes * int(data.masses.sums.max())
+        shape = FitShape(
+            n_resampled,
+            n_features,
+            n_classes,
+            limits=TreeLimits(rules.max_depth, min_samples_leaf=rules.min_samples_leaf),
+            n_threads=n_threads,
+            table=TableCopies.of(raw),
+        )
 
         def check(n_bins: int = 0) -> None:
-            check_memory(n_resampled, n_features, n_classes, n_bins, TreeLimits(rules.max_depth))
+            given = {"codes of the rows that are given": n_rows * n_features}
+            check_room(
+                f"A fit of {n_rows} rows, resampled to {n_resampled}, {n_features} features and {n_classes} classes",
+                replace(shape, n_bins=n_bins).peak() | given | resampling(data.masses.sums, n_features),
+                "Give fewer rows, features, classes or bins (max_bins), classes of more equal sizes, smaller trees "
+                "(max_depth), or a machine with more memory.",
+            )
 
         check()
         binned = bin_table(raw, categorical_features, None, max_bins, n_threads, check)
-        return cls(*binned, data.labels, data.classes, data.masses, rules, n_threads)
+        return cls(*binned, data.labels, data.classes, data.masses.sums, rules, n_threads)
 
     @property
     def n_classes(self) -> int:
@@ -76,13 +100,13 @@ class Problem:
     @property
     def shortfalls(self) -> Sums:
         """How many rows every class is short of the largest."""
-        shortfalls: Sums = self.masses.max() - self.masses
+        shortfalls: Sums = self.sums.max() - self.sums
         return shortfalls
 
     @property
     def objective(self) -> Objective:
         """AdaBoost.MM's, with the same cost for every mistake."""
-        return Objective.of(None, self.masses, by_class=False)
+        return Objective.of(None, Masses(self.sums), by_class=False)
 
     def learner(self) -> TreeLearner:
         """A weak learner for these rows."""

@@ -6,12 +6,16 @@ import numpy as np
 
 from comboost._boosting.loop import boost
 from comboost._boosting.voting import ClassVoting
+from comboost._dtypes import Sums
+from comboost._engine.footprint import Uses
 from comboost._engine.forest import Forest
 from comboost._estimators.parameters import Rule, integer
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
 from comboost.baselines._estimator import TreeVoter
 from comboost.baselines._problem import Problem
 from comboost.baselines._synthesis import Synthesis
+
+DRAWING = 5  # copies of the rows of a class while they are drawn
 
 
 class SMOTEBoostClassifier(TreeVoter):
@@ -49,6 +53,8 @@ class SMOTEBoostClassifier(TreeVoter):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    n_classes_ : int
+        Their number.
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -101,7 +107,9 @@ class SMOTEBoostClassifier(TreeVoter):
     1.0
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {**TreeVoter._rules, "k_neighbors": integer(1)}
+    __module__ = "comboost.baselines"  # where users find it; pickles keep this name
+
+    _rules: ClassVar[dict[str, Rule]] = {**TreeVoter._rules, "k_neighbors": integer(1, 2**31 - 1)}
     _scale: ClassVar[float] = 1.0  # weights are twice those of CoMBo already
 
     def __init__(
@@ -128,6 +136,15 @@ class SMOTEBoostClassifier(TreeVoter):
         self.proba = proba
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def _resampling(self, masses: Sums, n_features: int) -> Uses:
+        """Bytes of the rows of minority classes with their neighbours, and of those drawn between them."""
+        shortfalls = masses.max() - masses
+        n_short, n_drawn = int(masses[shortfalls > 0].sum()), int(shortfalls.sum())
+        return {
+            "rows and their neighbours": n_short * 8 * (n_features + int(self.k_neighbors)),
+            "rows that are drawn": (2 * n_drawn + DRAWING * int(shortfalls.max())) * 8 * n_features,
+        }
 
     def _boost(self, problem: Problem) -> tuple[Forest, str]:
         synthesis = Synthesis.of(problem, self.k_neighbors)

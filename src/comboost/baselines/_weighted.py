@@ -1,13 +1,14 @@
 """Trees on weighted rows. In: which rows, how often, and their weights. Out: a tree and its votes."""
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 from imblearn.over_sampling import RandomOverSampler
 
 from comboost._boosting.voting import first_costs
 from comboost._dtypes import Floats, Labels
-from comboost._engine.forest import Tree
+from comboost._engine.forest import Forest, Tree
 from comboost._engine.rows import BinnedRows
 from comboost._table.weights import integer_weights
 from comboost.baselines._neighbours import Indices
@@ -58,3 +59,7 @@ class TreeGrower:
         tree = self._learner.learn(rows, first_costs(rows, self._unit), round_idx).ballot
         assert isinstance(tree, Tree)
         return tree, rows.votes_of(tree)
+
+    def join(self, trees: Sequence[Tree], alphas: Sequence[float]) -> Forest:
+        """Weighted trees as a forest."""
+        return Forest.join(trees, np.array(alphas), self._problem.bins.kinds, self.n_classes)

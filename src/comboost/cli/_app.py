@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from comboost.cli._interrupts import interruptible
 from comboost.cli.demo import demo
 from comboost.cli.reproduce import reproduce
 
@@ -14,8 +15,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(reproduce)
+app.command()(interruptible(demo))
+app.command()(interruptible(reproduce))
 
 
 def show_version(wanted: bool) -> None:

@@ -15,6 +15,7 @@ import joblib
 import typer
 from rich.console import Console
 
+from comboost.cli._interrupts import INTERRUPTED
 from comboost.cli._listeners import Bar, Lines, Listener
 from comboost.study import (
     DATASETS,
@@ -259,7 +260,7 @@ def reproduce(
         raise typer.Exit(1) from error
     except KeyboardInterrupt as error:
         errors.print("Interrupted. What was done is kept: start the same command again, and it goes on.")
-        raise typer.Exit(130) from error
+        raise typer.Exit(INTERRUPTED) from error
     console = Console(highlight=False, soft_wrap=True)
     text = tell_standing(report, out)
     console.print(text.replace("±", "+/-") if console.options.ascii_only else text, markup=False)

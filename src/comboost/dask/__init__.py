@@ -2,6 +2,7 @@
 
 The modules, in the order of the data; each imports only from those above it:
 
+- ``_heartbeats``: which workers have fallen silent
 - ``_cluster``: the user's cluster: tasks on parts, their answers joined, and nobody waits for ever
 - ``_parts``: Dask collections as parts of rows
 - ``_coding``: a part, read and coded on its worker

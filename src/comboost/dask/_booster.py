@@ -1,6 +1,7 @@
 """What all boosters on a cluster share: fit, predict. In: Dask collections. Out: Dask arrays, or a local model."""
 
 import copy
+import math
 from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any, ClassVar, Self
@@ -14,11 +15,12 @@ from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.warm_start import Past
 from comboost._dtypes import Floats
+from comboost._engine.footprint import FitShape
 from comboost._estimators.booster import Booster
-from comboost._estimators.parameters import explained
+from comboost._estimators.parameters import NOTHING, Rule, either, explained, real
 from comboost.dask._cluster import Cluster
 from comboost.dask._fit import SurveyedRows
-from comboost.dask._memory import FitShape, check_client_memory
+from comboost.dask._memory import check_client_memory
 from comboost.dask._parts import is_collection, read_collections
 from comboost.dask._predicting import map_rows
 from comboost.dask._rows import DaskRows
@@ -31,6 +33,8 @@ CLUSTER_HINTS = {
     "refit": "leave it out: no rows are held out of those on a cluster, so all of them are trained on",
     "validation_fraction": "give X_val and y_val to fit: no rows are held out of those on a cluster",
 }
+#: What a cluster has beside a client.
+CLUSTER_RULES: dict[str, Rule] = {"timeout": either(real(1, math.inf, without_high=True), NOTHING)}
 
 
 class DaskBooster(Booster):
@@ -38,6 +42,7 @@ class DaskBooster(Booster):
 
     _local: ClassVar[type[Booster]]
     client: Client | None
+    timeout: float | None
 
     @explained
     def fit(
@@ -54,19 +59,22 @@ class DaskBooster(Booster):
         Parameters
         ----------
         X : Dask array or DataFrame of shape (n_samples, n_features)
-            The values: numbers or categories, NaN, None or NA if they are missing, none of them infinite.
+            The values: numbers or categories, NaN, None, NA or masked if they are missing, none of them infinite.
         y : Dask array or Series of shape (n_samples,)
-            The classes: at least two, of any sortable type. Rows belong together by their position in the partitions.
-        sample_weight : Dask array or Series of shape (n_samples,), optional
-            Weights of the rows. Weight 2 is the row twice and weight 0 is no row, to the last bit; but
-            ``min_samples_leaf`` counts rows, whatever they weigh.
+            The classes: at least two, all of one kind and none missing or masked, as in the fit of local tables. Rows
+            belong together by their position in the partitions.
+        sample_weight : Dask array or Series of shape (n_samples,), or float, optional
+            Weights of the rows; a number is the weight of every row. Weight 2 is the row twice and weight 0 is no row,
+            to the last bit; but ``min_samples_leaf`` counts rows, whatever they weigh. Classes without weight, and
+            weights that only tell classes apart, are treated as by the estimators of rows in memory.
         X_val, y_val, sample_weight_val : Dask collections or local tables, optional
             Rows to validate on, their classes and their weights, for ``early_stopping``; they are brought here.
 
         Returns
         -------
         self
-            The fitted classifier. If ``fit`` fails, the classifier stays as it was.
+            The fitted classifier. If ``fit`` fails or is interrupted, the classifier stays as it was, and so does its
+            ``random_state``.
         """
         return super().fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
 
@@ -89,34 +97,42 @@ class DaskBooster(Booster):
                 "early_stopping=True needs rows to validate on, and none are held out of rows that are on a cluster; "
                 "give X_val and y_val."
             )
-        cluster, collection = Cluster(self.client), read_collections(X, y, sample_weight)
+        cluster, collection = Cluster(self.client, self.timeout), read_collections(X, y, sample_weight)
         validate_data(self, collection.header, reset=past is None, skip_check_array=True)
         surveyed = SurveyedRows.read(
             cluster, collection, self.categorical_features, self.max_bins, weighted=sample_weight is not None
         )
-        n_rows, found = surveyed.survey.n_rows, surveyed.survey.class_masses()
-        seed = self._seed(n_rows, found.classes, past)
-        plan = self._plan(n_rows, found.classes, found.masses, surveyed.shift or 0, seed)
+        n_rows, found = surveyed.survey.n_rows, surveyed.survey.class_counts()
+        seed = self._seed(n_rows, found.candidates.classes, past)
+        masses, by_class = surveyed.training_weights(found)
+        plan = self._plan(n_rows, found.candidates, masses, seed, by_class=by_class)
         held = None
         if validation is not None:
             X_val, y_val, sample_weight_val = map(cluster.bring_here, validation)
-            held = self._read_held((X_val, y_val, sample_weight_val), found.classes)
+            held = self._read_held((X_val, y_val, sample_weight_val), found.candidates)
         categories = surveyed.survey.categories()
         bins = surveyed.find_bins(categories)
         learner = self._tree_learner(bins, plan, None if past is None else past.learned)
-        n_bins = int(bins.bin_offsets[-1])
-        shape = FitShape(n_rows, collection.n_features, len(found.classes), n_bins, plan.limits)
+        shape = FitShape(
+            n_rows,
+            collection.n_features,
+            len(plan.classes),
+            int(bins.bin_offsets[-1]),
+            plan.limits,
+            plan.n_threads,
+            held=None if held is None else self._held_shape(held.table),
+            exact_step=self.step == "exact",
+        )
         check_client_memory(shape)
         settings = ShardSettings(
             shape=shape,
             bin_offsets=bins.bin_offsets,
             counted=learner.counts_rows,
             n_jobs=self.n_jobs,
-            digested=self.warm_start,
         )
         shards = surveyed.make_shards(found, categories, bins, settings)
-        rows = DaskRows(shards, len(found.classes))
-        return TreeFit(plan, learner, rows, categories, bins, shards.digest if self.warm_start else None), held
+        rows = DaskRows(shards, len(plan.classes))
+        return TreeFit(plan, learner, rows, categories, bins, shards.digest), held
 
     def _run(self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None) -> None:
         try:
@@ -131,13 +147,13 @@ class DaskBooster(Booster):
         Returns
         -------
         CoMBoClassifier, AdaBoostMMClassifier or ConfusionBoostingClassifier
-            A fitted estimator that knows nothing of Dask. It shares its trees with this one.
+            An estimator of the same parameters that knows nothing of Dask. It shares its trees with this one; before
+            ``fit`` it has none.
         """
-        check_is_fitted(self)
         parameters = self.get_params(deep=False)
-        del parameters["client"]
+        of_cluster = {name: parameters.pop(name) for name in CLUSTER_RULES | {"client": None}}
         local = self._local(**parameters)
-        fitted = {name: value for name, value in vars(self).items() if name not in {*parameters, "client"}}
+        fitted = {name: value for name, value in vars(self).items() if name not in parameters | of_cluster}
         local.__dict__.update(fitted)
         return local
 
@@ -219,11 +235,20 @@ class DaskBooster(Booster):
             The share; computed here and now.
         """
         # One after the other: Dask computes dataframes and arrays together only with a warning.
-        (truth,), (predicted,), (weights,) = map(dask.compute, (y, self.predict(X), sample_weight))
+        truth, predicted, weights = map(self._computed, (y, self.predict(X), sample_weight))
         return float(accuracy_score(truth, predicted, sample_weight=weights))
+
+    def _computed(self, given: Any) -> Any:
+        """A collection as it is in memory: computed by the client that was given, or as Dask does it by default."""
+        if isinstance(self.client, Client) and is_collection(given):
+            with self.client.as_current():
+                return Cluster(self.client, self.timeout).bring_here(given)
+        (computed,) = dask.compute(given)
+        return computed
 
     def _lazily(self, method: str, X: Any) -> Any:
         if is_collection(X):
+            check_is_fitted(self)
             return map_rows(X, self.to_local().set_callbacks(), method)  # callbacks may be unable to travel
         return getattr(super(), method)(X)
 
@@ -240,5 +265,10 @@ class DaskBooster(Booster):
         new.client = self.client  # one connection for both: it cannot be copied
         return new
 
+    def __copy__(self) -> Self:
+        twin = super().__copy__()
+        twin.client = None  # a connection can neither be copied nor pickled
+        return twin
+
     def __getstate__(self) -> Any:
-        return {**super().__getstate__(), "client": None}  # a connection cannot be pickled
+        return super(DaskBooster, copy.copy(self)).__getstate__()

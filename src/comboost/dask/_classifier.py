@@ -1,4 +1,4 @@
-"""The classifiers on a cluster, as users see them: their parameters, which are the local ones and a client."""
+"""The classifiers on a cluster, as users see them: the parameters of the local ones, a client and a timeout."""
 
 import re
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from distributed import Client
 
 from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier, VoteBooster, shared_sections
 from comboost._estimators.confusion import ConfusionBoostingClassifier
-from comboost._estimators.parameters import explained
-from comboost.dask._booster import CLUSTER_HINTS, DaskBooster
+from comboost._estimators.parameters import Rule, explained
+from comboost.dask._booster import CLUSTER_HINTS, CLUSTER_RULES, DaskBooster
 
 #: Parameters and attributes that mean something else on a cluster, for all boosters the same.
-CLUSTER_ENTRIES = ("early_stopping", "n_jobs", "client", "train_confusion_")
+CLUSTER_ENTRIES = ("early_stopping", "n_jobs", "client", "timeout", "train_confusion_")
 
 
 def entries_of(documented: type, section: str, after: str) -> dict[str, str]:
@@ -32,6 +32,7 @@ def entries_on_cluster(local: type, section: str, after: str) -> str:
 class DaskVoteBooster(DaskBooster, VoteBooster):
     """What the paper's boosters on a cluster share."""
 
+    _rules: ClassVar[Mapping[str, Rule]] = {**VoteBooster._rules, **CLUSTER_RULES}
     _hints: ClassVar[Mapping[str, str]] = {**VoteBooster._hints, **CLUSTER_HINTS}
 
     @explained
@@ -59,6 +60,7 @@ class DaskVoteBooster(DaskBooster, VoteBooster):
         random_state: Any = None,
         verbose: int = 0,
         client: Client | None = None,
+        timeout: float | None = None,
     ) -> None:
         super().__init__(
             n_estimators=n_estimators,
@@ -83,6 +85,7 @@ class DaskVoteBooster(DaskBooster, VoteBooster):
             verbose=verbose,
         )
         self.client = client
+        self.timeout = timeout
 
 
 class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
@@ -141,7 +144,8 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         Scores, or log-losses, that differ by no more than this are the same.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
-        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``.
+        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``:
+        every model keeps a digest of its rows, so it may be switched on after any fit, and other rows are refused.
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares.
     n_jobs : int or None, default=None
@@ -153,11 +157,16 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         Rounds from one printed line to the next: round, loss, bound, edge, validation score, time left; 0 prints none.
     client : distributed.Client or None, default=None
         The connection to the cluster; None is the current one of Dask.
+    timeout : float or None, default=None
+        Seconds without a heartbeat after which a worker counts as lost, and others do its work; at least 1. None is 10,
+        or three times the longest silence of a worker that was heard of again. A long step is no silence.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+    n_classes_ : int
+        Their number.
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -182,8 +191,8 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
         ``"perfect_learner"`` (a weak learner made no mistake that costs anything), ``"loss_vanished"`` (the loss is
-        below 1e-200), ``"rounding"`` (weights or class sizes differ so much, by about 10⁷, that exact sums are no
-        longer possible), ``"early_stopping"`` (no round has been better in validation for ``n_iter_no_change``
+        below 1e-200), ``"rounding"`` (weights of a class or class sizes differ so much, by about 10⁷, that exact sums
+        are no longer possible), ``"early_stopping"`` (no round has been better in validation for ``n_iter_no_change``
         rounds) or ``"callback"`` (a callback asked for it).
 
     See Also
@@ -211,6 +220,8 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
     True
     """
 
+    __module__ = "comboost.dask"  # where users find it; pickles keep this name
+
     _local = CoMBoClassifier
 
 
@@ -227,6 +238,8 @@ comboost.AdaBoostMMClassifier : The same on rows in memory, to which ``to_local`
 
 {shared_sections(DaskCoMBoClassifier, "Notes", "Examples").rstrip()}
 """
+
+    __module__ = "comboost.dask"  # where users find it; pickles keep this name
 
     _local = AdaBoostMMClassifier
 
@@ -270,7 +283,10 @@ Examples
 True
 """
 
+    __module__ = "comboost.dask"  # where users find it; pickles keep this name
+
     _local = ConfusionBoostingClassifier
+    _rules: ClassVar[Mapping[str, Rule]] = {**ConfusionBoostingClassifier._rules, **CLUSTER_RULES}
     _hints: ClassVar[Mapping[str, str]] = {**ConfusionBoostingClassifier._hints, **CLUSTER_HINTS}
 
     @explained
@@ -302,6 +318,7 @@ True
         random_state: Any = 0,
         verbose: int = 0,
         client: Client | None = None,
+        timeout: float | None = None,
     ) -> None:
         super().__init__(
             n_estimators=n_estimators,
@@ -330,3 +347,4 @@ True
             verbose=verbose,
         )
         self.client = client
+        self.timeout = timeout

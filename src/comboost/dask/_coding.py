@@ -4,20 +4,42 @@ The classes, categories and bins of all rows are not known before their values h
 several times: to survey them, to count their values, and to code them.
 """
 
-import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._dtypes import LABEL, Codes, Labels, Weights
+from comboost._dtypes import LABEL, Codes, Floats, Labels, Weights
 from comboost._engine.binning import BinMapper
 from comboost._table.categories import Categories
-from comboost._table.reading import read_distinct, read_labels, read_part
+from comboost._table.labels import find_distinct, find_places, read_labels
+from comboost._table.reading import read_part
 from comboost._table.table import RawTable
-from comboost._table.weights import read_weights_of_part, scale_weights
+from comboost._table.weights import WeightScale, read_weights_of_part
 from comboost.dask._parts import Part, partition_in_errors
+
+
+class LabelScale(NamedTuple):
+    """How the weights of rows become integers, before it is known which classes there are.
+
+    Attributes
+    ----------
+    labels : ndarray
+        The distinct labels of all rows, sorted.
+    scale : WeightScale
+        The scale of their weights.
+    """
+
+    labels: NDArray[Any]
+    scale: WeightScale
+
+    def apply(self, sample_weight: Floats, labels: NDArray[Any]) -> Weights:
+        """The integer weights of rows with these labels."""
+        if self.scale.lifts is None:
+            return self.scale.apply(sample_weight, np.empty(0, dtype=np.intp))
+        found, places = find_distinct(labels, "y")
+        return self.scale.apply(sample_weight, find_places(found, self.labels)[places])
 
 
 @dataclass(frozen=True)
@@ -39,14 +61,14 @@ class CheckedPart:
     table: RawTable
 
     @classmethod
-    def read(cls, part: Part, shift: int | None) -> "CheckedPart":
-        """Read a part whose weights are to be multiplied by 2^shift; None if there are none."""
+    def read(cls, part: Part, scale: LabelScale | None) -> "CheckedPart":
+        """Read a part whose weights are to be scaled; None if there are none."""
         table = read_part(part.X)
         labels = read_labels(part.y, table.shape[0], "y")
-        if shift is None:
+        if scale is None:
             return cls(labels, None, table)
         given = read_weights_of_part(part.sample_weight, len(labels), "sample_weight")
-        weights = scale_weights(given, shift)
+        weights = scale.apply(given, labels)
         return cls(labels, weights, table if weights.all() else table.take(np.flatnonzero(weights)))
 
     @property
@@ -86,17 +108,17 @@ class Coding:
 
     Attributes
     ----------
-    shift : int or None
-        Weights are multiplied by 2^shift; None if there are none.
+    scale : LabelScale or None
+        How weights become integers; None if there are none.
     classes : ndarray
-        The classes, sorted.
+        The classes with weight, sorted.
     categories : Categories
         The values of every feature of categories.
     bins : BinMapper
         The bins.
     """
 
-    shift: int | None
+    scale: LabelScale | None
     classes: NDArray[Any]
     categories: Categories
     bins: BinMapper
@@ -104,15 +126,8 @@ class Coding:
     def code(self, part: Part) -> CodedRows:
         """Code the rows of a part that weigh something."""
         with partition_in_errors(part):
-            checked = CheckedPart.read(part, self.shift)
-            found, places = distinct_labels(checked.kept_labels)
-            labels = np.searchsorted(self.classes, found)[places].astype(LABEL)
+            checked = CheckedPart.read(part, self.scale)
+            found, places = find_distinct(checked.kept_labels, "y")
+            labels = find_places(found, self.classes)[places].astype(LABEL)
             codes = self.bins.transform(checked.table.encode(self.categories))
             return CodedRows(codes, labels, checked.kept_weights)
-
-
-def distinct_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
-    """As `read_distinct`, without a warning that there are many classes for so few rows: there are more elsewhere."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return read_distinct(labels, "y")

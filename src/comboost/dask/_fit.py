@@ -1,24 +1,25 @@
 """A fit of trees on rows that are on workers. In: parts. Out: classes, bins, and shards to boost."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from dask.delayed import delayed
+from dask.delayed import Delayed, delayed
 
 from comboost._dtypes import CATEGORIES, COMPLETE, KIND, WITH_MISSING
 from comboost._engine.binning import BinMapper, category_edges, infinity_error
 from comboost._table.categories import Categories
 from comboost._table.reading import find_categorical, read_part
 from comboost._table.table import RawTable
-from comboost._table.weights import no_weight_error, weight_shift
+from comboost._table.weights import Masses, find_scale, no_weight_error
 from comboost.dask._cluster import Cluster
-from comboost.dask._coding import CodedRows, Coding
+from comboost.dask._coding import CodedRows, Coding, LabelScale
 from comboost.dask._parts import Collection, Part
 from comboost.dask._quantiles import EdgeSearch, Tally
 from comboost.dask._shard import ShardSettings
 from comboost.dask._shard_group import ShardGroup, changed_rows_error
-from comboost.dask._survey import ClassMasses, Survey, count_part, exponents_of_part, join_exponents
+from comboost.dask._survey import ClassCounts, LabelWeights, Survey, count_part
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,10 @@ class SurveyedRows:
         The parts to train on.
     header : RawTable
         Their columns, without rows.
-    shift : int or None
-        Weights are multiplied by 2^shift; None if there are none.
+    weights : LabelWeights or None
+        What the weights of every label are like; None if there are none.
+    scale : LabelScale or None
+        How they become integers.
     search : EdgeSearch
         Looks for the edges of all numbers, of which the first digits are known.
     survey : Survey
@@ -44,7 +47,8 @@ class SurveyedRows:
     cluster: Cluster
     collection: Collection
     header: RawTable
-    shift: int | None
+    weights: LabelWeights | None
+    scale: LabelScale | None
     search: EdgeSearch
     survey: Survey
 
@@ -56,10 +60,20 @@ class SurveyedRows:
         header = read_part(collection.header)
         features = find_categorical(header, categorical_features)
         numeric = [f for f in range(collection.n_features) if f not in features]
-        shift = find_shift(cluster, collection) if weighted else None
+        weights = find_weights(cluster, collection) if weighted else None
+        scale = None if weights is None else LabelScale(weights.labels, find_scale(weights.weights.exponents))
         search = EdgeSearch(numeric, collection.n_features, max_bins)
-        survey = cluster.merge(Survey.of_part, collection.parts, Survey.join, features, shift, search.question)
-        return cls(cluster, collection, header, shift, search, survey)
+        survey = cluster.merge(Survey.of_part, collection.parts, Survey.join, features, scale, search.question)
+        if weights is not None and survey.counts is not None:
+            weights.weights.check_none_lost(survey.counts.masses, survey.counts.labels, "sample_weight")
+        return cls(cluster, collection, header, weights, scale, search, survey)
+
+    def training_weights(self, counts: ClassCounts) -> tuple[Masses, bool]:
+        """The masses of the candidates, and whether weights only tell classes apart."""
+        if self.weights is None or self.scale is None:
+            return Masses(counts.sums), False
+        scale = self.scale.scale.of_classes(counts.candidates.places)
+        return Masses(counts.sums, scale), self.weights.weights.by_class
 
     def find_bins(self, categories: Categories) -> BinMapper:
         """Ask for counts of values until they tell all edges."""
@@ -70,32 +84,35 @@ class SurveyedRows:
             raise infinity_error(self.header.source.label(int(search.infinite.argmax())))
         features = list(categories.values)
         while search.question is not None:
-            search.learn(self.cluster.merge(count_part, parts, Tally.merge, features, self.shift, search.question))
+            search.learn(self.cluster.merge(count_part, parts, Tally.merge, features, self.scale, search.question))
         kinds = np.where(search.missing, WITH_MISSING, COMPLETE).astype(KIND)
         kinds[features] = CATEGORIES
         of_categories = {f: category_edges(categories, f) for f in features}
         return BinMapper([of_categories.get(f, edges) for f, edges in enumerate(search.edges)], kinds)
 
     def make_shards(
-        self, classes: ClassMasses, categories: Categories, bins: BinMapper, settings: ShardSettings
+        self, counts: ClassCounts, categories: Categories, bins: BinMapper, settings: ShardSettings
     ) -> ShardGroup:
         """Code the rows, and put them into shards."""
-        coding = delayed(Coding(self.shift, classes.classes, categories, bins), traverse=False)
-        code, locations = delayed(code_part, pure=False), self.survey.locations
-        coded = {part.number: code(self.collection.parts[part.number], coding) for part in locations}
-        shards = ShardGroup(self.cluster, coded, locations, settings)
-        if not np.array_equal(shards.masses, classes.masses):
+        coding = Coding(self.scale, counts.candidates.classes, categories, bins)
+
+        def code(numbers: Iterable[int]) -> dict[int, Delayed]:
+            coding_key, code = delayed(coding, traverse=False), delayed(code_part, pure=False)
+            return {number: code(self.collection.parts[number], coding_key) for number in numbers}
+
+        shards = ShardGroup(self.cluster, code, self.survey.locations, settings)
+        if not np.array_equal(shards.masses, counts.sums):
             shards.close()
             raise changed_rows_error("the classes were counted again")
         return shards
 
 
-def find_shift(cluster: Cluster, collection: Collection) -> int:
-    """By which power of two weights are multiplied."""
-    exponents = cluster.merge(exponents_of_part, collection.parts, join_exponents)
-    if not exponents:
+def find_weights(cluster: Cluster, collection: Collection) -> LabelWeights | None:
+    """What the weights of every label are like; None if there are no rows."""
+    found: LabelWeights | None = cluster.merge(LabelWeights.of_part, collection.parts, LabelWeights.join)
+    if found is not None and not found.weights.most.any():
         raise no_weight_error("sample_weight")
-    return weight_shift(exponents)
+    return found
 
 
 def code_part(part: Part, coding: Coding) -> CodedRows:

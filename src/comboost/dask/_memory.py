@@ -1,60 +1,57 @@
 """Memory of a fit on a cluster, before any of it is taken. In: the shape of the fit. Out: bytes, or an error."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-from comboost._engine.memory import TreeLimits, available_memory, footprint, in_gib
+from distributed import get_worker
 
-VOTES, SUMS, NODES = "votes of the leaves", "sums of the leaves", "nodes of the trees"
+from comboost._engine.footprint import ROUND_SQUARES, FitShape, Uses, largest
+from comboost._engine.memory import check_room, in_gib
+
 # The client keeps votes for lost shards, too, as e^v and e^-v in float64 beside the float32 of the model.
-STEP_COPIES = 3
+STEP_COPIES = 5
 
 
-@dataclass(frozen=True)
-class FitShape:
-    """The shape of a fit.
+def worker_uses(shape: FitShape, n_rows: int) -> Uses:
+    """What a worker with that many of the rows takes. Its trees have the leaves of all rows."""
+    rows = replace(shape, n_rows=n_rows).rows()
+    held = rows | shape.squares(ROUND_SQUARES)
+    return largest(
+        rows | {"codes": 2 * rows["codes"]},  # as they came, and joined
+        held | {"histograms": shape.histograms()},
+        held | shape.casting(),
+        held | shape.kept_trees(2),  # as they came, and unpacked
+    )
 
-    Attributes
-    ----------
-    n_rows : int
-        Rows of all workers.
-    n_features, n_classes, n_bins : int
-        Features, classes, and bins of all features.
-    limits : TreeLimits
-        How large trees may become.
-    """
 
-    n_rows: int
-    n_features: int
-    n_classes: int
-    n_bins: int
-    limits: TreeLimits
-
-    def worker_bytes(self, n_rows: int) -> int:
-        """Bytes that a worker with that many rows takes. Its trees have the leaves of all rows."""
-        of_all, own = self._footprint(self.n_rows), self._footprint(n_rows)
-        return sum((own | {use: of_all[use] for use in (SUMS, VOTES, NODES)}).values())
-
-    def client_bytes(self) -> int:
-        """Bytes that the client takes, which has no rows."""
-        of_all = self._footprint(self.n_rows)
-        return (
-            of_all["histograms"]
-            + of_all["matrices of classes"]
-            + of_all[SUMS]
-            + of_all[NODES]
-            + STEP_COPIES * of_all[VOTES]
-        )
-
-    def _footprint(self, n_rows: int) -> dict[str, int]:
-        return footprint(n_rows, self.n_features, self.n_classes, self.n_bins, self.limits)
+def client_uses(shape: FitShape) -> Uses:
+    """What this process takes, which has no rows but those to validate on."""
+    held = {} if shape.held is None else shape.held.kept(shape.n_classes)
+    kept = held | shape.squares(ROUND_SQUARES) | shape.kept_trees(STEP_COPIES)
+    return largest(kept | shape.growing(), kept | shape.casting(), kept | shape.looking())
 
 
 def check_client_memory(shape: FitShape) -> None:
-    """Raise if trees would need more memory than there is in this process."""
-    needed, available = shape.client_bytes(), available_memory()
-    if available is not None and needed > available:
+    """Raise if trees, or rows to validate on, would need more memory than there is in this process."""
+    check_room(
+        f"In this process, a fit of {shape.n_rows} rows and {shape.n_classes} classes",
+        client_uses(shape),
+        "Give fewer features, classes, bins (max_bins) or rows to validate on, smaller trees (max_depth, "
+        "max_leaf_nodes), fewer of them (n_estimators), or a machine with more memory.",
+    )
+
+
+def check_worker_memory(task: str, needed: Mapping[str, int], advice: str) -> None:
+    """Raise if a task would take more memory than the worker may that does it; elsewhere, nothing is known."""
+    try:
+        worker: Any = get_worker()
+    except ValueError:  # a thread of this process computes
+        return
+    limit = worker.memory_manager.memory_limit
+    if limit and sum(needed.values()) > limit:
+        most = max(needed, key=lambda use: needed[use])
         raise MemoryError(
-            f"The trees of a fit of {shape.n_rows} rows and {shape.n_classes} classes need about {in_gib(needed)} GiB "
-            f"in this process, and {in_gib(available)} are free. Give fewer features, classes or bins (max_bins), "
-            "smaller trees (max_depth, max_leaf_nodes), fewer of them (n_estimators), or a machine with more memory."
+            f"{task} on the worker at {worker.address} need about {in_gib(sum(needed.values()))} GiB, "
+            f"{in_gib(needed[most])} of them for {most}, and its memory limit is {in_gib(limit)}; {advice}."
         )

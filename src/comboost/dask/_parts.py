@@ -5,6 +5,7 @@ or the divisions of a dataframe are never looked at. Nothing is computed here; w
 where the part is made, on its worker.
 """
 
+import numbers
 import sys
 import warnings
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ import dask.array as da
 import numpy as np
 from dask.delayed import Delayed
 from sklearn.exceptions import DataConversionWarning
+
+from comboost._table.floats import numbers_in_errors
 
 OPAQUE = np.empty(0, dtype=object)  # the metadata of arrays whose blocks are no arrays
 
@@ -70,12 +73,14 @@ def read_collections(X: Any, y: Any, sample_weight: Any) -> Collection:
         The rows; chunks of arrays may be NumPy's or SciPy's sparse ones.
     y : Dask array, Series or DataFrame of one column
         A label for every row.
-    sample_weight : Dask array, Series or None
+    sample_weight : Dask array, Series, number or None
         A weight for every row.
     """
-    given = cut_alike(X, y, sample_weight)
+    with numbers_in_errors(sample_weight, "sample_weight"):
+        weight = float(sample_weight) if isinstance(sample_weight, numbers.Real) else None
+    given = cut_alike(X, y, sample_weight if weight is None else None)
     header = header_of(given["X"])
-    return Collection(parts_of(given, header), header, header.shape[1])
+    return Collection(parts_of(given, header, weight), header, header.shape[1])
 
 
 def cut_alike(X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
@@ -89,11 +94,17 @@ def cut_alike(X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
     return given
 
 
-def parts_of(given: dict[str, Any], header: Any) -> list[Delayed]:
-    """A delayed `Part` for every partition."""
+def parts_of(given: dict[str, Any], header: Any, weight: float | None) -> list[Delayed]:
+    """A delayed `Part` for every partition; a weight is that of every row."""
     names = None if isinstance(given["X"], da.Array) else tuple(header.columns)
     parts = da.map_blocks(
-        make_part, *bundles_of(given), names=names, n_features=header.shape[1], dtype=object, meta=OPAQUE
+        make_part,
+        *bundles_of(given),
+        names=names,
+        n_features=header.shape[1],
+        weight=weight,
+        dtype=object,
+        meta=OPAQUE,
     )
     # As Dask itself does: the tasks of arrays are fused, those of dataframes never, whose shuffles may not survive it.
     only_arrays = all(isinstance(rows, da.Array) for rows in given.values())
@@ -256,10 +267,16 @@ def make_array_bundle(rows: Any, role: str) -> dict[str, Any]:
 
 
 def make_part(
-    *bundles: dict[str, Any], names: tuple[Any, ...] | None, n_features: int, block_id: tuple[int, ...]
+    *bundles: dict[str, Any],
+    names: tuple[Any, ...] | None,
+    n_features: int,
+    block_id: tuple[int, ...],
+    weight: float | None = None,
 ) -> Part:
     """Put the rows of a partition together and check what metadata only promised."""
     given: dict[str, Any] = {name: rows for bundle in bundles for name, rows in bundle.items()}
+    if weight is not None:
+        given["sample_weight"] = np.full(given["X"].shape[0], weight)
     part = Part(block_id[0], given["X"], given["y"], given.get("sample_weight"))
     check_columns(part, names, n_features)
     n_rows = part.X.shape[0]

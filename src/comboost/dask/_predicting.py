@@ -8,6 +8,7 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from comboost.dask._memory import check_worker_memory
 from comboost.dask._parts import as_table, bundles_of, header_of
 
 
@@ -63,5 +64,11 @@ def apply_to_rows(bundle: dict[str, Any], model: Any, method: str, empty: NDArra
     rows = bundle["X"]
     if rows.shape[0] == 0:
         return empty
+    if empty.ndim == 2:
+        check_worker_memory(
+            f"The votes of {rows.shape[0]} rows for {empty.shape[1]} classes",
+            {"votes": rows.shape[0] * empty.shape[1] * empty.itemsize},
+            "give X smaller partitions, or use workers with more memory",
+        )
     result: NDArray[Any] = getattr(model, method)(rows)
     return result

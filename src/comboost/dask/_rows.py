@@ -18,6 +18,7 @@ from comboost.dask._steps import (
     MeasureStep,
     SplitStep,
     SumLeavesStep,
+    TallyStep,
 )
 
 
@@ -57,6 +58,10 @@ class DaskRows:
     def measure(self, ballot: Ballot) -> Sums:
         """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
         return self._shards.ask(MeasureStep(ballot))
+
+    def tally(self, ballot: Ballot) -> Sums:
+        """Weights by (truth, vote), (K, K)."""
+        return self._shards.ask(TallyStep(ballot))
 
     def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
         """Apply splits and count the left child of each, if that is asked for."""

@@ -5,7 +5,8 @@ children, and the answers come back added up, so each wire carries the same few 
 every split, however many workers there are.
 
 A lost shard is made anew from its rows and from the steps taken. Steps are numbered, and a step that is asked for
-again, because another shard was lost meanwhile, is answered but not taken again.
+again, because another shard was lost meanwhile, is answered but not taken again. Trees are numbered, too: who asks in
+the name of an older one, such as a worker that was stopped and goes on, is refused.
 """
 
 from collections.abc import Callable
@@ -19,13 +20,18 @@ from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import RowDigest, digest_rows
 from comboost._dtypes import SUM, Sums
-from comboost._engine.memory import in_gib
+from comboost._engine.footprint import FitShape
 from comboost._engine.rows import BinnedRows
-from comboost._table.reading import class_masses
+from comboost._table.weights import class_sums
 from comboost.dask._cluster import LOOK_AFTER
 from comboost.dask._coding import CodedRows
-from comboost.dask._memory import FitShape
+from comboost.dask._memory import check_worker_memory, worker_uses
 from comboost.dask._steps import Answer, ShardState, add, unpack
+
+ADVICE = (
+    "use more workers, or workers with more memory, or fewer features, classes or bins (max_bins), or smaller trees "
+    "(max_depth, max_leaf_nodes)"
+)
 
 
 @dataclass(frozen=True)
@@ -42,15 +48,12 @@ class ShardSettings:
         Whether histograms count rows, too.
     n_jobs : int or None
         Threads of every kernel, as in joblib; None is as many as the worker has.
-    digested : bool
-        Whether a digest of the rows is asked for.
     """
 
     shape: FitShape
     bin_offsets: NDArray[np.int64]
     counted: bool
     n_jobs: int | None
-    digested: bool
 
 
 class ShardFacts(NamedTuple):
@@ -82,13 +85,14 @@ class Shard:
 
     def __init__(self, coded: list[CodedRows], settings: ShardSettings) -> None:
         worker, n_classes = get_worker(), settings.shape.n_classes
-        check_worker_memory(worker, sum(len(rows.labels) for rows in coded), settings.shape)
+        n_rows = sum(len(rows.labels) for rows in coded)
+        check_worker_memory(f"The {n_rows} rows", worker_uses(settings.shape, n_rows), ADVICE)
         rows = CodedRows.join(coded)
         self._facts = ShardFacts(
             worker.address,
-            class_masses(rows.labels, rows.weights, n_classes),
+            class_sums(rows.labels, rows.weights, n_classes),
             rows.codes.sum(axis=1, dtype=SUM),
-            digest_rows(rows.codes, rows.labels, rows.weights) if settings.digested else RowDigest(0, 0),
+            digest_rows(rows.codes, rows.labels, rows.weights),
         )
         binned = BinnedRows(
             rows.labels,
@@ -101,6 +105,8 @@ class Shard:
         )
         self._state = ShardState(binned, best_first=settings.shape.limits.max_leaf_nodes is not None)
         self._children: list[ChildShard] = []
+        self._tree_number = 0
+        self._given_up = 0  # the last tree of shards that the client has given up
         self._last_number = 0
         self._last_answer: Answer = None
 
@@ -108,9 +114,14 @@ class Shard:
         """What there is to say of this shard; also a sign that it lives."""
         return self._facts
 
-    def set_children(self, children: list[ChildShard]) -> None:
-        """Pass steps on to these shards."""
-        self._children = children
+    def set_children(self, tree_number: int, children: list[ChildShard]) -> None:
+        """Pass the steps of a new tree of shards on to these."""
+        if tree_number > self._tree_number:
+            self._tree_number, self._children = tree_number, children
+
+    async def give_up(self, tree_number: int) -> None:
+        """Wait no longer for shards of this tree. Dask runs coroutines at once, even while a step is being taken."""
+        self._given_up = max(self._given_up, tree_number)
 
     def replay(self, steps: list[bytes], number: int) -> None:
         """Take steps that others have taken already, up to a number."""
@@ -118,10 +129,11 @@ class Shard:
             self._last_answer = unpack(packed).take(self._state)
         self._last_number = number
 
-    def ask(self, number: int, packed: bytes) -> Answer:
+    def ask(self, tree_number: int, number: int, packed: bytes) -> Answer:
         """Take a step, here and in the shards below, and add up the answers."""
+        self._check_wanted(tree_number)
         # Those on other workers come first: they start at once, while one on this worker is done when called.
-        asked = [child.actor.ask(number, packed) for child in self._children]
+        asked = [child.actor.ask(tree_number, number, packed) for child in self._children]
         step = unpack(packed)
         if not step.changes:
             answer = step.take(self._state)
@@ -135,25 +147,29 @@ class Shard:
                 self._last_number = number
             answer = self._last_answer
         for child, future in zip(self._children, asked, strict=True):
-            answer = add(answer, answer_of_child(child, future))
+            answer = add(answer, self._answer_of_child(tree_number, child, future))
         return answer
 
+    def _check_wanted(self, tree_number: int) -> None:
+        if tree_number < self._tree_number or tree_number <= self._given_up:
+            raise RuntimeError(f"The answers of tree {tree_number} of the shards are no longer waited for.")
 
-def answer_of_child(child: ChildShard, future: Any) -> Any:
-    """What a call of a shard below gave; an error if its worker is gone, even if nobody hung up."""
-    sign_of_life: Any = None
+    def _answer_of_child(self, tree_number: int, child: ChildShard, future: Any) -> Any:
+        """What a call of a shard below gave; an error if its worker is gone, even if nobody hung up, or given up."""
+        sign_of_life: Any = None
 
-    def check() -> None:
-        nonlocal sign_of_life
-        if child.worker not in get_client().nthreads():
-            raise OSError(f"The worker at {child.worker} is gone.")
-        # Another worker may be at this address by now. It would say that it knows no such shard.
-        if sign_of_life is not None and sign_of_life.done():
-            sign_of_life.result()
-            sign_of_life = None
-        sign_of_life = sign_of_life or child.actor.facts()
+        def check() -> None:
+            nonlocal sign_of_life
+            self._check_wanted(tree_number)
+            if child.worker not in get_client().nthreads():
+                raise OSError(f"The worker at {child.worker} is gone.")
+            # Another worker may be at this address by now. It would say that it knows no such shard.
+            if sign_of_life is not None and sign_of_life.done():
+                sign_of_life.result()
+                sign_of_life = None
+            sign_of_life = sign_of_life or child.actor.facts()
 
-    return wait_for_answer(future, check)
+        return wait_for_answer(future, check)
 
 
 def wait_for_answer(future: Any, check: Callable[[], None]) -> Any:
@@ -172,16 +188,5 @@ def threads_of(worker: Any, n_jobs: int | None) -> int:
     if n_jobs is None:
         n_threads: int = worker.state.nthreads
         return n_threads
-    return n_jobs if n_jobs > 0 else max(1, int(joblib.cpu_count()) + 1 + n_jobs)
-
-
-def check_worker_memory(worker: Any, n_rows: int, shape: FitShape) -> None:
-    """Raise if the rows of a worker would need more memory than it may take."""
-    limit = worker.memory_manager.memory_limit
-    needed = shape.worker_bytes(n_rows)
-    if limit and needed > limit:
-        raise MemoryError(
-            f"The {n_rows} rows of the worker at {worker.address} need about {in_gib(needed)} GiB, and its memory "
-            f"limit is {in_gib(limit)}; use more workers, or workers with more memory, or fewer features, classes or "
-            "bins (max_bins), or smaller trees (max_depth, max_leaf_nodes)."
-        )
+    n_processors = int(joblib.cpu_count())
+    return min(n_jobs, n_processors) if n_jobs > 0 else max(1, n_processors + 1 + n_jobs)

@@ -1,9 +1,10 @@
 """The shards of a fit, on their workers. In: steps. Out: answers for all rows, whichever workers are lost meanwhile."""
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from distributed import CancelledError, Future
 
 from comboost._boosting.warm_start import RowDigest
 from comboost._dtypes import Sums
-from comboost.dask._cluster import Cluster, ClusterError
+from comboost.dask._cluster import Cluster, ClusterError, Placement, SilentWorkerError
 from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, wait_for_answer
 from comboost.dask._steps import Answer, AnswerT, RoundStep, Step, align_sums, pack
 from comboost.dask._survey import PartLocation
@@ -20,6 +21,8 @@ from comboost.dask._survey import PartLocation
 FAN_OUT = 4  # children of a shard: more would queue at its wire, fewer make the tree deep
 SLACK = 1.1  # a worker keeps parts that it has read up to this much more than its share
 TRIES = 5  # of one step
+FAREWELL = 1.0  # seconds that shards have to hear that a fit is over in the midst of a step
+DASK_LOST = "Worker holding Actor was lost"  # what Dask says of a shard whose worker died
 
 
 class LostShardError(ConnectionError):
@@ -57,8 +60,8 @@ class ShardGroup:
     ----------
     cluster : Cluster
         The cluster.
-    coded : dict of int to Delayed
-        The coded rows of every part that has any, by its number.
+    code : callable
+        Makes tasks, new ones with every call, that code the parts of these numbers; returns them by these numbers.
     locations : list of PartLocation
         Where these parts were read.
     settings : ShardSettings
@@ -66,17 +69,23 @@ class ShardGroup:
     """
 
     def __init__(
-        self, cluster: Cluster, coded: Mapping[int, Delayed], locations: Sequence[PartLocation], settings: ShardSettings
+        self,
+        cluster: Cluster,
+        code: Callable[[Iterable[int]], Mapping[int, Delayed]],
+        locations: Sequence[PartLocation],
+        settings: ShardSettings,
     ) -> None:
         self._cluster = cluster
-        self._coded = coded
+        self._code = code
         self._locations = locations
         self._settings = settings
         self._handles: list[ShardHandle] = []
         self._new_shards: list[Future] = []  # those that are being created
         self._is_complete = False
         self._first_sums: Sums | None = None  # of classes and codes
+        self._tree_number = 0  # of the shards, in which they pass on steps
         self._step_number = 0
+        self._is_asking = False
         self._n_losses = 0  # since the step was asked for
         self._rounds: list[RoundStep] = []
         self._tree_steps: list[Step[Answer]] = []  # of the tree that is being grown
@@ -107,19 +116,25 @@ class ShardGroup:
         packed = pack(step)
         while True:
             self._complete()
-            check = partial(check_alive, [handle.future for handle in self._handles])
             try:
-                check()
-                begun = self._handles[0].actor.ask(self._step_number, packed)
-                answer: AnswerT = align_sums(wait_for_answer(begun, check))
+                check_alive([handle.future for handle in self._handles])
+                self._is_asking = True
+                begun = self._handles[0].actor.ask(self._tree_number, self._step_number, packed)
+                answer: AnswerT = align_sums(wait_for_answer(begun, lambda: self._check(self._handles)))
             except CONNECTION_ERRORS as error:
                 self._note_loss(error)
             else:
+                self._is_asking = False
                 self._remember(step)
                 return answer
 
     def close(self) -> None:
         """Let go of the shards, so that their workers have their memory back."""
+        if self._is_asking:
+            until = time.monotonic() + FAREWELL
+            for begun in self._give_up():
+                with suppress(TimeoutError, *CONNECTION_ERRORS):
+                    begun.result(timeout=max(0.0, until - time.monotonic()))
         futures = [*self._new_shards, *(handle.future for handle in self._handles)]
         self._handles, self._new_shards = [], []
         self._cluster.cancel(futures)
@@ -147,46 +162,96 @@ class ShardGroup:
         while not self._is_complete:
             try:
                 self._replace_lost()
-            except LostShardError as error:
+            except (LostShardError, SilentWorkerError) as error:
                 self._note_loss(error)
 
     def _replace_lost(self) -> None:
         """Make lost shards anew, with their rows and all steps so far, and put all into a tree."""
-        alive = [handle for handle in self._handles if is_alive(handle)]
+        self._give_up()
+        alive = [handle for handle in self._handles if self._is_alive(handle)]
         self._cluster.cancel([*self._new_shards, *(handle.future for handle in self._handles if handle not in alive)])
         self._handles, self._new_shards = alive, []
-        workers = self._cluster.wait_for_workers()
+        placement = self._cluster.placement()
+        workers = placement.workers
         held = {part for handle in alive for part in handle.parts}
         loads = {worker: sum(handle.n_rows for handle in alive if handle.worker == worker) for worker in workers}
         missing = [part for part in self._locations if part not in held]
-        self._handles += self._create(assign_parts(missing, workers, loads))
+        self._handles += self._create(assign_parts(missing, workers, loads), placement)
         self._check_same_rows()
         self._link()
         self._is_complete = True
 
-    def _create(self, parts_of: Mapping[str, list[PartLocation]]) -> list[ShardHandle]:
+    def _give_up(self) -> list[Any]:
+        """Tell the shards not to wait for each other any longer; the calls, which those that are lost never answer."""
+        begun = []
+        for handle in self._handles:
+            with suppress(*CONNECTION_ERRORS):
+                begun.append(handle.actor.give_up(self._tree_number))
+        return begun
+
+    def _check(self, handles: Sequence[ShardHandle]) -> None:
+        """Raise if one of these shards is lost."""
+        check_alive([handle.future for handle in handles])
+        self._cluster.check_heard(handle.worker for handle in handles)
+
+    def _is_alive(self, handle: ShardHandle) -> bool:
+        """Whether a shard answers."""
+        try:
+            self._check([handle])
+            wait_for_answer(handle.actor.facts(), lambda: self._check([handle]))
+        except CONNECTION_ERRORS:
+            return False
+        return True
+
+    def _create(self, parts_of: Mapping[str, list[PartLocation]], placement: Placement) -> list[ShardHandle]:
         """Make shards of parts, each on a worker if that lives, and on another one otherwise."""
         client = self._cluster.client
-        coded = {}
-        for worker, parts in parts_of.items():
-            delayed = [self._coded[part.number] for part in parts]
-            coded[worker] = client.compute(delayed, workers=[worker], allow_other_workers=True)
-        self._cluster.finish([future for futures in coded.values() for future in futures])
-        self._new_shards = [
-            client.submit(
-                Shard, futures, self._settings, actor=True, pure=False, workers=[worker], allow_other_workers=True
-            )
-            for worker, futures in coded.items()
-        ]
-        self._cluster.wait(self._new_shards)
-        actors = [actor_of(future) for future in self._new_shards]
-        facts = answers_to((actor.facts() for actor in actors), self._new_shards)
-        del coded  # the shards have the rows now
+        tasks = self._code(part.number for parts in parts_of.values() for part in parts)
+        coded = {
+            worker: client.compute([tasks[part.number] for part in parts], **placement.options(worker))
+            for worker, parts in parts_of.items()
+        }
+        all_coded = [future for futures in coded.values() for future in futures]
+        try:
+            self._cluster.finish(all_coded, placement)
+            self._new_shards = [
+                client.submit(Shard, futures, self._settings, actor=True, pure=False, **placement.options(worker))
+                for worker, futures in coded.items()
+            ]
+            self._cluster.wait(self._new_shards, placement)
+        finally:
+            for future in all_coded:
+                future.release()  # at once, whoever still refers to them: the shards have the rows now, or will not
+        actors = [self._actor_of(future, placement) for future in self._new_shards]
+        facts = self._answers_to((actor.facts() for actor in actors), self._new_shards, placement.workers)
         steps = [pack(step) for step in (*without_roots(self._rounds), *self._tree_steps)]
-        answers_to((actor.replay(steps, self._step_number - 1) for actor in actors), self._new_shards)
+        replayed = (actor.replay(steps, self._step_number - 1) for actor in actors)
+        self._answers_to(replayed, self._new_shards, placement.workers)
         handles = [ShardHandle(*each) for each in zip(parts_of.values(), self._new_shards, actors, facts, strict=True)]
         self._new_shards = []
         return handles
+
+    def _actor_of(self, future: Future, placement: Placement) -> Any:
+        """How to call a shard that was created."""
+        try:
+            return self._cluster.fetch(future, placement)
+        except (CancelledError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and DASK_LOST not in str(error):
+                raise
+            raise LostShardError("a shard was lost while it was made") from error
+
+    def _answers_to(self, calls: Iterable[Any], needed: Sequence[Future], workers: Collection[str]) -> list[Any]:
+        """Begin all calls of actors, then wait for their answers; an error if a shard or worker is lost meanwhile."""
+
+        def check() -> None:
+            check_alive(needed)
+            self._cluster.check_heard(workers)
+
+        try:
+            check()
+            return [wait_for_answer(begun, check) for begun in list(calls)]
+        except CONNECTION_ERRORS as error:
+            raise LostShardError(str(error)) from error
 
     def _check_same_rows(self) -> None:
         """Raise if rows that were read again are other ones."""
@@ -200,42 +265,13 @@ class ShardGroup:
         """Tell every shard which ones are below it."""
         children = children_of(self._handles)
         self._handles = list(children)
-        answers_to(
-            (
-                handle.actor.set_children([ChildShard(child.worker, child.actor) for child in below])
-                for handle, below in children.items()
-            ),
-            [handle.future for handle in self._handles],
+        self._tree_number += 1
+        calls = (
+            handle.actor.set_children(self._tree_number, [ChildShard(child.worker, child.actor) for child in below])
+            for handle, below in children.items()
         )
-
-
-def actor_of(future: Future) -> Any:
-    """How to call a shard that was created."""
-    try:
-        return future.result()
-    except CancelledError as error:
-        raise LostShardError("a shard was lost while it was made") from error
-
-
-def is_alive(handle: ShardHandle) -> bool:
-    """Whether a shard answers."""
-    check = partial(check_alive, [handle.future])
-    try:
-        check()
-        wait_for_answer(handle.actor.facts(), check)
-    except CONNECTION_ERRORS:
-        return False
-    return True
-
-
-def answers_to(calls: Iterable[Any], needed: Sequence[Future]) -> list[Any]:
-    """Begin all calls of actors, then wait for their answers; an error if a shard is lost that is needed for them."""
-    check = partial(check_alive, needed)
-    try:
-        check()
-        return [wait_for_answer(begun, check) for begun in list(calls)]
-    except CONNECTION_ERRORS as error:
-        raise LostShardError(str(error)) from error
+        needed, workers = zip(*((handle.future, handle.worker) for handle in self._handles), strict=True)
+        self._answers_to(calls, needed, workers)
 
 
 def check_alive(shards: Sequence[Future]) -> None:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from comboost._dtypes import Floats, Sums
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.formulas import BalancedObjective
-from comboost._engine.memory import HISTOGRAM_BUDGET
-from comboost._engine.rows import Ballot, BinnedRows, LeafVote, Vote
+from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, BinnedRows, LeafVote, Vote
 
 
 class AdvanceAnswer(NamedTuple):
@@ -196,6 +195,18 @@ class MeasureStep:
     def take(self, shard: ShardState) -> Sums:
         """Take the step in one shard."""
         return shard.rows.measure(self.ballot)
+
+
+@dataclass(frozen=True)
+class TallyStep:
+    """Count what a vote takes for what: the weights by (truth, vote)."""
+
+    changes: ClassVar[bool] = False
+    ballot: Ballot
+
+    def take(self, shard: ShardState) -> Sums:
+        """Take the step in one shard."""
+        return shard.rows.tally(self.ballot)
 
 
 @dataclass(frozen=True)

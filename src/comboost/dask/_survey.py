@@ -12,10 +12,12 @@ from distributed import get_worker
 from numpy.typing import NDArray
 
 from comboost._dtypes import SUM, Sums
+from comboost._table.candidates import Candidates
 from comboost._table.categories import Categories, Column, sorted_values
-from comboost._table.reading import check_masses, check_n_rows, read_classes
-from comboost._table.weights import count_exponents, read_weights_of_part
-from comboost.dask._coding import CheckedPart, distinct_labels
+from comboost._table.labels import find_distinct, join_labels, kind_of_labels, read_classes, read_labels
+from comboost._table.reading import check_n_rows
+from comboost._table.weights import ClassWeights, read_weights_of_part
+from comboost.dask._coding import CheckedPart, LabelScale
 from comboost.dask._parts import Part, partition_in_errors
 from comboost.dask._quantiles import Question, Tally, count_keys
 
@@ -37,7 +39,7 @@ class LabelCounts(NamedTuple):
     @classmethod
     def of_part(cls, checked: CheckedPart) -> "LabelCounts":
         """Count the labels of a part."""
-        labels, places = distinct_labels(checked.labels)
+        labels, places = find_distinct(checked.labels, "y")
         masses = np.zeros(len(labels), dtype=SUM)
         np.add.at(masses, places, 1 if checked.weights is None else checked.weights)
         return cls(labels, masses)
@@ -45,8 +47,7 @@ class LabelCounts(NamedTuple):
     @classmethod
     def join(cls, counts: "Sequence[LabelCounts]") -> "LabelCounts":
         """Count the labels of several."""
-        given = np.concatenate([labels for labels, _ in counts])
-        labels, places = distinct_labels(given)
+        labels, places = find_distinct(join_labels([labels for labels, _ in counts], "y"), "y")
         masses = np.zeros(len(labels), dtype=SUM)
         np.add.at(masses, places, np.concatenate([masses for _, masses in counts]))
         return cls(labels, masses)
@@ -77,12 +78,12 @@ class Survey:
     locations: list[PartLocation] = field(default_factory=list)
 
     @classmethod
-    def of_part(cls, part: Part, features: list[int], shift: int | None, question: Question) -> "Survey":
+    def of_part(cls, part: Part, features: list[int], scale: LabelScale | None, question: Question) -> "Survey":
         """Survey a part: the categories of these features, and what the question asks of the others."""
         if len(part.y) == 0:
             return cls()
         with partition_in_errors(part):
-            checked = CheckedPart.read(part, shift)
+            checked = CheckedPart.read(part, scale)
             counts = LabelCounts.of_part(checked)
             if checked.table.shape[0] == 0:
                 return cls(len(checked.labels), counts)
@@ -94,8 +95,8 @@ class Survey:
     @classmethod
     def join(cls, surveys: "list[Survey]") -> "Survey":
         """Survey several."""
-        check_same_kind([s for s in surveys if s.counts is not None])
         counts = [s.counts for s in surveys if s.counts is not None]
+        check_same_kind([labels for labels, _ in counts])
         tallies = [s.tally for s in surveys if s.tally is not None]
         return cls(
             sum(s.n_rows for s in surveys),
@@ -105,7 +106,7 @@ class Survey:
             [location for s in surveys for location in s.locations],
         )
 
-    def class_masses(self) -> "ClassMasses":
+    def class_counts(self) -> "ClassCounts":
         """The classes and their weights, checked."""
         check_n_rows(self.n_rows)
         if self.counts is None:
@@ -113,31 +114,29 @@ class Survey:
                 "Found array with 0 sample(s): no partition of X has a row; give at least one row a class."
             )
         classes, places = read_classes(self.counts.labels)
-        masses = np.zeros(len(classes), dtype=SUM)
-        masses[places] = self.counts.masses
-        check_masses(masses, classes)
+        sums = np.zeros(len(classes), dtype=SUM)
+        sums[places] = self.counts.masses
         # Pickling makes a dtype of its own of every one that travels, and models would differ in that.
-        return ClassMasses(classes.astype(classes.dtype.str), masses)
+        candidates = Candidates.of(classes.astype(classes.dtype.str), sums)
+        return ClassCounts(candidates, candidates.chosen(sums))
 
     def categories(self) -> Categories:
         """The categories, sorted."""
         return Categories({f: sorted_values(column) for f, column in self.columns.items()})
 
 
-class ClassMasses(NamedTuple):
-    """The classes, sorted, and the summed weight of each."""
+class ClassCounts(NamedTuple):
+    """The classes, and the summed weight of each that has any."""
 
-    classes: NDArray[Any]
-    masses: Sums
+    candidates: Candidates
+    sums: Sums
 
 
-def check_same_kind(surveys: Sequence[Survey]) -> None:
+def check_same_kind(found: Sequence[NDArray[Any]]) -> None:
     """Raise if labels are text here and numbers there."""
     example_of = {}
-    for survey in surveys:
-        assert survey.counts is not None
-        kind = survey.counts.labels.dtype.kind
-        example_of["numbers" if kind in "iuf" else "booleans" if kind == "b" else "text"] = survey.counts.labels[0]
+    for labels in found:
+        example_of["booleans" if labels.dtype.kind == "b" else kind_of_labels(labels)] = labels[0]
     if len(example_of) > 1:
         seen = ", ".join(f"{kind} ({example!r})" for kind, example in sorted(example_of.items()))
         raise ValueError(
@@ -160,25 +159,40 @@ def join_columns(columns: Sequence[Mapping[int, Column]]) -> dict[int, Column]:
     return joined
 
 
-def exponents_of_part(part: Part) -> dict[int, int]:
-    """How many of a part's weights have which binary exponent."""
-    n_rows = len(part.sample_weight)
-    if n_rows == 0:
-        return {}
-    with partition_in_errors(part):
-        return count_exponents(read_weights_of_part(part.sample_weight, n_rows, "sample_weight"))
+class LabelWeights(NamedTuple):
+    """Distinct labels, and what the weights of their rows are like."""
+
+    labels: NDArray[Any]
+    weights: ClassWeights
+
+    @classmethod
+    def of_part(cls, part: Part) -> "LabelWeights | None":
+        """Look at the weights of a part; None if it has no rows."""
+        n_rows = len(part.sample_weight)
+        if n_rows == 0:
+            return None
+        with partition_in_errors(part):
+            given = read_weights_of_part(part.sample_weight, n_rows, "sample_weight")
+            labels, places = find_distinct(read_labels(part.y, n_rows, "y"), "y")
+            return cls(labels, ClassWeights.of(given, places, len(labels)))
+
+    @classmethod
+    def join(cls, found: "list[LabelWeights | None]") -> "LabelWeights | None":
+        """Those of several parts."""
+        parts = [part for part in found if part is not None]
+        if not parts:
+            return None
+        check_same_kind([part.labels for part in parts])
+        labels, places = find_distinct(join_labels([part.labels for part in parts], "y"), "y")
+        ends = np.cumsum([len(part.labels) for part in parts])[:-1]
+        weights = ClassWeights.join([part.weights for part in parts], np.split(places, ends), len(labels))
+        return cls(labels, weights)
 
 
-def join_exponents(counts: list[dict[int, int]]) -> dict[int, int]:
-    """How many weights of some parts have which binary exponent."""
-    exponents = set().union(*counts)
-    return {exponent: sum(part.get(exponent, 0) for part in counts) for exponent in exponents}
-
-
-def count_part(part: Part, features: list[int], shift: int | None, question: Question) -> Tally:
+def count_part(part: Part, features: list[int], scale: LabelScale | None, question: Question) -> Tally:
     """What a question asks of the values of a part; these features hold categories."""
     with partition_in_errors(part):
-        return count_checked(CheckedPart.read(part, shift), features, question)
+        return count_checked(CheckedPart.read(part, scale), features, question)
 
 
 def count_checked(checked: CheckedPart, features: list[int], question: Question) -> Tally:

@@ -87,9 +87,12 @@ def make_imbalanced(
         "n_clusters_per_class": n_clusters_per_class,
         "class_sep": class_sep,
     }
-    for name, (words, holds) in ARGUMENT_RULES.items():
-        if not holds(given[name]):
-            raise ValueError(f"make_imbalanced got {name}={given[name]!r}; give {words}.")
+    for name, rule in ARGUMENT_RULES.items():
+        if not rule.holds(given[name]):
+            raise ValueError(f"make_imbalanced got {name}={given[name]!r}; give {rule.words}.")
+    n_samples, n_features, n_informative, n_clusters_per_class, class_sep = (
+        rule.plain(given[name]) for name, rule in ARGUMENT_RULES.items()
+    )
     if n_informative > n_features:
         raise ValueError(
             f"make_imbalanced got n_informative={n_informative} of n_features={n_features}; give at most as many."

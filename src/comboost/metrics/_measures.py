@@ -7,6 +7,7 @@ Their formulas are functions of the counts, at the end of the module, which is h
 
 import warnings
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from comboost._dtypes import Floats
 from comboost._table.cost_matrices import cost_array, named_classes
 from comboost.metrics._outcomes import (
     check_class_columns,
+    check_squares,
     class_indices,
     label_array,
     probability_array,
@@ -29,6 +31,12 @@ from comboost.metrics._outcomes import (
 )
 
 CostMatrix = ArrayLike | Mapping[Any, float] | None
+
+#: K×K matrices of eight bytes an entry that are held at once.
+CONFUSION_SQUARES = 2  # the counts and their shares
+NORM_SQUARES = 3  # and what the singular values are found in
+COST_SQUARES = 3  # the counts, the costs and their products
+MAUC_SQUARES = 2  # the chances of all pairs, and those of different classes
 
 
 def error_confusion_matrix(
@@ -66,7 +74,7 @@ def error_confusion_matrix(
            [0. , 0. , 0. ],
            [1. , 0. , 0. ]])
     """
-    return confusion_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts())
+    return confusion_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts(CONFUSION_SQUARES))
 
 
 def confusion_norm_loss(
@@ -103,7 +111,7 @@ def confusion_norm_loss(
     >>> confusion_norm_loss(["a", "a", "b", "c"], ["a", "b", "b", "a"])
     1.0
     """
-    return norm_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts())
+    return norm_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts(NORM_SQUARES))
 
 
 def confusion_norm_bound(
@@ -146,7 +154,7 @@ def confusion_norm_bound(
     >>> confusion_norm_bound(y_true, y_pred, labels=[0, 1, 2])
     inf
     """
-    if not 0 < eta <= 1:
+    if not isinstance(eta, Real) or not 0 < eta <= 1:
         raise ValueError(f"eta={eta!r} must lie in (0, 1]: it is the probability with which the bound may fail.")
     outcomes = read_outcomes(y_true, y_pred, labels, sample_weight)
     class_weights = outcomes.class_weights()
@@ -155,7 +163,8 @@ def confusion_norm_bound(
     n_classes = outcomes.classes.size
     # Σ_k 1/m_k, since the rows of class k have Σ (n_i/M_k)² = 1/m_k.
     inverse_sizes = np.sum((outcomes.weight / class_weights[outcomes.true_idx]) ** 2)
-    return norm_of(outcomes.counts()) + float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / eta)))
+    norm = norm_of(outcomes.counts(NORM_SQUARES))
+    return norm + float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / float(eta))))
 
 
 def geometric_mean_score(
@@ -266,6 +275,7 @@ def expected_cost_loss(
     2.75
     """
     outcomes = read_outcomes(y_true, y_pred, labels, sample_weight, more_classes=named_classes(cost_matrix))
+    check_squares(outcomes.classes.size, COST_SQUARES)
     # A single class has no cost at all, which cost_array refuses.
     costs = np.zeros((1, 1)) if outcomes.classes.size == 1 else cost_array(cost_matrix, outcomes.classes)
     return expected_cost_of(outcomes.counts(), costs)
@@ -330,8 +340,10 @@ def mauc_score(
         warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
         return float("nan")
     check_class_columns(scores, classes, "y_score")
-    rows = [chances_above(scores[:, j], j, true_idx, weight, classes.size) for j in present.tolist()]
-    wins = np.array(rows)[:, present]  # A(j|k)
+    check_squares(present.size, MAUC_SQUARES)
+    wins = np.empty((present.size, present.size))  # A(j|k)
+    for place, j in enumerate(present.tolist()):
+        wins[place] = chances_above(scores[:, j], j, true_idx, weight, classes.size)[present]
     return float(np.mean(wins[~np.eye(present.size, dtype=bool)]))
 
 

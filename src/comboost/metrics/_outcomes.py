@@ -1,7 +1,6 @@
 """Labels, predictions, scores and weights, checked. In: what the user has. Out: indices into the classes, floats."""
 
 from collections.abc import Sequence
-from numbers import Real
 from reprlib import repr as short_repr
 from typing import Any, NamedTuple
 
@@ -9,6 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from comboost._dtypes import Floats
+from comboost._engine.memory import check_large
+from comboost._table.floats import numbers_in_errors
+from comboost._table.labels import (
+    exact_labels,
+    find_distinct,
+    find_places,
+    join_labels,
+    kind_of_labels,
+    unpack_labels,
+)
+from comboost._table.masks import check_unmasked
+
+EXACT_KINDS = "biufU"  # of dtypes; NumPy compares any two of the same kind exactly
+NO_NUMBER = "pass a number in its place, or leave the row out."
 
 
 class RowOutcomes(NamedTuple):
@@ -23,11 +36,25 @@ class RowOutcomes(NamedTuple):
         """The weight of the rows of every class."""
         return sums_by(self.true_idx, self.weight, self.classes.size)
 
-    def counts(self) -> Floats:
-        """N(l, j): the weight of the rows of class l that are predicted as j."""
+    def counts(self, n_squares: int = 1) -> Floats:
+        """N(l, j): the weight of the rows of class l that are predicted as j.
+
+        ``n_squares`` says how many matrices of this size their user will hold at once.
+        """
         n_classes = self.classes.size
+        check_squares(n_classes, n_squares)
         pairs = self.true_idx * n_classes + self.pred_idx
         return sums_by(pairs, self.weight, n_classes**2).reshape(n_classes, n_classes)
+
+
+def check_squares(n_classes: int, n_squares: int) -> None:
+    """Raise if that many K×K matrices would need more memory than there is."""
+    check_large(
+        f"A measure of {n_classes} classes",
+        {f"matrices of {n_classes} × {n_classes} classes": n_squares * n_classes**2 * 8},
+        "Are these classes? Give labels as predict returns them, or a measure that needs no confusion matrix, such as "
+        "balanced_log_loss.",
+    )
 
 
 def sums_by(idx: NDArray[np.intp], values: Floats, n_groups: int) -> Floats:
@@ -55,61 +82,63 @@ def read_outcomes(
 def resolve_classes(labels: ArrayLike | None, **seen: NDArray[Any]) -> NDArray[Any]:
     """Return `labels`, checked against the kind of what was seen, or else all that was seen, sorted."""
     named = seen if labels is None else {"labels": label_array(labels, "labels"), **seen}
-    kinds = {name: "text" if array.dtype.kind == "U" else "numbers" for name, array in named.items()}
+    kinds = {name: kind_of_labels(array) for name, array in named.items()}
     if len(set(kinds.values())) > 1:
-        raise ValueError(f"Labels must be all text or all numbers, got {kinds}; convert one to the other.")
+        raise ValueError(f"Labels must be of one kind, all text or all numbers, got {kinds}; convert one to the other.")
     if labels is None:
-        return np.unique(np.concatenate(list(seen.values())))
-    if np.unique(named["labels"]).size < named["labels"].size:
+        return all_labels(seen)
+    if find_distinct(named["labels"], "labels")[0].size < named["labels"].size:
         raise ValueError(f"labels={short_repr(named['labels'].tolist())} must name every class once; drop the copies.")
     return named["labels"]
 
 
+def all_labels(seen: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    """Everything that was seen, sorted."""
+    if len({array.dtype.kind for array in seen.values()}) > 1:  # then labels are joined one by one
+        seen = {name: find_distinct(array, name)[0] for name, array in seen.items()}
+    together = join_labels(list(seen.values()), "labels")
+    return np.unique(together) if together.dtype.kind in EXACT_KINDS else find_distinct(together, "labels")[0]
+
+
 def class_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[np.intp]:
     """Find the place of every label in `classes`."""
-    order = np.argsort(classes)
-    place = np.searchsorted(classes, y, sorter=order)
-    idx = order[np.minimum(place, classes.size - 1)]
-    unknown = classes[idx] != y
-    if unknown.any():
+    idx = find_indices(y, classes, name)
+    if (idx < 0).any():
         raise ValueError(
-            f"{name} holds {short_repr(np.unique(y[unknown]).tolist())}, which is not in "
+            f"{name} holds {short_repr(find_distinct(y[idx < 0], name)[0].tolist())}, which is not in "
             f"labels={short_repr(classes.tolist())}; add it to labels, or leave these rows out."
         )
     return idx
 
 
+def find_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[np.intp]:
+    """As `class_indices`, -1 for a label that is not there."""
+    if y.dtype.kind != classes.dtype.kind or y.dtype.kind not in EXACT_KINDS:
+        distinct, places = find_distinct(y, name)
+        found: NDArray[np.intp] = find_places(distinct, classes)[places]
+        return found
+    # Of one kind, NumPy compares them exactly, and need not sort them all.
+    order = np.argsort(classes)
+    idx: NDArray[np.intp] = order[np.minimum(np.searchsorted(classes, y, sorter=order), classes.size - 1)]
+    idx[classes[idx] != y] = -1
+    return idx
+
+
 def label_array(y: ArrayLike, name: str) -> NDArray[Any]:
-    """Return one label per row, as numbers or as text."""
-    labels = np.asarray(y)
+    """Return one label per row, as numbers, as text or as they are."""
+    labels = unpack_labels(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.ndim != 1 or labels.size == 0:
         raise ValueError(f"{name} must hold one class label per row, at least one, got shape {labels.shape}.")
-    # NumPy turns a list of text and numbers, or text and NaN, into text without a word.
-    if labels.dtype.kind not in "biuf" and not (labels.dtype.kind == "U" and isinstance(y, np.ndarray)):
-        values = np.asarray(y, dtype=object).ravel().tolist()
-        is_text = all(isinstance(value, str) for value in values)
-        if not is_text and not all(isinstance(value, Real | np.bool_) for value in values):
-            kinds = sorted({type(value).__name__ for value in values})
-            raise ValueError(
-                f"{name} must be all text, all integers or all booleans, got values of type {', '.join(kinds)}; "
-                "convert the labels to one type and leave out the rows without a label."
-            )
-        labels = np.array(values, dtype=str if is_text else None)
-    if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels == np.rint(labels))).all():
-        raise ValueError(
-            f"{name} must hold class labels, got NaN, inf or a fraction; pass labels as predict returns them, not "
-            "scores, and leave out the rows without a label."
-        )
-    return labels
+    return exact_labels(labels, name)
 
 
 def weight_array(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
     """Return the weights divided by a power of two: sums cannot overflow, and round as without it."""
     if sample_weight is None:
         return np.ones(n_samples)
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = float_array(sample_weight, "sample_weight")
     if weight.shape != (n_samples,):
         raise ValueError(f"sample_weight has shape {weight.shape} for {n_samples} rows; pass one weight per row.")
     if not (np.isfinite(weight) & (weight >= 0)).all():
@@ -120,9 +149,16 @@ def weight_array(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
     return scaled
 
 
+def float_array(values: ArrayLike, name: str) -> Floats:
+    """Return numbers as floats; none of them may be masked."""
+    check_unmasked(values, name, NO_NUMBER)
+    with numbers_in_errors(values, name):
+        return np.asarray(values, dtype=np.float64)
+
+
 def score_array(y_score: ArrayLike, n_samples: int) -> Floats:
     """Return one column of scores per class; a single column is that of the second of two classes."""
-    scores = np.asarray(y_score, dtype=np.float64)
+    scores = float_array(y_score, "y_score")
     if scores.ndim not in (1, 2) or scores.shape[0] != n_samples:
         raise ValueError(
             f"y_score has shape {scores.shape} for {n_samples} rows; pass one row of scores per true label, with one "
@@ -135,8 +171,9 @@ def score_array(y_score: ArrayLike, n_samples: int) -> Floats:
 
 def probability_array(y_proba: ArrayLike, n_samples: int) -> Floats:
     """Return one column of probabilities per class, of the dtype given; a single one is that of the second class."""
+    check_unmasked(y_proba, "y_proba", NO_NUMBER)
     given = np.asarray(y_proba)
-    probabilities: Floats = given if given.dtype == np.float32 else given.astype(np.float64)
+    probabilities: Floats = given if given.dtype == np.float32 else float_array(given, "y_proba")
     if probabilities.ndim not in (1, 2) or probabilities.shape[0] != n_samples:
         raise ValueError(
             f"y_proba has shape {probabilities.shape} for {n_samples} rows; pass one row of probabilities per true "

@@ -9,6 +9,15 @@ from comboost.study._summary import render_summary
 
 EMPTY_CELL = "–"
 MARKS = (("best_corrected", "°", r"^{\circ}"), ("best_of_all", "★", r"^{\star}"), ("worst", "†", r"^{\dagger}"))
+LATEX_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+LATEX_ESCAPES = str.maketrans(LATEX_SIGNS | {sign: f"\\{sign}" for sign in "&%$#_{}"})
 CSV_FIELDS = (
     "block", "row", "column", "mean", "std", "n", "best", "best_corrected", "best_of_all", "worst", "text",
     "paper_mean", "paper_std", "paper_bold", "paper_worst", "paper_text",
@@ -57,12 +66,12 @@ def render_markdown(table: dict[str, Any]) -> str:
 
 def render_latex(table: dict[str, Any]) -> str:
     """Render a table as LaTeX, a tabular for each block."""
-    lines = [rf"% {note}" for note in [table["title"], *table["notes"]]]
+    lines = [latex_comment(note) for note in [table["title"], *table["notes"]]]
     for block in shown_blocks(table):
         heads = [block["corner"], *heads_of(block)]
         lines += [
             "",
-            rf"% {block['label']}" if block["label"] else "%",
+            latex_comment(block["label"]),
             rf"\begin{{tabular}}{{l{'c' * (len(heads) - 1)}}}",
         ]
         lines += [r"\hline", latex_row([escape_latex(head) for head in heads]), r"\hline"]
@@ -137,6 +146,11 @@ def is_bold(cell: dict[str, Any]) -> bool:
     return bool(cell.get("best") or cell.get("bold"))
 
 
+def latex_comment(text: str) -> str:
+    """A comment: one line, whatever the text is."""
+    return " ".join(["%", *text.split()])
+
+
 def latex_row(texts: list[str]) -> str:
     """Join the cells of a row."""
     return " & ".join(texts) + r" \\"
@@ -144,6 +158,4 @@ def latex_row(texts: list[str]) -> str:
 
 def escape_latex(text: str) -> str:
     """Write text so that LaTeX shows it as it is."""
-    for sign in "&%$#_{}":
-        text = text.replace(sign, "\\" + sign)
-    return text.replace("‖C‖", r"$\|\mathbf{C}\|$")
+    return " ".join(text.split()).translate(LATEX_ESCAPES).replace("‖C‖", r"$\|\mathbf{C}\|$")

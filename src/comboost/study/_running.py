@@ -59,7 +59,8 @@ def run_tasks(tasks: Sequence[Task], study: Study, *, n_jobs: int) -> Generator[
             yield task, try_task(task, study)
         return
     with worker_pool(min(n_jobs, len(ordered))) as pool:
-        futures: dict[Future[TaskOutcome], Task] = {pool.submit(try_task, task, study): task for task in ordered}
+        with interrupts_blocked():  # processes start as tasks are handed in
+            futures: dict[Future[TaskOutcome], Task] = {pool.submit(try_task, task, study): task for task in ordered}
         for future in as_completed(futures):
             try:
                 yield futures.pop(future), future.result()
@@ -96,6 +97,19 @@ def worker_pool(n_jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Hold Ctrl-C back; a process that is started meanwhile never hears of it: it is the parent's to handle."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def end_processes(processes: set[BaseProcess]) -> None:
     """End processes, whatever they are doing."""
     for process in processes:
@@ -104,7 +118,7 @@ def end_processes(processes: set[BaseProcess]) -> None:
 
 def start_worker() -> None:
     """Prepare a process to be ended by its parent, and with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is blocked but on Windows
     threading.Thread(target=exit_with_parent, daemon=True).start()
 
 

@@ -14,7 +14,7 @@ from comboost.study._methods import METHODS, find_obstacle
 from comboost.study._selection import ENOUGH_ROWS, N_PARTS, N_RESAMPLES, SURE
 from comboost.study._study import Study
 
-FORMAT = 1  # of the files in a folder
+FORMAT = 2  # of the files in a folder
 FINGERPRINTED = ("CoMBo", "AdaBoost.MM", "AdaBoost.NC", "SMOTEBoost", "CoMBo deep")
 OPTIONAL = ("libraries.", "behaviour.")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "imbalanced-learn")
@@ -71,7 +71,7 @@ def find_differences(stored: dict[str, Any], current: dict[str, Any]) -> list[st
 def merge(stored: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
     """Add to the description of a folder what was missing when it was made."""
     known = {
-        part: {name: stored.get(part, {}).get(name) or found for name, found in current[part].items()}
+        part: {name: (stored.get(part) or {}).get(name) or found for name, found in current[part].items()}
         for part in ("libraries", "behaviour")
     }
     return current | known

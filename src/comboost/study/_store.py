@@ -4,6 +4,7 @@ A result is written under another name, brought to the disk and then renamed, so
 there at all, and a killed run goes on where it was.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -21,6 +22,10 @@ try:
 except ImportError:  # Windows has no such locks; there two runs in one folder are not noticed
     fcntl = None  # type: ignore[assignment]
 
+SETTINGS = "settings.json"
+LEFT_AT_ONCE = {"folds", "lock", f"{SETTINGS}.tmp"}  # by a run that is ended as soon as it has begun
+CHECKSUM = "checksum"
+MAX_NAMED = 3  # of the files that are not ours
 BYTES_PER_RESULT = 2 * 4096  # a result has a few kB, and disks give out whole blocks
 BYTES_FOR_TABLES = 10 * 2**20
 
@@ -74,21 +79,35 @@ class Store:
             self._lock = None
 
     def _open(self, description: dict[str, Any]) -> None:
+        self._read_settings()
         (self.folder / "folds").mkdir(parents=True, exist_ok=True)
         self._take_lock()
-        settings = self.folder / "settings.json"
-        if settings.exists():
-            stored = read_json(settings, "Name another folder with --out.")
+        stored = self._read_settings()  # another run may have made them meanwhile
+        if stored is not None:
             refuse_differences(self.folder, stored, description)
             description = merge(stored, description)
-        elif any(self.folder.glob("folds/*/*/*.json")):
-            raise StoreError(
-                f"The folder {self.folder} has results but no settings.json, so nobody knows how they were made. "
-                "Name another folder with --out."
-            )
-        write_text(settings, json.dumps(description, indent=2) + "\n")
+        write_text(self.folder / SETTINGS, json.dumps(description, indent=2) + "\n")
         for left_over in self.folder.glob("folds/**/*.tmp"):
             left_over.unlink()
+
+    def _read_settings(self) -> dict[str, Any] | None:
+        """The settings of the folder; None if it is new. Raise if it is not one of ours; nothing is touched."""
+        path = self.folder / SETTINGS
+        if path.exists():
+            return read_settings(path)
+        if any(self.folder.glob("folds/*/*/*.json")):
+            raise StoreError(
+                f"The folder {self.folder} has results but no {SETTINGS}, so nobody knows how they were made. Name "
+                "another folder with --out."
+            )
+        foreign = list_foreign(self.folder)
+        if foreign:
+            named = ", ".join(foreign[:MAX_NAMED]) + (", ..." if len(foreign) > MAX_NAMED else "")
+            raise StoreError(
+                f"The folder {self.folder} holds files that are not of this command, which might overwrite them: "
+                f"{named}. Name a new folder, or an empty one, with --out."
+            )
+        return None
 
     def _take_lock(self) -> None:
         self._lock = (self.folder / "lock").open("w")
@@ -116,7 +135,7 @@ class Store:
         path = self._find(task)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path, json.dumps(result) + "\n")
+            write_text(path, json.dumps(result | {CHECKSUM: checksum_of(result)}) + "\n")
         except OSError as error:
             raise StoreError(
                 f"The result {path} cannot be written: {error.strerror or error}. All before it are kept: make room "
@@ -126,7 +145,7 @@ class Store:
     def load(self, tasks: Iterable[Task]) -> dict[Task, dict[str, Any]]:
         """Read the results of the tasks that have one."""
         paths = {task: self._find(task) for task in tasks}
-        return {task: read_result(path, task) for task, path in paths.items() if path.exists()}
+        return {task: read_result(path, task) for task, path in paths.items() if os.path.lexists(path)}
 
     def write(self, texts: Mapping[str, str]) -> None:
         """Write files into the folder itself, by their names."""
@@ -166,24 +185,59 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def list_foreign(folder: Path) -> list[str]:
+    """Names of what no run has left in a folder without settings; hidden files are in nobody's way."""
+    if not folder.is_dir():
+        return []
+    seen = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    return sorted(path.name for path in seen if path.name not in LEFT_AT_ONCE or holds_any(path))
+
+
+def holds_any(path: Path) -> bool:
+    """Whether a folder holds files, or a file anything; a draft holds nothing that counts."""
+    return any(path.iterdir()) if path.is_dir() else path.suffix != ".tmp" and path.stat().st_size > 0
+
+
 def read_json(path: Path, advice: str) -> dict[str, Any]:
     """Read a file, or say what to do about it."""
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise StoreError(f"The file {path} cannot be read: {error.strerror or error}. {advice}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # the latter if brackets are nested too deeply
         raise StoreError(f"The file {path} is damaged: {error}. {advice}") from error
+    if not isinstance(content, dict):
+        raise StoreError(f"The file {path} is damaged: it holds no dict, but a {type(content).__name__}. {advice}")
     return content
 
 
+def read_settings(path: Path) -> dict[str, Any]:
+    """Read the settings of a folder, and check that they are some."""
+    advice = "Name another folder with --out."
+    settings = read_json(path, advice)
+    if not {"format", "comboost", "study"} <= settings.keys():
+        raise StoreError(f"The file {path} is damaged, or not of this command: it says nothing of a study. {advice}")
+    for part in ("libraries", "behaviour"):
+        found = settings.get(part) or {}
+        if not isinstance(found, dict) or any(isinstance(value, dict | list) for value in found.values()):
+            raise StoreError(f"The file {path} is damaged: what it says of {part} is no list of versions. {advice}")
+    return settings
+
+
 def read_result(path: Path, task: Task) -> dict[str, Any]:
-    """Read the result of a task, and check that it is one."""
+    """Read the result of a task, and check that it is the one that was written."""
     advice = "Delete it, and it is made again."
     result = read_json(path, advice)
-    if not isinstance(result, dict) or any(result.get(name) != value for name, value in task._asdict().items()):
+    if result.pop(CHECKSUM, None) != checksum_of(result):
+        raise StoreError(f"The file {path} is damaged: its checksum is that of another content. {advice}")
+    if any(result.get(name) != value for name, value in task._asdict().items()):
         raise StoreError(f"The file {path} is damaged: it holds no result of this fold. {advice}")
     return result
+
+
+def checksum_of(result: dict[str, Any]) -> str:
+    """A few letters that any other result would change."""
+    return hashlib.sha256(json.dumps(result).encode()).hexdigest()[:32]
 
 
 def refuse_differences(folder: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""How long Ctrl-C takes to be answered."""

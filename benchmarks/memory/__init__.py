@@ -1,0 +1,1 @@
+"""Memory that is planned, beside the peak that is measured."""

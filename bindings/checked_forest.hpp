@@ -1,0 +1,34 @@
+// A forest that has passed the border, so that kernels can follow its nodes wherever they lead.
+#pragma once
+
+#include "arrays.hpp"
+#include "comboost/forest.hpp"
+
+namespace comboost_python {
+
+using LeafVotes = Array<const float, nb::ndim<2>, nb::c_contig>;  // (n_leaves, n_classes)
+
+// Holds the arrays that it lies in. Nobody writes to them: what has been checked would be something else then.
+class CheckedForest {
+  public:
+    CheckedForest(NodeBytes nodes, SetBytes sets, Vector<std::int64_t> offsets, Vector<double> weights,
+                  std::optional<LeafVotes> votes, const std::optional<Kinds>& kinds, std::size_t n_features,
+                  std::size_t n_classes);
+
+    const comboost::Forest& get() const { return forest_; }
+    std::size_t n_trees() const { return forest_.weights.size(); }
+    std::size_t n_features() const { return n_features_; }
+    std::size_t n_classes() const { return n_classes_; }
+
+  private:
+    NodeBytes nodes_;
+    SetBytes sets_;
+    Vector<std::int64_t> offsets_;
+    Vector<double> weights_;
+    std::optional<LeafVotes> votes_;
+    std::size_t n_features_;
+    std::size_t n_classes_;
+    comboost::Forest forest_;
+};
+
+}  // namespace comboost_python

@@ -1,0 +1,58 @@
+"""Ctrl-C at any moment. In: the signal. Out: a word, an exit code that says so, and no traceback.
+
+Nothing is imported here that takes time: before `interrupts_looked_after`, Ctrl-C is answered by a traceback.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from types import FrameType
+from typing import ParamSpec
+
+Arguments = ParamSpec("Arguments")
+
+INTERRUPTED = 130  # what shells say of a program that Ctrl-C has ended
+
+
+def quit_at_once(number: int, frame: FrameType | None) -> None:
+    """End the process: nothing has begun yet, or all is done."""
+    # An exception would not do: while modules are imported, native code may turn it into another.
+    os.write(2, b"Interrupted.\n")
+    os._exit(INTERRUPTED)
+
+
+@contextmanager
+def interrupts_looked_after() -> Iterator[None]:
+    """Quit at once, unless whoever started this process wants something else, such as that Ctrl-C is ignored."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, quit_at_once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def interruptible(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Let a command clean up after Ctrl-C, which it gets as `KeyboardInterrupt`, before the process ends."""
+
+    @wraps(command)
+    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        looked_after = signal.getsignal(signal.SIGINT) is quit_at_once
+        try:
+            if looked_after:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            command(*args, **kwargs)
+        except KeyboardInterrupt:
+            print("Interrupted.", file=sys.stderr)
+            sys.exit(INTERRUPTED)
+        finally:
+            sys.stdout.flush()
+            if looked_after:
+                signal.signal(signal.SIGINT, quit_at_once)
+
+    return run
