@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import tempfile
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
@@ -354,13 +355,15 @@ def test_step_that_comes_late_is_not_taken():
         shard.ask(1, 6, step)
 
 
-def test_rows_that_change_when_they_are_read_again_are_refused(client, rows):
+def test_rows_that_change_when_they_are_read_again_are_refused(client, rows, tmp_path):
     X, y = rows
 
     def changing(labels):
-        return np.random.default_rng().permutation(np.where(np.random.default_rng().random(len(labels)) < 0.5, 0, 1))
+        """Every reading finds more rows of class 1 than all before."""
+        tempfile.mkstemp(dir=tmp_path)
+        return np.where(np.arange(len(labels)) < 300 + len(list(tmp_path.iterdir())), 1, 0)
 
-    lazy = da.from_array(y, chunks=742).map_blocks(changing, dtype=int)
+    lazy = da.from_array(y, chunks=742).map_blocks(changing, dtype=int, meta=np.empty(0, dtype=int))
     with pytest.raises(ClusterError, match="other rows each time"):
         DaskCoMBoClassifier(random_state=0, n_estimators=2, client=client).fit(da.from_array(X, chunks=(742, -1)), lazy)
 

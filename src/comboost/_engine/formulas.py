@@ -53,7 +53,7 @@ class Objective:
         if costs is None:
             costs = 1.0 - np.eye(len(masses.sums))
         base = balanced_masses(masses, 1.0 if by_class else 0.0)
-        return cls(unit_costs(costs, base), float((masses.sums / base) @ costs.sum(axis=1)), int(masses.sums.sum()))
+        return cls(unit_costs(costs, base), starting_loss(costs, masses.sums / base), int(masses.sums.sum()))
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class LogTerms:
 
     def start(self, masses: Sums, unit: Floats) -> float:
         """L_0, the loss before any vote."""
-        bits = [math.log2(1.0 + relative) for relative in unit.sum(axis=1).tolist()]
-        return float((masses * self.tops) @ np.array(bits))
+        bits = [math.log2(1.0 + relative) for relative in in_order(unit).tolist()]
+        return float(in_order(masses * self.tops * np.array(bits)))
 
 
 @dataclass(frozen=True)
@@ -130,16 +130,16 @@ class BalancedObjective:
         base = balanced_masses(masses, balance)
         if loss == "exponential":
             unit, log, first = unit_costs(costs, base), None, unit_costs(costs, base)
-            start = float((masses.sums / base) @ costs.sum(axis=1))
+            start = starting_loss(costs, masses.sums / base)
         else:
             largest = costs.max(axis=1)
             unit = np.divide(costs, largest[:, np.newaxis], out=np.zeros_like(costs), where=largest[:, np.newaxis] > 0)
             log = LogTerms.of(largest / base)
-            first = unit * (log.tops / (1.0 + np.cumsum(unit, axis=1)[:, -1]))[:, np.newaxis]
+            first = unit * (log.tops / (1.0 + in_order(unit)))[:, np.newaxis]
             start = log.start(masses.sums, unit)
         with np.errstate(over="ignore"):
             first = np.minimum(masses.lifted(np.ldexp(first, masses.scale.shift)), MOST_COST)
-        mean_row = float(np.cumsum(masses.plain * np.cumsum(first, axis=1)[:, -1])[-1]) / masses.total
+        mean_row = float(in_order(masses.plain * in_order(first))) / masses.total
         return cls(unit, log, 0.5 * (first + first.T), mean_row, start, masses)
 
     @property
@@ -171,6 +171,16 @@ class BalancedObjective:
         return largest_row(self.unit) if self.log is None else float(self.log.tops.max())
 
 
+def in_order(values: Floats) -> Floats:
+    """Sums over the last axis, added in order: `sum` and `@` add as suits the CPU, and round accordingly."""
+    return np.asarray(np.cumsum(values, axis=-1)[..., -1])
+
+
+def starting_loss(costs: Floats, weights: Floats) -> float:
+    """The exponential loss before any vote, of classes that weigh so much."""
+    return float(in_order(weights * in_order(costs)))
+
+
 def balanced_masses(masses: Masses, balance: float) -> Floats:
     """M_l^τ, scaled so that the loss starts where it does with τ = 1."""
     if balance == 1.0:
@@ -190,7 +200,7 @@ def unit_costs(costs: Floats, masses: Floats) -> Floats:
 
 def largest_row(unit: Floats) -> float:
     """max_l Σ_j c(l,j)/M_l, added in class order: the largest row of the first pass."""
-    return float(np.cumsum(unit, axis=1)[:, -1].max())
+    return float(in_order(unit).max())
 
 
 def exponent_below(bound: float, n_classes: int) -> int:
