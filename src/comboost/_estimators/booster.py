@@ -52,6 +52,7 @@ from comboost._estimators.parameters import (
     off_default,
 )
 from comboost._estimators.voter import STAGED_ARRAYS, Voter
+from comboost._extras import confusion_frame
 from comboost._table.candidates import Candidates
 from comboost._table.cost_matrices import costs_among
 from comboost._table.reading import TrainingSet, read_matrix, read_table
@@ -363,6 +364,24 @@ class Booster(CallbackSupportMixin, Voter, ABC):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_iter_")
+
+    def train_confusion_frame(self) -> Any:
+        """``train_confusion_`` as a pandas DataFrame: truth in rows, prediction in columns, with the classes' names.
+
+        Returns
+        -------
+        DataFrame of shape (n_classes, n_classes)
+            Share of each class of the training rows that is taken for each other class.
+
+        Examples
+        --------
+        >>> from comboost import CoMBoClassifier
+        >>> model = CoMBoClassifier(n_estimators=1).fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
+        >>> model.train_confusion_frame().loc["a", "b"]
+        np.float64(0.0)
+        """
+        check_is_fitted(self)
+        return confusion_frame(self.train_confusion_, self.classes_)
 
     def export_text(self, round_idx: int, *, decimals: int | None = 3) -> str:
         """Write the tree of a round as indented rules.

@@ -9,17 +9,6 @@ from sklearn.utils import Bunch
 from comboost.datasets._records import DatasetRecord
 
 
-def import_pandas() -> Any:
-    """Import pandas, or say how to get it."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            "as_frame=True needs pandas, which is not installed. Run `pip install pandas`, or leave as_frame=False."
-        ) from error
-    return pandas
-
-
 def make_bunch(
     record: DatasetRecord,
     feature_names: list[str],

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from comboost.datasets._bunch import import_pandas, make_bunch
+from comboost._extras import import_pandas
+from comboost.datasets._bunch import make_bunch
 from comboost.datasets._records import CONNECT4
 
 FOLDER_VARIABLE = "COMBOOST_DATA"
@@ -69,7 +70,7 @@ def load_connect4(
     Connect-4 is not bundled with comboost. Three ways to get it:
     ...
     """
-    pandas = import_pandas() if as_frame else None
+    pandas = import_pandas("as_frame=True", "leave as_frame=False") if as_frame else None
     folder = data_home if data_home is not None else os.environ.get(FOLDER_VARIABLE) or None
     codes = fetch_codes() if folder is None else read_codes(Path(folder))
     data, target = codes[:, :-1].astype(np.float64), GAME_RESULTS[codes[:, -1]]

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from comboost.datasets._bunch import import_pandas, make_bunch
+from comboost._extras import import_pandas
+from comboost.datasets._bunch import make_bunch
 from comboost.datasets._connect4 import load_connect4
 from comboost.datasets._records import CONNECT4, DatasetRecord, find_record
 
@@ -67,7 +68,7 @@ def load_dataset(
     if record is CONNECT4:
         return load_connect4(return_X_y=return_X_y, as_frame=as_frame, data_home=data_home)
     # pandas is asked for first: without it nothing has to be read.
-    pandas = import_pandas() if as_frame else None
+    pandas = import_pandas("as_frame=True", "leave as_frame=False") if as_frame else None
     header, *rows = read_cells(record)
     *columns, target = zip(*rows, strict=True)
     data = np.empty((len(rows), len(columns)))

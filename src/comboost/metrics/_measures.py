@@ -154,8 +154,7 @@ def confusion_norm_bound(
     >>> confusion_norm_bound(y_true, y_pred, labels=[0, 1, 2])
     inf
     """
-    if not isinstance(eta, Real) or not 0 < eta <= 1:
-        raise ValueError(f"eta={eta!r} must lie in (0, 1]: it is the probability with which the bound may fail.")
+    check_eta(eta)
     outcomes = read_outcomes(y_true, y_pred, labels, sample_weight)
     class_weights = outcomes.class_weights()
     if not class_weights.all():
@@ -164,7 +163,7 @@ def confusion_norm_bound(
     # Σ_k 1/m_k, since the rows of class k have Σ (n_i/M_k)² = 1/m_k.
     inverse_sizes = np.sum((outcomes.weight / class_weights[outcomes.true_idx]) ** 2)
     norm = norm_of(outcomes.counts(NORM_SQUARES))
-    return norm + float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / float(eta))))
+    return norm + norm_slack(n_classes, float(inverse_sizes), float(eta))
 
 
 def geometric_mean_score(
@@ -399,6 +398,17 @@ def balanced_log_loss(
     totals = sums_by(true_idx, weight, classes.size)
     present = totals > 0
     return float(np.mean(sums_by(true_idx, weight * losses, classes.size)[present] / totals[present]))
+
+
+def check_eta(eta: float) -> None:
+    """Raise if it is no probability with which a bound may fail."""
+    if not isinstance(eta, Real) or not 0 < eta <= 1:
+        raise ValueError(f"eta={eta!r} must lie in (0, 1]: it is the probability with which the bound may fail.")
+
+
+def norm_slack(n_classes: int, inverse_sizes: float, eta: float) -> float:
+    """√(2K·Σ_k (1/m_k)·ln(K/eta)): what the true norm is above the one seen, at most."""
+    return float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / eta)))
 
 
 def chances_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:

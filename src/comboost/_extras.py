@@ -1,0 +1,23 @@
+"""Packages that only some answers need. In: what is asked for. Out: the package, or how to get it."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+
+def import_pandas(wanted: str = "A data frame", otherwise: str = "use the arrays") -> Any:
+    """Import pandas, or say how to get it."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(
+            f"{wanted} needs pandas, which is not installed. Run `pip install pandas`, or {otherwise}."
+        ) from error
+    return pandas
+
+
+def confusion_frame(confusion: NDArray[Any], classes: NDArray[Any]) -> Any:
+    """A matrix by truth and prediction as a pandas DataFrame with the names of the classes."""
+    pandas = import_pandas()
+    truth, prediction = (pandas.Index(classes, name=name) for name in ("truth", "prediction"))
+    return pandas.DataFrame(confusion, index=truth, columns=prediction)
