@@ -7,7 +7,6 @@ namespace {
 
 constexpr std::size_t kChunkWork = 1 << 12;   // some microseconds, fifty times what a claim takes
 constexpr std::size_t kChunksPerThread = 16;  // at most so much of a loop is left to the last thread
-constexpr std::size_t kMostChunks = 1 << 20;
 
 }  // namespace
 

@@ -52,7 +52,7 @@ void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& 
             }
         }
     };
-    share((n_tasks + step - 1) / step, work, n_threads, take_part);
+    share((n_tasks + step - 1) / step, n_threads, take_part);
     if (failure) std::rethrow_exception(failure);
 }
 

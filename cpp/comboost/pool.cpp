@@ -1,33 +1,26 @@
 #include "comboost/pool.hpp"
 
 #include <pthread.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 
+#include "comboost/ledger.hpp"
+
 namespace comboost {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Threads that wait look again and again for so long before they sleep: about what it costs to be woken.
-constexpr Clock::duration kSpin = std::chrono::microseconds(30);
-
-// Elementary updates that are worth waking a thread: some times what that costs.
-constexpr std::size_t kWakeWork = 1 << 17;
-
-// A thread that lost time by sharing works alone for so many times as long, so a tenth of the time is lost at most.
-constexpr int kRest = 10;
+constexpr Clock::duration kSpin = std::chrono::microseconds(50);
 
 constexpr int kSlots = 16;  // loops that are shared at once; others run alone
-
-thread_local Clock::time_point alone_until{};
 
 void relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -50,12 +43,19 @@ bool comes_true_soon(Condition&& condition) {
     return false;
 }
 
-// Which of the loops of a slot is open, how many threads may still join it and which chunk is next, in one word:
-// whoever changes it claims a chunk of that very loop.
+Clock::duration cpu_time() {
+    timespec spent;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
+}
+
+// Which of the loops of a slot is open, how many threads may still join it and which chunk is next, in one word: who
+// changes it has claimed a chunk of that very loop.
 struct Ticket {
     static constexpr int kNextBits = 22, kSeatBits = 10;
     static constexpr std::uint64_t kClosed = (std::uint64_t{1} << kNextBits) - 1;  // no loop has so many chunks
     static constexpr std::uint64_t kMostSeats = (std::uint64_t{1} << kSeatBits) - 1;
+    static_assert(kMostChunks + kMostSeats < kClosed);
 
     std::uint64_t loop, seats, next;
 
@@ -73,8 +73,8 @@ class alignas(128) Slot {
     bool take() { return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire); }
     void give_back() { taken_.store(false, std::memory_order_release); }
 
-    // Fields change only while the slot is closed, so they belong to the loop of any ticket that can still be changed.
-    void open(std::size_t n_chunks, std::uint64_t seats, TakePart take_part, const void* loop) {
+    // Fields change only while the slot is closed, so they are those of any ticket that can still be changed.
+    void open(std::size_t n_chunks, std::size_t seats, TakePart take_part, const void* loop) {
         n_chunks_.store(n_chunks, std::memory_order_release);
         take_part_.store(take_part, std::memory_order_release);
         loop_.store(loop, std::memory_order_release);
@@ -109,12 +109,12 @@ class alignas(128) Slot {
         }
     }
 
-    // The next chunk, for a thread that has joined: the loop stays open until it leaves.
+    // The next chunk, for a thread that takes part: the loop stays open until it leaves.
     std::size_t claim() { return Ticket::from(ticket_.fetch_add(1, std::memory_order_acq_rel)).next; }
 
-    void wait_until_done(std::size_t n_chunks) {
-        const auto is_done = [&] { return n_done_.load(std::memory_order_acquire) == n_chunks; };
-        if (comes_true_soon(is_done)) return;
+    // Waits until others have done so many chunks, which they have claimed.
+    void wait_for(std::size_t n_chunks) {
+        if (comes_true_soon([&] { return n_done_.load(std::memory_order_acquire) == n_chunks; })) return;
         caller_sleeps_.store(true);
         for (std::uint32_t n_done; (n_done = n_done_.load()) != n_chunks;) n_done_.wait(n_done);
     }
@@ -129,7 +129,7 @@ class alignas(128) Slot {
     std::atomic<std::size_t> n_chunks_ = 0;
     std::atomic<TakePart> take_part_ = nullptr;
     std::atomic<const void*> loop_ = nullptr;
-    std::atomic<std::uint32_t> n_done_ = 0;  // by others than the caller
+    std::atomic<std::uint32_t> n_done_ = 0;  // chunks, by others than the caller
     std::atomic<bool> caller_sleeps_ = false;
     std::atomic<bool> taken_ = false;
 };
@@ -149,66 +149,58 @@ bool Claims::next() {
 
 namespace {
 
-// Threads that are made when they are needed, and slots for loops. It is never freed: its threads end with the process.
+// Threads that are made when they are needed, and slots for loops. Never freed: its threads end with the process.
 class Pool {
   public:
+    // A slot for a loop that nobody else has; null if there is none.
     Slot* take_slot() {
         for (Slot& slot : slots_)
             if (slot.take()) return &slot;
         return nullptr;
     }
 
-    // Calls for up to `n_wanted` threads to look at the slots.
-    void call(int n_wanted, bool is_worth_waking) {
+    // Asks for help with a loop that was opened.
+    void call(int n_wanted) {
+        grow(n_wanted_ += n_wanted);
         n_calls_.fetch_add(1);
-        if (!is_worth_waking) return;
-        const int n_missing = n_wanted - n_spinning_.load(std::memory_order_relaxed);
-        if (n_missing <= 0) return;
-        const int n_to_wake = std::min(n_missing, n_sleeping_.load());
+        const int n_to_wake = std::min(n_wanted - n_spinning_.load(), n_sleeping_.load());
         for (int k = 0; k < n_to_wake; ++k) n_calls_.notify_one();
     }
 
+    void dismiss(int n_wanted) { n_wanted_ -= n_wanted; }
+
+  private:
     // Makes threads until there are so many, unless somebody else is about to or there can be no more.
     void grow(int n_threads) {
-        if (n_threads_.load(std::memory_order_relaxed) >= n_threads || is_growing_.exchange(true)) return;
+        if (n_threads_ >= n_threads || is_growing_.exchange(true)) return;
         sigset_t all, before;
         sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the threads of the program
+        pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
         try {
-            while (n_threads_ < n_threads) {
-                std::thread([this] { work(); }).detach();
-                ++n_threads_;
-            }
+            for (; n_threads_ < n_threads; ++n_threads_) std::thread([this] { work(); }).detach();
         } catch (const std::system_error&) {  // then those that there are have to do
         }
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
         is_growing_ = false;
     }
 
-    std::atomic<int> n_seats = 0;  // of all loops that are open
-
-  private:
     void work() {
         for (;;) {
             const std::uint32_t n_calls = n_calls_.load();
-            if (help()) continue;
-            n_spinning_.fetch_add(1, std::memory_order_relaxed);
-            const bool is_called = comes_true_soon([&] { return n_calls_.load(std::memory_order_acquire) != n_calls; });
-            n_spinning_.fetch_sub(1, std::memory_order_relaxed);
+            if (std::any_of(slots_.begin(), slots_.end(), [](Slot& slot) { return slot.help(); })) continue;
+            ++n_spinning_;
+            const bool is_called = comes_true_soon([&] { return n_calls_.load() != n_calls; });
+            --n_spinning_;
             if (is_called) continue;
-            n_sleeping_.fetch_add(1);
+            ++n_sleeping_;
             n_calls_.wait(n_calls);
-            n_sleeping_.fetch_sub(1);
+            --n_sleeping_;
         }
-    }
-
-    bool help() {
-        return std::any_of(slots_.begin(), slots_.end(), [](Slot& slot) { return slot.help(); });
     }
 
     std::array<Slot, kSlots> slots_;
     std::atomic<std::uint32_t> n_calls_ = 0;
-    std::atomic<int> n_spinning_ = 0, n_sleeping_ = 0, n_threads_ = 0;
+    std::atomic<int> n_wanted_ = 0, n_threads_ = 0, n_spinning_ = 0, n_sleeping_ = 0;
     std::atomic<bool> is_growing_ = false;
 };
 
@@ -219,7 +211,7 @@ const int registered = pthread_atfork(nullptr, nullptr, [] { the_pool = nullptr;
 
 Pool& pool() {
     (void)registered;
-    Pool* found = the_pool.load(std::memory_order_acquire);
+    Pool* found = the_pool;
     if (found != nullptr) return *found;
     auto* made = new Pool;
     if (the_pool.compare_exchange_strong(found, made)) return *made;
@@ -227,46 +219,43 @@ Pool& pool() {
     return *found;
 }
 
-// What a loop has taken longer than it would have without help, as the chunks tell that this thread did itself.
-Clock::duration loss(Clock::duration own, Clock::duration all, std::size_t n_own, std::size_t n_chunks) {
-    if (n_own == 0) return Clock::duration::zero();
-    const double alone = static_cast<double>(own.count()) * static_cast<double>(n_chunks) / static_cast<double>(n_own);
-    return all - Clock::duration(static_cast<Clock::rep>(alone));
+thread_local Ledger ledger;
+
+void take_part_alone(std::size_t n_chunks, TakePart take_part, const void* loop) {
+    Slot slot;
+    slot.open(n_chunks, 0, take_part, loop);
+    Claims claims(slot, n_chunks);
+    take_part(loop, claims);
 }
 
 }  // namespace
 
-bool works_alone() { return alone_until != Clock::time_point{} && Clock::now() < alone_until; }
+bool works_alone() { return ledger.rests(); }
 
-void share(std::size_t n_chunks, std::size_t work, int n_threads, TakePart take_part, const void* loop) {
+void share(std::size_t n_chunks, int n_threads, TakePart take_part, const void* loop) {
     Pool& pool = comboost::pool();
     Slot* slot = pool.take_slot();
-    if (slot == nullptr) {
-        Slot own;
-        own.open(n_chunks, 0, take_part, loop);
-        Claims claims(own, n_chunks);
-        take_part(loop, claims);
-        return;
-    }
-    const int seats =
-        static_cast<int>(std::min({n_chunks - 1, static_cast<std::size_t>(n_threads - 1), Ticket::kMostSeats}));
-    const bool is_worth_waking = work >= kWakeWork;
-    slot->open(n_chunks, static_cast<std::uint64_t>(seats), take_part, loop);
-    const int all_seats = pool.n_seats += seats;
-    if (is_worth_waking) pool.grow(all_seats);
-    pool.call(seats, is_worth_waking);
+    if (slot == nullptr) return take_part_alone(n_chunks, take_part, loop);
+    const auto seats = std::min<std::size_t>({n_chunks, static_cast<std::size_t>(n_threads), Ticket::kMostSeats}) - 1;
     const Clock::time_point begin = Clock::now();
+    slot->open(n_chunks, seats, take_part, loop);
+    pool.call(static_cast<int>(seats));
+
     Claims claims(*slot, n_chunks);
+    const Clock::duration before = cpu_time();
     take_part(loop, claims);
-    const Clock::time_point done = Clock::now();
-    if (the_pool.load(std::memory_order_relaxed) != &pool) throw std::runtime_error("forked within a loop");
-    slot->wait_until_done(n_chunks - claims.n_claimed());
+    const Clock::duration own = cpu_time() - before;
+    if (the_pool != &pool) throw std::runtime_error("the process was forked within a loop, whose threads are gone");
+    slot->wait_for(n_chunks - claims.n_claimed());
+
     slot->close();
     slot->give_back();
-    pool.n_seats -= seats;
+    pool.dismiss(static_cast<int>(seats));
+    if (claims.n_claimed() == 0) return;
     const Clock::time_point end = Clock::now();
-    const Clock::duration lost = loss(done - begin, end - begin, claims.n_claimed(), n_chunks);
-    if (lost > Clock::duration::zero()) alone_until = end + kRest * lost;
+    const double alone =
+        static_cast<double>(own.count()) * static_cast<double>(n_chunks) / static_cast<double>(claims.n_claimed());
+    ledger.enter(Clock::duration(static_cast<Clock::rep>(alone)), end - begin, end);
 }
 
 }  // namespace comboost
