@@ -1,21 +1,21 @@
 #include "comboost/parallel.hpp"
 
 #include <omp.h>
-#include <pthread.h>
 
 namespace comboost {
 namespace {
 
-// libgomp hangs in a child that was forked after its parent had used threads.
-bool forked = false;
-const int registered = pthread_atfork(nullptr, nullptr, [] { forked = true; });
+constexpr std::size_t kChunkWork = 1 << 12;   // some microseconds, fifty times what a claim takes
+constexpr std::size_t kChunksPerThread = 16;  // at most so much of a loop is left to the last thread
 
 }  // namespace
 
-int available_threads(int requested) {
-    (void)registered;
-    if (forked) return 1;
-    return std::max(1, std::min(requested, omp_get_max_threads()));
+int available_threads(int requested) { return std::max(1, std::min(requested, omp_get_max_threads())); }
+
+std::size_t tasks_per_chunk(std::size_t n_tasks, std::size_t work, int n_threads) {
+    const std::size_t updates = std::max<std::size_t>(1, work / n_tasks);
+    const std::size_t fair = n_tasks / (kChunksPerThread * static_cast<std::size_t>(n_threads));
+    return std::max<std::size_t>({1, std::min(kChunkWork / updates, fair), n_tasks / kMostChunks + 1});
 }
 
 }  // namespace comboost

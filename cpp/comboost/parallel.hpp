@@ -7,21 +7,25 @@
 #include <exception>
 
 #include "comboost/interrupts.hpp"
+#include "comboost/pool.hpp"
 
 namespace comboost {
 
-// Threads that a request gets: no more than OpenMP allows here (OMP_NUM_THREADS, threadpoolctl), one in a forked child.
+// Threads that a request gets: no more than OpenMP would give here, which OMP_NUM_THREADS and threadpoolctl set.
 int available_threads(int requested);
 
 // Below this many elementary updates a second thread costs more than it saves.
 inline constexpr std::size_t kSerialWork = 1 << 15;
+
+// Tasks that a thread takes at once: enough to be worth the claim, too few to make others wait at the end.
+std::size_t tasks_per_chunk(std::size_t n_tasks, std::size_t work, int n_threads);
 
 // body(task) for every task, with looks for interrupts in between; no task is begun after one has failed. `work`
 // estimates the elementary updates of all tasks together.
 template <class Body>
 void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& body) {
     const std::size_t updates = work / std::max<std::size_t>(1, n_tasks);
-    if (n_threads <= 1 || n_tasks <= 1 || work < kSerialWork) {
+    if (n_threads <= 1 || n_tasks <= 1 || work < kSerialWork || works_alone()) {
         Lookout lookout;
         for (std::size_t task = 0; task < n_tasks; ++task) {
             body(task);
@@ -29,23 +33,26 @@ void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& 
         }
         return;
     }
-    std::exception_ptr failure;  // an exception must not leave a parallel region
+    const std::size_t step = tasks_per_chunk(n_tasks, work, n_threads);
+    std::exception_ptr failure;  // an exception must not leave another thread
     std::atomic<bool> failed = false;
-#pragma omp parallel num_threads(n_threads)
-    {
+    const auto take_part = [&](Claims& claims) {
         const SharedFailure shared(&failed);
         Lookout lookout;
-#pragma omp for schedule(dynamic)
-        for (std::size_t task = 0; task < n_tasks; ++task) {
-            if (failed.load(std::memory_order_relaxed)) continue;
-            try {
-                body(task);
-                lookout.after(updates);
-            } catch (...) {
-                if (!failed.exchange(true)) failure = std::current_exception();  // others only follow the first
+        while (claims.next()) {
+            const std::size_t end = std::min(n_tasks, (claims.chunk() + 1) * step);
+            for (std::size_t task = claims.chunk() * step; task < end; ++task) {
+                if (failed.load(std::memory_order_relaxed)) break;
+                try {
+                    body(task);
+                    lookout.after(updates);
+                } catch (...) {
+                    if (!failed.exchange(true)) failure = std::current_exception();  // others only follow the first
+                }
             }
         }
-    }
+    };
+    share((n_tasks + step - 1) / step, n_threads, take_part);
     if (failure) std::rethrow_exception(failure);
 }
 

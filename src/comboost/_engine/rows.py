@@ -37,6 +37,21 @@ def empty_histograms(n_nodes: int, n_bins: int, n_channels: int) -> Sums:
     return room[start : start + size].reshape(n_nodes, n_bins, n_channels)
 
 
+class Room:
+    """Memory for histograms that is used again and again: fresh memory costs more than what is counted into it."""
+
+    def __init__(self) -> None:
+        self._sums = np.empty(0, dtype=SUM)
+
+    def histograms(self, n_nodes: int, n_bins: int, n_channels: int) -> Sums:
+        """Uninitialised histograms, in place of the last ones."""
+        size = n_nodes * n_bins * n_channels
+        if self._sums.size < size:
+            self._sums = np.empty(0, dtype=SUM)  # gives memory back before more is asked for
+            self._sums = empty_histograms(n_nodes, n_bins, n_channels).reshape(size)
+        return self._sums[:size].reshape(n_nodes, n_bins, n_channels)
+
+
 class Vote(NamedTuple):
     """A finished round: its ballot and e^α, e^-α."""
 
@@ -320,6 +335,7 @@ class BinnedRows(MemoryRows):
         super().__init__(labels, weights, n_classes, n_threads, counted=counted)
         self._partition = _core.Partition(len(labels))
         self._packer = _core.RecordPacker()
+        self._room = Room()
         self._codes = codes
         self._bin_offsets = bin_offsets
         self._n_bins = int(bin_offsets[-1])
@@ -330,11 +346,13 @@ class BinnedRows(MemoryRows):
         self._numbered: NodeBytes | None = None  # whose leaves these are
 
     def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
-        """Apply splits and count the smaller child of each, if that is asked for and helps."""
+        """Apply splits and count the smaller child of each, if that is asked for and helps; overwritten by the next."""
         smaller = self.divide(splits)
         if not count or self._is_scattered_over(2 * len(splits)):
             return None
-        return Counted(smaller, self.count(smaller))
+        histograms = self._room.histograms(len(smaller), self._n_bins, self._n_channels)
+        self._count(smaller, histograms)
+        return Counted(smaller, histograms)
 
     def divide(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
         """Apply splits: the smaller child of each."""
@@ -356,6 +374,10 @@ class BinnedRows(MemoryRows):
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
         histograms = empty_histograms(len(nodes), self._n_bins, self._n_channels)
+        self._count(nodes, histograms)
+        return histograms
+
+    def _count(self, nodes: NDArray[np.int32], histograms: Sums) -> None:
         _core.count_histograms(
             self._codes,
             self._table,
@@ -366,7 +388,6 @@ class BinnedRows(MemoryRows):
             self._packer,
             histograms,
         )
-        return histograms
 
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""
