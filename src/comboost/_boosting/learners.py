@@ -142,7 +142,9 @@ class TreeLearner:
         assert costs.root is not None
         self._grower.plant(costs.root, round_idx, math.ldexp(self._smoothing, costs.exponent))
         self._histogram_bytes = costs.root.nbytes
-        if self._max_leaf_nodes is None:
+        if rows.grow(self._grower, costs.root, self._max_depth, self._max_leaf_nodes):
+            pass
+        elif self._max_leaf_nodes is None:
             self._grow_levels(rows, costs.root)
         else:
             self._grow_best_first(rows, costs.root, self._max_leaf_nodes)
