@@ -1,7 +1,10 @@
+#include <nanobind/stl/optional.h>
+
 #include <cmath>
 
 #include "arrays.hpp"
 #include "comboost/growing.hpp"
+#include "comboost/row_growing.hpp"
 
 namespace comboost_python {
 namespace {
@@ -57,15 +60,18 @@ void search(Grower& grower, std::size_t first, const Histograms& histograms, int
     grower.search(first, histograms.data(), histograms.shape(0), n_threads);
 }
 
-void search_rows(Grower& grower, const CodeColumns& codes, const comboost::CostTable& table,
-                 const comboost::Partition& partition, int n_threads) {
+void grow(comboost::RowGrower& rows_grower, Grower& grower, const CodeColumns& codes, const comboost::CostTable& table,
+          comboost::Partition& partition, comboost::RecordPacker& packer, const Histograms& root,
+          std::optional<std::size_t> max_depth, std::optional<std::size_t> max_leaves, int n_threads) {
     require(codes.shape(1) == table.n_rows() && partition.rows(0).size == table.n_rows() &&
                 codes.shape(0) == grower.layout().n_features(),
             "codes, costs and partition do not fit each other");
-    require(partition.n_nodes() == grower.nodes().size() && grower.frontier_begin() > 0,
-            "the rows must be divided as the tree is, and the root is searched by its histogram");
+    require(partition.n_nodes() == 1 && grower.nodes().size() == 1, "a tree is grown from its root; plant one");
     require(table.channels().size() == grower.channels().size(), "costs and tree differ in their channels");
-    grower.search_rows(codes_of(codes), table.records(), partition, n_threads);
+    require_histograms(grower, root, 1);
+    constexpr std::size_t none = comboost::TreeLimits::kNone;
+    rows_grower.grow(grower, codes_of(codes), table, partition, packer, root.data(),
+                     {max_depth.value_or(none), max_leaves.value_or(none)}, n_threads);
 }
 
 auto records_of_splits(const std::vector<comboost::Split>& splits) {
@@ -124,8 +130,6 @@ void bind_growing(nb::module_& m) {
         .def("plant", &plant, "root"_a.noconvert(), "round"_a, "smoothing"_a = 0.0, "Starts a tree.")
         .def("search", &search, "first"_a, "histograms"_a.noconvert(), "n_threads"_a, release,
              "Finds the best splits of the frontier's nodes from `first` on.")
-        .def("search_rows", &search_rows, "codes"_a.noconvert(), "costs"_a, "partition"_a, "n_threads"_a, release,
-             "Finds the best splits of the frontier's nodes straight from their rows.")
         .def("branch", &branch,
              "Divides the frontier by the splits found: node, feature, bin and the set of codes that go left.")
         .def("branch_best", &branch_best, "Divides the one leaf whose split raises the criterion most.")
@@ -142,6 +146,12 @@ void bind_growing(nb::module_& m) {
             "counted", [](const Grower& grower) { return grower.channels().counted; },
             "Whether histograms must count rows.")
         .def_prop_ro("advantage", &Grower::advantage, "A, minus the costs of the leaves.");
+
+    nb::class_<comboost::RowGrower>(m, "RowGrower", "Grows trees on rows in memory, from the root to the last leaf.")
+        .def(nb::init<std::size_t, double>(), "budget"_a, "small_share"_a)
+        .def("grow", &grow, "grower"_a, "codes"_a.noconvert(), "costs"_a, "partition"_a, "packer"_a,
+             "root"_a.noconvert(), "max_depth"_a.none(), "max_leaves"_a.none(), "n_threads"_a, release,
+             "Grows the tree that was planted; the best leaf first if their number is limited.");
 }
 
 }  // namespace comboost_python

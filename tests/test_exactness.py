@@ -115,6 +115,9 @@ class BlockRows:
     def count(self, nodes):
         return sum(block.count(nodes) for block in self.blocks)
 
+    def grow(self, grower, root, max_depth, max_leaf_nodes):
+        return False
+
     def search(self, grower):
         return False
 

@@ -45,6 +45,7 @@ void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round, dou
     sums_.clear();
     branched_.clear();
     found_.clear();
+    open_.clear();
     add_node(sum_bins(root_histogram.data(), layout().size(0), channels_));
     begin_frontier(0, 0, 0);
 }
@@ -66,7 +67,7 @@ std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> p
     for (const std::size_t place : places) {
         lookout.after(layout().n_features());
         const std::size_t node = frontier_begin_ + place;
-        if (-sums_[node].best_cost() == sums_[node].loss) continue;  // one class carries all of the loss
+        if (is_pure(node)) continue;
         for (const std::size_t f : draw_features(node_key(node), layout().n_features(), rules_.max_features))
             candidates.push_back({place, f, {}});
     }
@@ -97,7 +98,7 @@ void Grower::search_some(std::span<const std::size_t> places, std::size_t work, 
         const std::size_t place = candidates[c].place;
         const Candidate* winner = nullptr;
         for (; c < candidates.size() && candidates[c].place == place; ++c)
-            if (candidates[c].best.bin != kLeaf && (winner == nullptr || beats(candidates[c], *winner)))
+            if (candidates[c].found() && (winner == nullptr || beats(candidates[c], *winner)))
                 winner = &candidates[c];
         if (winner == nullptr) continue;
         with_bins(place, winner->feature, [&](const BinView& bins) { keep(*winner, bins); });
@@ -138,14 +139,24 @@ void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_node
     });
 }
 
-void Grower::search_rows(const Codes& codes, const Records& records, const Partition& partition, int n_threads) {
-    std::vector<std::size_t> places(frontier_size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    const std::size_t work = codes.n_rows * layout().n_features() * channels_.size();
-    search_bins(places, work, n_threads, [&](std::size_t place, std::size_t feature, auto&& use) {
-        thread_local FilledBins bins;
-        use(bins.count(codes.column(feature), partition.rows(frontier_begin_ + place), records));
-    });
+bool Grower::may_split(std::size_t node, std::size_t n_rows) const {
+    const auto least = static_cast<std::size_t>(std::max<Sum>(1, rules_.min_samples_leaf));
+    return n_rows / 2 >= least && !is_pure(node);
+}
+
+DrawnFeatures Grower::draw(std::size_t node) const {
+    if (rules_.max_features >= layout().n_features()) return {};
+    return DrawnFeatures(draw_features(node_key(node), layout().n_features(), rules_.max_features));
+}
+
+void Grower::consider(std::size_t node, std::size_t feature, const BinView& bins, Candidate& best) const {
+    Candidate candidate{node - frontier_begin_, feature, {}};
+    judge(candidate, bins);
+    prefer(candidate, best);
+}
+
+void Grower::prefer(const Candidate& candidate, Candidate& best) const {
+    if (candidate.found() && (!best.found() || beats(candidate, best))) best = candidate;
 }
 
 const std::vector<Split>& Grower::branch() {
@@ -161,12 +172,18 @@ const std::vector<Split>& Grower::branch() {
 const std::vector<Split>& Grower::branch_best() {
     branched_.clear();
     const std::size_t end = nodes_.size();
+    for (std::size_t node = frontier_begin_; node < end; ++node) {
+        if (!has_split(node)) continue;
+        open_.push_back({found_[node].gain, node});
+        std::push_heap(open_.begin(), open_.end());
+    }
     std::size_t best = end;
-    for (std::size_t node = 0; node < end; ++node)
-        if (nodes_[node].feature == kLeaf && found_[node].feature != kLeaf &&
-            (best == end || found_[node].gain > found_[best].gain))
-            best = node;
-    if (best != end) divide(best);
+    if (!open_.empty()) {
+        std::pop_heap(open_.begin(), open_.end());
+        best = open_.back().node;
+        open_.pop_back();
+        divide(best);
+    }
     begin_frontier(end, best, 1);
     return branched_;
 }

@@ -4,8 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "comboost/histogram.hpp"
-#include "comboost/partition.hpp"
 #include "comboost/random.hpp"
 #include "comboost/splitting.hpp"
 #include "comboost/types.hpp"
@@ -34,9 +32,26 @@ class Grower {
     // Looks for the best split of the frontier's nodes first, first + 1, ... whose histograms these are.
     void search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads);
 
-    // Looks for the best split of all the frontier's nodes straight from their rows, which pays if nodes have fewer
-    // rows than features have bins. The splits are the same.
-    void search_rows(const Codes& codes, const Records& records, const Partition& partition, int n_threads);
+    // A feature to split a node of the frontier by.
+    struct Candidate {
+        std::size_t place = 0;
+        std::size_t feature = 0;
+        Cut best;
+        double appeal = 0.0;  // what it gains, with noise; not used without
+
+        bool found() const { return best.bin != kLeaf; }
+    };
+
+    // For those who look at the bins of the frontier's nodes themselves: whether a node of so many rows may have a
+    // split, the features that it draws, what these bins of one of them are good for, ...
+    bool may_split(std::size_t node, std::size_t n_rows) const;
+    DrawnFeatures draw(std::size_t node) const;
+    void consider(std::size_t node, std::size_t feature, const BinView& bins, Candidate& best) const;
+    void prefer(const Candidate& candidate, Candidate& best) const;
+
+    // ... and the end of it: the winner, whose bins these are. Threads may end with different nodes at once.
+    void keep(const Candidate& winner, const BinView& bins);
+    bool has_split(std::size_t node) const { return found_[node].feature != kLeaf; }
 
     // Divides the frontier's nodes by the splits found; their children are the new frontier. The splits are in order of
     // node.
@@ -80,20 +95,23 @@ class Grower {
         double gain = 0.0;  // by how much it raises the criterion
     };
 
-    // A feature to split a node of the frontier by.
-    struct Candidate {
-        std::size_t place;
-        std::size_t feature;
-        Cut best;
-        double appeal = 0.0;  // what it gains, with noise; not used without
+    // A leaf that has a split; the one to divide first is the greatest.
+    struct OpenLeaf {
+        double gain;
+        std::size_t node;
+
+        bool operator<(const OpenLeaf& other) const {
+            return gain < other.gain || (gain == other.gain && node > other.node);
+        }
     };
 
     SplitRules split_rules() const;
+    // Whether one class carries all of the loss.
+    bool is_pure(std::size_t node) const { return -sums_[node].best_cost() == sums_[node].loss; }
     std::vector<Candidate> candidates(std::span<const std::size_t> places) const;
     std::uint64_t node_key(std::size_t node) const { return comboost::node_key(rules_.seed, round_, node); }
     void judge(Candidate& candidate, const BinView& bins) const;
     bool beats(const Candidate& candidate, const Candidate& other) const;
-    void keep(const Candidate& winner, const BinView& bins);
 
     // Searches nodes of the frontier; with_bins(place, feature, use) calls use(bins).
     template <class WithBins>
@@ -123,6 +141,7 @@ class Grower {
     std::vector<CodeSet> sets_;
     std::vector<NodeSums> sums_;  // of every node
     std::vector<Found> found_;    // of every node
+    std::vector<OpenLeaf> open_;  // a heap of the leaves that were searched, but for the frontier's
     std::vector<Split> branched_;
 };
 

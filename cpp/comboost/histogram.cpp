@@ -1,7 +1,6 @@
 #include "comboost/histogram.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include "comboost/kernels.hpp"
@@ -136,32 +135,6 @@ void count_histograms(const Codes& codes, const CostTable& costs, const BinLayou
         pack(batch, records, n_threads, packer.units(), packer.weights());
         count_pieces(codes, packed, layout, batch, n_threads);
     }
-}
-
-BinView FilledBins::count(const Code* column, const RowSet& set, const Records& records) {
-    const std::size_t width = records.channels.size();
-    std::array<std::uint64_t, 4> filled{};
-    for (std::size_t k = 0; k < set.size; ++k) {
-        const Code code = column[set.rows[k]];
-        filled[code / 64] |= std::uint64_t{1} << (code % 64);
-    }
-    std::size_t n_filled = 0;
-    for (std::size_t word = 0; word < filled.size(); ++word)
-        for (std::uint64_t bits = filled[word]; bits != 0; bits &= bits - 1) {
-            const auto code = static_cast<Code>(64 * word + static_cast<std::size_t>(std::countr_zero(bits)));
-            place_of_code_[code] = static_cast<std::uint16_t>(n_filled);
-            codes_[n_filled++] = code;
-        }
-    sums_.assign(n_filled * width, 0);
-    for (std::size_t k = 0; k < set.size; ++k) {
-        const std::size_t row = set.rows[k];
-        const Unit* record = records.units + row * width;
-        const Sum weight = records.weights == nullptr ? 1 : Sum{records.weights[row]};
-        Sum* bin = sums_.data() + place_of_code_[column[row]] * width;
-        for (std::size_t j = 0; j < width; ++j) bin[j] += weight * record[j];
-        if (records.channels.counted) bin[records.channels.count()] += 1 - weight;  // rows count, whatever they weigh
-    }
-    return {sums_.data(), n_filled, codes_.data()};
 }
 
 void subtract_histogram(const Sum* parent, const Sum* counted, std::size_t size, Sum* counted_out, Sum* other_out) {

@@ -1,7 +1,6 @@
 // Histograms: the cost sums of row sets, bin by bin of every feature.
 #pragma once
 
-#include <array>
 #include <span>
 #include <vector>
 
@@ -29,18 +28,6 @@ class RecordPacker {
   private:
     AlignedArray<Unit> units_;
     AlignedArray<Weight> weights_;
-};
-
-// The bins of one feature that hold rows of a small set, ascending by code.
-class FilledBins {
-  public:
-    // Valid until the next call.
-    BinView count(const Code* column, const RowSet& set, const Records& records);
-
-  private:
-    std::array<Code, 256> codes_;
-    std::array<std::uint16_t, 256> place_of_code_;
-    std::vector<Sum> sums_;
 };
 
 // histograms[set][bin of layout][channel], overwritten. The set of all rows stands alone.

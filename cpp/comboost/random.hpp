@@ -60,4 +60,18 @@ inline std::vector<std::size_t> draw_features(std::uint64_t node_key, std::size_
     return drawn;
 }
 
+// The features that a node draws; all of them until told otherwise.
+class DrawnFeatures {
+  public:
+    DrawnFeatures() = default;
+    explicit DrawnFeatures(std::vector<std::size_t> ascending) : ascending_(std::move(ascending)) {}
+
+    bool contains(std::size_t feature) const {
+        return ascending_.empty() || std::binary_search(ascending_.begin(), ascending_.end(), feature);
+    }
+
+  private:
+    std::vector<std::size_t> ascending_;
+};
+
 }  // namespace comboost

@@ -15,7 +15,7 @@ from comboost._dtypes import LABEL, Floats, Labels, Sums
 from comboost._engine.binning import BinMapper
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.memory import check_room
-from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, Costs, MemoryRows, Room, TreeRows
+from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, Costs, MemoryRows, TreeRows, empty_histograms
 
 LARGE_TREE = 2**20  # bytes of nodes; to ask the system takes no time beside what it takes to grow so many
 
@@ -133,7 +133,6 @@ class TreeLearner:
         self._smoothing = rules.smoothing
         self._n_threads = n_threads
         self._histogram_bytes = 0
-        self._rooms = (Room(), Room())  # of a level and the next
         self._past = past or TreePast([], np.zeros(len(bins.edges)))
         self.kept = list(self._past.trees)
         self._importances: list[Floats] = []  # of the rounds learned here
@@ -143,7 +142,9 @@ class TreeLearner:
         assert costs.root is not None
         self._grower.plant(costs.root, round_idx, math.ldexp(self._smoothing, costs.exponent))
         self._histogram_bytes = costs.root.nbytes
-        if self._max_leaf_nodes is None:
+        if rows.grow(self._grower, costs.root, self._max_depth, self._max_leaf_nodes):
+            pass
+        elif self._max_leaf_nodes is None:
             self._grow_levels(rows, costs.root)
         else:
             self._grow_best_first(rows, costs.root, self._max_leaf_nodes)
@@ -160,7 +161,7 @@ class TreeLearner:
             depth += 1
             if len(splits) == 0 or depth == self._max_depth:
                 break
-            histograms = self._descend(rows, histograms, splits, self._rooms[depth % 2])
+            histograms = self._descend(rows, histograms, splits)
 
     def _grow_best_first(self, rows: TreeRows, root: Sums, max_leaf_nodes: int) -> None:
         """Divide the leaf whose split raises the criterion most, again and again."""
@@ -177,7 +178,7 @@ class TreeLearner:
             if depths[-1] == self._max_depth:
                 rows.split(splits, count=False)
                 continue
-            children = self._descend(rows, histograms, splits, Room())
+            children = self._descend(rows, histograms, splits)
             self._search(rows, children)
             if children is not None and (len(open_leaves) + 2) * self._histogram_bytes <= HISTOGRAM_BUDGET:
                 open_leaves.update({first: children[:1], first + 1: children[1:]})
@@ -194,14 +195,14 @@ class TreeLearner:
             nodes = np.arange(begin + first, begin + min(size, first + step), dtype=np.int32)
             self._grower.search(first, rows.count(nodes), self._n_threads)
 
-    def _descend(self, rows: TreeRows, histograms: Sums | None, splits: NDArray[np.int32], room: Room) -> Sums | None:
+    def _descend(self, rows: TreeRows, histograms: Sums | None, splits: NDArray[np.int32]) -> Sums | None:
         """Histograms of the new frontier; None if they are too many to be held at once, or not needed."""
         n_nodes = 2 * len(splits)
         fit_in = histograms is not None and n_nodes * self._histogram_bytes <= HISTOGRAM_BUDGET
         counted = rows.split(splits, count=fit_in)
         if histograms is None or counted is None:
             return None
-        children = room.histograms(n_nodes, *counted.histograms.shape[1:])
+        children = empty_histograms(n_nodes, *counted.histograms.shape[1:])
         self._grower.derive(histograms, counted.histograms, counted.nodes, self._n_threads, children)
         return children
 

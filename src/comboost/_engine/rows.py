@@ -18,6 +18,7 @@ from comboost._engine.forest import Forest, Tree
 from comboost._engine.formulas import BalancedObjective, exponent_below
 
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
+SMALL_SHARE = 1.0  # a node with fewer rows than this times the bins of a feature is searched by its rows
 CACHE_LINE = 8  # sums of 8 bytes
 WORTH_ALIGNING = 2**16  # sums; for fewer, asking where they start takes longer than it saves
 ROOT = np.zeros(1, dtype=np.int32)
@@ -35,21 +36,6 @@ def empty_histograms(n_nodes: int, n_bins: int, n_channels: int) -> Sums:
     room = np.empty(size + CACHE_LINE, dtype=SUM)
     start = -(room.ctypes.data // room.itemsize) % CACHE_LINE
     return room[start : start + size].reshape(n_nodes, n_bins, n_channels)
-
-
-class Room:
-    """Memory for histograms that is used again and again: fresh memory costs more than what is counted into it."""
-
-    def __init__(self) -> None:
-        self._sums = np.empty(0, dtype=SUM)
-
-    def histograms(self, n_nodes: int, n_bins: int, n_channels: int) -> Sums:
-        """Uninitialised histograms, in place of the last ones."""
-        size = n_nodes * n_bins * n_channels
-        if self._sums.size < size:
-            self._sums = np.empty(0, dtype=SUM)  # gives memory back before more is asked for
-            self._sums = empty_histograms(n_nodes, n_bins, n_channels).reshape(size)
-        return self._sums[:size].reshape(n_nodes, n_bins, n_channels)
 
 
 class Vote(NamedTuple):
@@ -150,6 +136,9 @@ class TreeRows(Rows, Protocol):
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
+
+    def grow(self, grower: _core.Grower, root: Sums, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
+        """Grow the tree that was planted, from its root on; False, and nothing done, if it must be asked for splits."""
 
     def search(self, grower: _core.Grower) -> bool:
         """Search the grower's frontier straight from its rows; False, and nothing done, if histograms are quicker."""
@@ -335,7 +324,7 @@ class BinnedRows(MemoryRows):
         super().__init__(labels, weights, n_classes, n_threads, counted=counted)
         self._partition = _core.Partition(len(labels))
         self._packer = _core.RecordPacker()
-        self._room = Room()
+        self._row_grower = _core.RowGrower(HISTOGRAM_BUDGET, SMALL_SHARE)
         self._codes = codes
         self._bin_offsets = bin_offsets
         self._n_bins = int(bin_offsets[-1])
@@ -346,13 +335,9 @@ class BinnedRows(MemoryRows):
         self._numbered: NodeBytes | None = None  # whose leaves these are
 
     def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
-        """Apply splits and count the smaller child of each, if that is asked for and helps; overwritten by the next."""
+        """Apply splits and count the smaller child of each, if that is asked for."""
         smaller = self.divide(splits)
-        if not count or self._is_scattered_over(2 * len(splits)):
-            return None
-        histograms = self._room.histograms(len(smaller), self._n_bins, self._n_channels)
-        self._count(smaller, histograms)
-        return Counted(smaller, histograms)
+        return Counted(smaller, self.count(smaller)) if count else None
 
     def divide(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
         """Apply splits: the smaller child of each."""
@@ -360,24 +345,28 @@ class BinnedRows(MemoryRows):
         self._partition.split(self._codes, splits, self._n_threads, smaller)
         return smaller
 
-    def search(self, grower: _core.Grower) -> bool:
-        """Search the grower's frontier straight from its rows, if its nodes are small."""
-        if not self._is_scattered_over(grower.frontier_size):
-            return False
-        grower.search_rows(self._codes, self._table, self._partition, self._n_threads)
+    def grow(self, grower: _core.Grower, root: Sums, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
+        """Grow the tree that was planted, every node by its histogram or by its rows."""
+        self._row_grower.grow(
+            grower,
+            self._codes,
+            self._table,
+            self._partition,
+            self._packer,
+            root,
+            max_depth,
+            max_leaf_nodes,
+            self._n_threads,
+        )
         return True
 
-    def _is_scattered_over(self, n_nodes: int) -> bool:
-        """Whether, on average, a node has fewer rows than a feature has bins: its histogram would be mostly empty."""
-        return self._n_rows * len(self._codes) < n_nodes * self._n_bins
+    def search(self, grower: _core.Grower) -> bool:
+        """Leave it to histograms: `grow` knows better."""
+        return False
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
         histograms = empty_histograms(len(nodes), self._n_bins, self._n_channels)
-        self._count(nodes, histograms)
-        return histograms
-
-    def _count(self, nodes: NDArray[np.int32], histograms: Sums) -> None:
         _core.count_histograms(
             self._codes,
             self._table,
@@ -388,6 +377,7 @@ class BinnedRows(MemoryRows):
             self._packer,
             histograms,
         )
+        return histograms
 
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""

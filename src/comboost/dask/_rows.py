@@ -76,6 +76,10 @@ class DaskRows:
         """Histograms of these nodes."""
         return self._shards.ask(CountStep(nodes))
 
+    def grow(self, grower: _core.Grower, root: Sums, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
+        """Rows are divided by the splits that they are told."""
+        return False
+
     def search(self, grower: _core.Grower) -> bool:
         """Rows do not travel, so a frontier is never searched straight from them."""
         return False

@@ -1,0 +1,62 @@
+// A tree that grows on rows in memory, every node searched the way that takes least: by a histogram or by its rows.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "comboost/costs.hpp"
+#include "comboost/growing.hpp"
+#include "comboost/histogram.hpp"
+#include "comboost/partition.hpp"
+#include "comboost/types.hpp"
+
+namespace comboost {
+
+// How far a tree may grow.
+struct TreeLimits {
+    static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+    std::size_t max_depth = kNone;
+    std::size_t max_leaves = kNone;  // if there is a limit, the best leaf is divided first, and not level by level
+};
+
+// Histograms of one size, which are used again and again: memory that is new to a process is slow.
+class HistogramPool {
+  public:
+    // All that were taken are free again; from now on there are at most `most` of this size, but at least one.
+    void reset(std::size_t size, std::size_t most);
+
+    Sum* take();   // null if there is no room
+    Sum* spare();  // another one, always the same
+    void give(Sum* histogram) { free_.push_back(histogram); }
+
+  private:
+    std::size_t size_ = 0;
+    std::size_t most_ = 0;
+    AlignedArray<Sum> spare_;
+    std::vector<AlignedArray<Sum>> all_;
+    std::vector<Sum*> free_;
+};
+
+class RowGrower {
+  public:
+    // Histograms take at most `budget` bytes, but one may always be held. Nodes with fewer rows than `small_share`
+    // times the bins of a feature are searched by their rows; tests force it to either side.
+    RowGrower(std::size_t budget, double small_share) : budget_(budget), small_share_(small_share) {}
+
+    // Grows a tree from its root, whose histogram this is. The splits are those that Grower::search() and
+    // Grower::branch(), or branch_best(), make of all histograms.
+    void grow(Grower& grower, const Codes& codes, const CostTable& costs, Partition& partition, RecordPacker& packer,
+              const Sum* root, const TreeLimits& limits, int n_threads);
+
+  private:
+    class Growth;
+
+    std::size_t budget_;
+    double small_share_;
+    HistogramPool pool_;
+};
+
+}  // namespace comboost
