@@ -322,6 +322,7 @@ class BinnedRows(MemoryRows):
         self._packer = _core.RecordPacker()
         self._codes = codes
         self._bin_offsets = bin_offsets
+        self._bundles = _core.Bundles(codes, bin_offsets, n_threads)
         self._n_bins = int(bin_offsets[-1])
         self._n_channels = self._table.n_channels
         self._votes = np.empty(len(labels), dtype=LABEL)
@@ -358,6 +359,7 @@ class BinnedRows(MemoryRows):
         histograms = empty_histograms(len(nodes), self._n_bins, self._n_channels)
         _core.count_histograms(
             self._codes,
+            self._bundles,
             self._table,
             self._partition,
             self._bin_offsets,
