@@ -60,17 +60,19 @@ void search(Grower& grower, std::size_t first, const Histograms& histograms, int
     grower.search(first, histograms.data(), histograms.shape(0), n_threads);
 }
 
-void grow(comboost::RowGrower& rows_grower, Grower& grower, const CodeColumns& codes, const comboost::CostTable& table,
-          comboost::Partition& partition, comboost::RecordPacker& packer, const Histograms& root,
-          std::optional<std::size_t> max_depth, std::optional<std::size_t> max_leaves, int n_threads) {
+void grow(comboost::RowGrower& rows_grower, Grower& grower, const CodeColumns& codes, const comboost::Bundles& bundles,
+          const comboost::CostTable& table, comboost::Partition& partition, comboost::RecordPacker& packer,
+          const Histograms& root, std::optional<std::size_t> max_depth, std::optional<std::size_t> max_leaves,
+          int n_threads) {
     require(codes.shape(1) == table.n_rows() && partition.rows(0).size == table.n_rows() &&
                 codes.shape(0) == grower.layout().n_features(),
             "codes, costs and partition do not fit each other");
+    require(bundles.fit(codes_of(codes), grower.layout()), "bundles are those of other codes or bins");
     require(partition.n_nodes() == 1 && grower.nodes().size() == 1, "a tree is grown from its root; plant one");
     require(table.channels().size() == grower.channels().size(), "costs and tree differ in their channels");
     require_histograms(grower, root, 1);
     constexpr std::size_t none = comboost::TreeLimits::kNone;
-    rows_grower.grow(grower, codes_of(codes), table, partition, packer, root.data(),
+    rows_grower.grow(grower, codes_of(codes), bundles, table, partition, packer, root.data(),
                      {max_depth.value_or(none), max_leaves.value_or(none)}, n_threads);
 }
 
@@ -149,7 +151,7 @@ void bind_growing(nb::module_& m) {
 
     nb::class_<comboost::RowGrower>(m, "RowGrower", "Grows trees on rows in memory, from the root to the last leaf.")
         .def(nb::init<std::size_t, double>(), "budget"_a, "small_share"_a)
-        .def("grow", &grow, "grower"_a, "codes"_a.noconvert(), "costs"_a, "partition"_a, "packer"_a,
+        .def("grow", &grow, "grower"_a, "codes"_a.noconvert(), "bundles"_a, "costs"_a, "partition"_a, "packer"_a,
              "root"_a.noconvert(), "max_depth"_a.none(), "max_leaves"_a.none(), "n_threads"_a, release,
              "Grows the tree that was planted; the best leaf first if their number is limited.");
 }

@@ -167,13 +167,23 @@ void settle_leaves(const Partition& partition, const CodeColumns& codes, const N
                             span_of(leaves));
 }
 
-void count_histograms(const CodeColumns& codes, const CostTable& table, const Partition& partition,
-                      const Vector<std::int64_t>& bin_offsets, const Vector<std::int32_t>& nodes, int n_threads,
-                      comboost::RecordPacker& packer, const OutHistograms& histograms) {
+void construct_bundles(comboost::Bundles* self, const CodeColumns& codes, const Vector<std::int64_t>& bin_offsets,
+                       int n_threads) {
+    require(bin_offsets.size() == codes.shape(0) + 1, "codes do not fit the bins");
+    const comboost::BinLayout layout{span_of(bin_offsets)};
+    require_starts(layout.offsets, layout.n_bins());
+    new (self) comboost::Bundles(codes_of(codes), layout, n_threads);
+}
+
+void count_histograms(const CodeColumns& codes, const comboost::Bundles& bundles, const CostTable& table,
+                      const Partition& partition, const Vector<std::int64_t>& bin_offsets,
+                      const Vector<std::int32_t>& nodes, int n_threads, comboost::RecordPacker& packer,
+                      const OutHistograms& histograms) {
     require(codes.shape(1) == table.n_rows() && bin_offsets.size() == codes.shape(0) + 1,
             "codes do not fit the rows or the bins");
     const comboost::BinLayout layout{span_of(bin_offsets)};
     require_starts(layout.offsets, layout.n_bins());
+    require(bundles.fit(codes_of(codes), layout), "bundles are those of other codes or bins");
     require(histograms.shape(0) == nodes.size() && histograms.shape(1) == layout.n_bins() &&
                 histograms.shape(2) == table.channels().size(),
             "histograms do not fit the nodes, bins and channels");
@@ -182,7 +192,7 @@ void count_histograms(const CodeColumns& codes, const CostTable& table, const Pa
     for (const std::int32_t node : span_of(nodes)) sets.push_back(rows_of(partition, node));
     require(sets.size() == 1 || std::ranges::find(span_of(nodes), 0) == span_of(nodes).end(),
             "the root is counted alone");
-    comboost::count_histograms(codes_of(codes), table, layout, sets, n_threads, packer, histograms.data());
+    comboost::count_histograms(codes_of(codes), bundles, table, layout, sets, n_threads, packer, histograms.data());
 }
 
 }  // namespace
@@ -227,7 +237,11 @@ void bind_rows(nb::module_& m) {
                                        "Memory for copies of records, kept from one count to the next.")
         .def(nb::init<>());
 
-    m.def("count_histograms", &count_histograms, "codes"_a.noconvert(), "costs"_a, "partition"_a,
+    nb::class_<comboost::Bundles>(m, "Bundles", "Codes that features of few bins share.")
+        .def("__init__", &construct_bundles, "codes"_a.noconvert(), "bin_offsets"_a.noconvert(), "n_threads"_a,
+             release);
+
+    m.def("count_histograms", &count_histograms, "codes"_a.noconvert(), "bundles"_a, "costs"_a, "partition"_a,
           "bin_offsets"_a.noconvert(), "nodes"_a.noconvert(), "n_threads"_a, "packer"_a, "histograms"_a.noconvert(),
           release, "Writes the histograms of these nodes.");
 }

@@ -12,6 +12,9 @@ namespace {
 // Records that stay in the second-level cache while feature after feature reads them.
 constexpr std::size_t kCachedBytes = 1 << 17;
 
+// Histograms of shared codes that stay there, too.
+constexpr std::size_t kSharedBytes = 1 << 18;
+
 std::size_t n_cached_rows(std::size_t width) { return std::max<std::size_t>(1, kCachedBytes / (width * sizeof(Unit))); }
 
 // The features of one task: tasks small enough that a slow core does not keep the others waiting.
@@ -49,35 +52,92 @@ std::vector<std::vector<Piece>> batches_of(std::span<const RowSet> sets, std::si
     return batches;
 }
 
-// Adds the features first .. last - 1 of some rows, whose records stand one after the other, to their histogram.
-void count_features(const Codes& codes, const Records& records, const BinLayout& layout, const Piece& piece,
-                    std::size_t first, std::size_t last, Lookout& lookout) {
+// What is counted: codes by whose table rows are told apart.
+struct Table {
+    const Codes& codes;
+    const Bundles& bundles;
+    const BinLayout& layout;
+};
+
+// Codes of all rows, and the histogram that they are counted in.
+struct Column {
+    const Code* codes;
+    Sum* histogram;
+};
+
+// Adds some rows, whose records stand one after the other, to the histograms of columns.
+void count_columns(std::span<const Column> columns, const RowSet& set, const Records& records, Lookout& lookout) {
     const std::size_t width = records.channels.size();
     const std::size_t block_rows = n_cached_rows(width);
-    const bool all_rows = piece.set.rows == nullptr;
-    for (std::size_t begin = 0; begin < piece.set.size; begin += block_rows) {
-        const std::size_t n_rows = std::min(block_rows, piece.set.size - begin);
-        for (std::size_t f = first; f < last; ++f) {
-            kernels().accumulate(codes.column(f) + (all_rows ? begin : 0), all_rows ? nullptr : piece.set.rows + begin,
-                                 n_rows, from_row(records, begin), piece.histogram + layout.begin(f) * width);
+    const bool all_rows = set.rows == nullptr;
+    for (std::size_t begin = 0; begin < set.size; begin += block_rows) {
+        const std::size_t n_rows = std::min(block_rows, set.size - begin);
+        for (const Column& column : columns) {
+            kernels().accumulate(column.codes + (all_rows ? begin : 0), all_rows ? nullptr : set.rows + begin, n_rows,
+                                 from_row(records, begin), column.histogram);
             lookout.after(n_rows * width);
         }
     }
 }
 
-// Adds pieces, whose records stand one after the other, to their histograms: a task has some features of all of them.
-void count_pieces(const Codes& codes, const Records& records, const BinLayout& layout, std::span<const Piece> pieces,
+// Histograms of shared codes, which take turns in memory that is kept.
+class SharedSums {
+  public:
+    // Cleared, and valid until the next call.
+    Sum* clear(std::size_t size) {
+        if (sums_.size() < size) sums_ = AlignedArray<Sum>(size);
+        std::fill_n(sums_.data(), size, Sum{0});
+        return sums_.data();
+    }
+
+  private:
+    AlignedArray<Sum> sums_;
+};
+
+// Adds some bundles of a piece, whose records stand one after the other, to its histogram.
+void count_bundles(const Table& table, std::span<const Bundle> bundles, std::size_t first_row, const Records& records,
+                   const Piece& piece, Lookout& lookout) {
+    thread_local SharedSums shared;
+    const std::size_t width = records.channels.size();
+    std::size_t n_shared = 0;
+    for (const Bundle& bundle : bundles) n_shared += bundle.pays(piece.set.size) ? bundle.n_codes : 0;
+    Sum* sums = shared.clear(n_shared * width);
+    std::vector<Column> columns;
+    for (const Bundle& bundle : bundles)
+        if (bundle.pays(piece.set.size)) {
+            columns.push_back({bundle.codes.data() + first_row, sums});
+            sums += bundle.n_codes * width;
+        } else {
+            for (const std::size_t f : bundle.features)
+                columns.push_back({table.codes.column(f) + first_row, piece.histogram + table.layout.begin(f) * width});
+        }
+    count_columns(columns, piece.set, records, lookout);
+    sums -= n_shared * width;
+    for (const Bundle& bundle : bundles)
+        if (bundle.pays(piece.set.size)) {
+            add_margins(bundle, table.layout, width, sums, piece.histogram);
+            sums += bundle.n_codes * width;
+        }
+}
+
+// Adds pieces, whose records stand one after the other, to their histograms: a task has some bundles of all of them.
+void count_pieces(const Table& table, std::size_t first_row, const Records& records, std::span<const Piece> pieces,
                   int n_threads) {
     std::size_t n_rows = 0;
     for (const Piece& piece : pieces) n_rows += piece.set.size;
-    const std::size_t n_groups = n_feature_groups(codes.n_features, n_threads);
-    for_each_task(n_groups, n_rows * codes.n_features * records.channels.size(), n_threads, [&](std::size_t group) {
-        std::size_t first_row = 0;
+    const std::span<const Bundle> bundles = table.bundles.all();
+    const std::size_t shared_bytes = table.bundles.n_shared_codes() * records.channels.size() * sizeof(Sum);
+    const std::size_t n_groups = std::min(
+        bundles.size(), std::max(n_feature_groups(bundles.size(), n_threads), shared_bytes / kSharedBytes + 1));
+    for_each_task(n_groups, n_rows * bundles.size() * records.channels.size(), n_threads, [&](std::size_t group) {
+        const std::size_t first = bundles.size() * group / n_groups;
+        const std::size_t last = bundles.size() * (group + 1) / n_groups;
+        std::size_t first_record = 0;
         Lookout lookout;
         for (const Piece& piece : pieces) {
-            count_features(codes, from_row(records, first_row), layout, piece, codes.n_features * group / n_groups,
-                           codes.n_features * (group + 1) / n_groups, lookout);
-            first_row += piece.set.size;
+            count_bundles(table, bundles.subspan(first, last - first), first_row, from_row(records, first_record),
+                          piece, lookout);
+            first_record += piece.set.size;
         }
     });
 }
@@ -85,15 +145,13 @@ void count_pieces(const Codes& codes, const Records& records, const BinLayout& l
 // Updates after which threads wait for each other: whoever waits for the last one cannot look for interrupts.
 constexpr std::size_t kUpdatesTogether = std::size_t{1} << 30;
 
-void count_all_rows(const Codes& codes, const Records& records, const BinLayout& layout, int n_threads,
-                    Sum* histogram) {
+void count_all_rows(const Table& table, const Records& records, int n_threads, Sum* histogram) {
     const std::size_t width = records.channels.size();
     const std::size_t most_rows =
-        std::max(n_cached_rows(width), kUpdatesTogether / std::max<std::size_t>(1, codes.n_features * width));
-    for (std::size_t begin = 0; begin < codes.n_rows; begin += most_rows) {
-        const Codes from_here{codes.data + begin, codes.n_rows, codes.n_features};
-        const Piece piece{{nullptr, std::min(most_rows, codes.n_rows - begin)}, histogram};
-        count_pieces(from_here, from_row(records, begin), layout, std::span(&piece, 1), n_threads);
+        std::max(n_cached_rows(width), kUpdatesTogether / std::max<std::size_t>(1, table.codes.n_features * width));
+    for (std::size_t begin = 0; begin < table.codes.n_rows; begin += most_rows) {
+        const Piece piece{{nullptr, std::min(most_rows, table.codes.n_rows - begin)}, histogram};
+        count_pieces(table, begin, from_row(records, begin), std::span(&piece, 1), n_threads);
     }
 }
 
@@ -114,8 +172,9 @@ void pack(std::span<const Piece> pieces, const Records& from, int n_threads, Uni
 
 }  // namespace
 
-void count_histograms(const Codes& codes, const CostTable& costs, const BinLayout& layout, std::span<const RowSet> sets,
-                      int n_threads, RecordPacker& packer, Sum* histograms) {
+void count_histograms(const Codes& codes, const Bundles& bundles, const CostTable& costs, const BinLayout& layout,
+                      std::span<const RowSet> sets, int n_threads, RecordPacker& packer, Sum* histograms) {
+    const Table table{codes, bundles, layout};
     const Records records = costs.records();
     const std::size_t width = records.channels.size();
     const std::size_t size = layout.n_bins() * width;
@@ -125,7 +184,7 @@ void count_histograms(const Codes& codes, const CostTable& costs, const BinLayou
         });
     });
     if (sets.size() == 1 && sets[0].rows == nullptr) {
-        count_all_rows(codes, records, layout, n_threads, histograms);
+        count_all_rows(table, records, n_threads, histograms);
         return;
     }
     const std::size_t most_rows = std::max<std::size_t>(1, RecordPacker::kBytes / (width * sizeof(Unit)));
@@ -133,7 +192,7 @@ void count_histograms(const Codes& codes, const CostTable& costs, const BinLayou
     const Records packed{packer.units(), packer.weights(), records.channels};
     for (const std::vector<Piece>& batch : batches_of(sets, most_rows, size, histograms)) {
         pack(batch, records, n_threads, packer.units(), packer.weights());
-        count_pieces(codes, packed, layout, batch, n_threads);
+        count_pieces(table, 0, packed, batch, n_threads);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "comboost/bundles.hpp"
 #include "comboost/costs.hpp"
 #include "comboost/partition.hpp"
 #include "comboost/splitting.hpp"
@@ -30,9 +31,10 @@ class RecordPacker {
     AlignedArray<Weight> weights_;
 };
 
-// histograms[set][bin of layout][channel], overwritten. The set of all rows stands alone.
-void count_histograms(const Codes& codes, const CostTable& costs, const BinLayout& layout, std::span<const RowSet> sets,
-                      int n_threads, RecordPacker& packer, Sum* histograms);
+// histograms[set][bin of layout][channel], overwritten. The set of all rows stands alone. `bundles` are those of the
+// codes.
+void count_histograms(const Codes& codes, const Bundles& bundles, const CostTable& costs, const BinLayout& layout,
+                      std::span<const RowSet> sets, int n_threads, RecordPacker& packer, Sum* histograms);
 
 // The histograms of a node's two children: the counted one as it is, the other as the difference.
 void subtract_histogram(const Sum* parent, const Sum* counted, std::size_t size, Sum* counted_out, Sum* other_out);

@@ -46,11 +46,12 @@ Sum* HistogramPool::spare() {
 // One tree on its way.
 class RowGrower::Growth {
   public:
-    Growth(RowGrower& self, Grower& grower, const Codes& codes, const CostTable& costs, Partition& partition,
-           RecordPacker& packer, int n_threads)
+    Growth(RowGrower& self, Grower& grower, const Codes& codes, const Bundles& bundles, const CostTable& costs,
+           Partition& partition, RecordPacker& packer, int n_threads)
         : pool_(self.pool_),
           grower_(grower),
           codes_(codes),
+          bundles_(bundles),
           costs_(costs),
           partition_(partition),
           packer_(packer),
@@ -116,7 +117,9 @@ class RowGrower::Growth {
     };
 
     bool is_small(std::size_t n_rows) const { return static_cast<double>(n_rows) < n_small_rows_; }
-    bool is_large(std::size_t n_rows) const { return n_rows * width_ * sizeof(Unit) > kPackedBytes; }
+    bool is_large(std::size_t n_rows) const {
+        return n_rows * width_ * sizeof(Unit) > kPackedBytes || bundles_.pay(n_rows);
+    }
     bool is_searched(std::size_t node) const { return grower_.may_split(node, partition_.rows(node).size); }
     Sum* of_feature(Sum* histogram, std::size_t feature) const { return histogram + layout_.begin(feature) * width_; }
 
@@ -151,8 +154,7 @@ class RowGrower::Growth {
             plot.remainder = parent;
             add_plot(plot, keep, plots);
         }
-        if (parent == nullptr && is_searched(larger))
-            add_plot({larger, partition_.rows(larger), true}, keep, plots);
+        if (parent == nullptr && is_searched(larger)) add_plot({larger, partition_.rows(larger), true}, keep, plots);
     }
 
     void add_plot(Plot plot, bool keep, std::vector<Plot>& plots) {
@@ -175,7 +177,8 @@ class RowGrower::Growth {
     }
 
     void count_large(Plot& plot) {
-        count_histograms(codes_, costs_, layout_, std::span(&plot.rows, 1), n_threads_, packer_, plot.histogram);
+        count_histograms(codes_, bundles_, costs_, layout_, std::span(&plot.rows, 1), n_threads_, packer_,
+                         plot.histogram);
         plot.counted = true;
     }
 
@@ -207,7 +210,8 @@ class RowGrower::Growth {
     // Plots that take little are searched by one task, features of one that takes much by several.
     std::vector<Task> tasks_of(std::span<const Plot> plots, std::size_t work) const {
         const std::size_t n_features = layout_.n_features();
-        const std::size_t share = std::max(kSerialWork, work / (kTasksPerThread * static_cast<std::size_t>(n_threads_)));
+        const std::size_t share =
+            std::max(kSerialWork, work / (kTasksPerThread * static_cast<std::size_t>(n_threads_)));
         std::vector<Task> tasks;
         std::size_t open_work = share;
         for (std::size_t p = 0; p < plots.size(); ++p) {
@@ -296,7 +300,8 @@ class RowGrower::Growth {
     // Keeps the splits found; `rows` are those of the plot, if it was not counted before.
     void keep(const Plot& plot, const Winners& winners, NodeRows& rows) {
         if (const std::size_t f = winners.node.feature; winners.node.found())
-            grower_.keep(winners.node, plot.histogram == nullptr ? bins_of(plot, f, rows) : whole_feature(plot.histogram, f));
+            grower_.keep(winners.node,
+                         plot.histogram == nullptr ? bins_of(plot, f, rows) : whole_feature(plot.histogram, f));
         if (const std::size_t f = winners.sibling.feature; winners.sibling.found())
             grower_.keep(winners.sibling, whole_feature(plot.remainder, f));
     }
@@ -304,6 +309,7 @@ class RowGrower::Growth {
     HistogramPool& pool_;
     Grower& grower_;
     const Codes& codes_;
+    const Bundles& bundles_;
     const CostTable& costs_;
     Partition& partition_;
     RecordPacker& packer_;
@@ -314,9 +320,10 @@ class RowGrower::Growth {
     std::vector<Sum*> histograms_;  // of nodes that may be divided, null if they are not kept
 };
 
-void RowGrower::grow(Grower& grower, const Codes& codes, const CostTable& costs, Partition& partition,
-                     RecordPacker& packer, const Sum* root, const TreeLimits& limits, int n_threads) {
-    Growth growth(*this, grower, codes, costs, partition, packer, n_threads);
+void RowGrower::grow(Grower& grower, const Codes& codes, const Bundles& bundles, const CostTable& costs,
+                     Partition& partition, RecordPacker& packer, const Sum* root, const TreeLimits& limits,
+                     int n_threads) {
+    Growth growth(*this, grower, codes, bundles, costs, partition, packer, n_threads);
     growth.start(root);
     if (limits.max_leaves == TreeLimits::kNone)
         growth.grow_levels(limits.max_depth);

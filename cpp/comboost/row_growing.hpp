@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "comboost/bundles.hpp"
 #include "comboost/costs.hpp"
 #include "comboost/growing.hpp"
 #include "comboost/histogram.hpp"
@@ -48,8 +49,8 @@ class RowGrower {
 
     // Grows a tree from its root, whose histogram this is. The splits are those that Grower::search() and
     // Grower::branch(), or branch_best(), make of all histograms.
-    void grow(Grower& grower, const Codes& codes, const CostTable& costs, Partition& partition, RecordPacker& packer,
-              const Sum* root, const TreeLimits& limits, int n_threads);
+    void grow(Grower& grower, const Codes& codes, const Bundles& bundles, const CostTable& costs, Partition& partition,
+              RecordPacker& packer, const Sum* root, const TreeLimits& limits, int n_threads);
 
   private:
     class Growth;

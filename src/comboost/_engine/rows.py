@@ -327,6 +327,7 @@ class BinnedRows(MemoryRows):
         self._row_grower = _core.RowGrower(HISTOGRAM_BUDGET, SMALL_SHARE)
         self._codes = codes
         self._bin_offsets = bin_offsets
+        self._bundles = _core.Bundles(codes, bin_offsets, n_threads)
         self._n_bins = int(bin_offsets[-1])
         self._n_channels = self._table.n_channels
         self._votes = np.empty(len(labels), dtype=LABEL)
@@ -350,6 +351,7 @@ class BinnedRows(MemoryRows):
         self._row_grower.grow(
             grower,
             self._codes,
+            self._bundles,
             self._table,
             self._partition,
             self._packer,
@@ -369,6 +371,7 @@ class BinnedRows(MemoryRows):
         histograms = empty_histograms(len(nodes), self._n_bins, self._n_channels)
         _core.count_histograms(
             self._codes,
+            self._bundles,
             self._table,
             self._partition,
             self._bin_offsets,
