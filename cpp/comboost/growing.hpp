@@ -7,6 +7,7 @@
 #include "comboost/histogram.hpp"
 #include "comboost/partition.hpp"
 #include "comboost/random.hpp"
+#include "comboost/sparse.hpp"
 #include "comboost/splitting.hpp"
 #include "comboost/types.hpp"
 
@@ -28,8 +29,9 @@ class Grower {
     Grower(std::span<const std::int64_t> bin_offsets, std::span<const Kind> kinds, std::span<const double> edges,
            std::span<const std::int64_t> edge_starts, std::size_t n_classes, GrowthRules rules);
 
-    // Starts a tree with its root as the frontier. `smoothing` is added to the loss that `gini` divides by.
-    void plant(std::span<const Sum> root_histogram, std::uint64_t round, double smoothing = 0.0);
+    // Starts a tree with its root as the frontier, whose sums are a record of these channels. `smoothing` is added to
+    // the loss that `gini` divides by.
+    void plant(std::span<const Sum> totals, std::uint64_t round, double smoothing = 0.0);
 
     // Looks for the best split of the frontier's nodes first, first + 1, ... whose histograms these are.
     void search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads);
@@ -37,6 +39,10 @@ class Grower {
     // Looks for the best split of all the frontier's nodes straight from their rows, which pays if nodes have fewer
     // rows than features have bins. The splits are the same.
     void search_rows(const Codes& codes, const Records& records, const Partition& partition, int n_threads);
+
+    // The same for a sparse table, straight from its entries.
+    void search_sparse(const SparseCodes& codes, const Records& records, const SparsePartition& partition,
+                       int n_threads);
 
     // Divides the frontier's nodes by the splits found; their children are the new frontier. The splits are in order of
     // node.
@@ -88,7 +94,10 @@ class Grower {
         double appeal = 0.0;  // what it gains, with noise; not used without
     };
 
+    class SparseSearch;
+
     SplitRules split_rules() const;
+    bool draws_features() const { return rules_.max_features < layout().n_features(); }
     std::vector<Candidate> candidates(std::span<const std::size_t> places) const;
     std::uint64_t node_key(std::size_t node) const { return comboost::node_key(rules_.seed, round_, node); }
     void judge(Candidate& candidate, const BinView& bins) const;
