@@ -45,9 +45,9 @@ void require_histograms(const Grower& grower, const Histograms& histograms, std:
             "histograms do not fit the nodes, bins and channels");
 }
 
-void plant(Grower& grower, const Histograms& root, std::uint64_t round, double smoothing) {
-    require_histograms(grower, root, 1);
-    grower.plant(span_of(root), round, smoothing);
+void plant(Grower& grower, const Vector<Sum>& totals, std::uint64_t round, double smoothing) {
+    require(totals.size() == grower.channels().size(), "totals must have one entry per channel");
+    grower.plant(span_of(totals), round, smoothing);
 }
 
 void require_tree(const Grower& grower) { require(!grower.nodes().empty(), "there is no tree yet; plant one"); }
@@ -74,6 +74,17 @@ void grow(comboost::RowGrower& rows_grower, Grower& grower, const CodeColumns& c
     constexpr std::size_t none = comboost::TreeLimits::kNone;
     rows_grower.grow(grower, codes_of(codes), bundles, table, partition, packer, root.data(),
                      {max_depth.value_or(none), max_leaves.value_or(none)}, n_threads);
+}
+
+void search_sparse(Grower& grower, const comboost::SparseCodes& codes, const comboost::CostTable& table,
+                   const comboost::SparsePartition& partition, int n_threads) {
+    require_tree(grower);
+    require(codes.n_rows() == table.n_rows() && partition.n_rows() == table.n_rows() &&
+                codes.n_features() == grower.layout().n_features(),
+            "codes, costs and partition do not fit each other");
+    require(partition.n_nodes() == grower.nodes().size(), "the rows must be divided as the tree is");
+    require(table.channels().size() == grower.channels().size(), "costs and tree differ in their channels");
+    grower.search_sparse(codes, table.records(), partition, n_threads);
 }
 
 auto records_of_splits(const std::vector<comboost::Split>& splits) {
@@ -129,9 +140,11 @@ void bind_growing(nb::module_& m) {
         .def("__init__", &construct, "bin_offsets"_a.noconvert(), "kinds"_a.noconvert(), "edges"_a.noconvert(),
              "edge_starts"_a.noconvert(), "n_classes"_a, nb::kw_only(), "by_cost"_a, "min_samples_leaf"_a,
              "min_weight_fraction_leaf"_a, "max_features"_a, "seed"_a, "max_thresholds"_a = 0, "noise"_a = 0.0)
-        .def("plant", &plant, "root"_a.noconvert(), "round"_a, "smoothing"_a = 0.0, "Starts a tree.")
+        .def("plant", &plant, "totals"_a.noconvert(), "round"_a, "smoothing"_a = 0.0, "Starts a tree.")
         .def("search", &search, "first"_a, "histograms"_a.noconvert(), "n_threads"_a, release,
              "Finds the best splits of the frontier's nodes from `first` on.")
+        .def("search_sparse", &search_sparse, "codes"_a, "costs"_a, "partition"_a, "n_threads"_a, release,
+             "Finds the best splits of the frontier's nodes straight from the entries of a sparse table.")
         .def("branch", &branch,
              "Divides the frontier by the splits found: node, feature, bin and the set of codes that go left.")
         .def("branch_best", &branch_best, "Divides the one leaf whose split raises the criterion most.")

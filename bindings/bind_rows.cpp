@@ -105,6 +105,11 @@ void measure(const CostTable& table, const Vector<Label>& votes, int n_threads,
     table.measure(span_of(votes), n_threads, span_of(sums));
 }
 
+void sum_rows(const CostTable& table, const OutVector<Sum>& sums) {
+    require(sums.size() == table.channels().size(), "sums must have one entry per channel");
+    table.sum_rows(span_of(sums));
+}
+
 void row_losses(const CostTable& table, const OutVector<double>& losses) {
     require(losses.size() == table.n_rows(), "losses must have one entry per row");
     table.row_losses(span_of(losses));
@@ -217,6 +222,7 @@ void bind_rows(nb::module_& m) {
              "Writes the loss of every leaf by truth.")
         .def("measure", &measure, "votes"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
              "Writes the cost sums by (truth, class) that the votes would shrink, grow and leave.")
+        .def("sum_rows", &sum_rows, "sums"_a.noconvert(), release, "Writes the sums of all rows, channel by channel.")
         .def("row_losses", &row_losses, "losses"_a.noconvert(), release, "Writes the loss of every row.")
         .def_prop_ro("n_channels", [](const CostTable& table) { return table.channels().size(); })
         .def("confusion", &confusion, "votes"_a.noconvert(), "counts"_a.noconvert(), release,

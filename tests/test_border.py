@@ -117,7 +117,7 @@ def test_votes_for_classes_that_are_not_there_are_refused_where_they_enter():
 def test_splits_and_nodes_at_an_unaligned_address_are_refused():
     grower, codes, partition = make_grower(), encode(), _core.Partition(4)
     histogram = count_root()
-    grower.plant(histogram, 0)
+    grower.plant(histogram[0, :2].sum(axis=0), 0)
     grower.search(0, histogram, 1)
     splits, smaller, votes = grower.branch(), np.empty(1, dtype=np.int32), np.empty(4, dtype=np.uint16)
     with pytest.raises(ValueError, match="pass a copy"):
@@ -158,7 +158,7 @@ def test_sums_of_leaves_that_do_not_fit_their_votes_are_refused():
 def grown_tree(field=None, place=0, value=0):
     """A tree of one split, with a number written into a node."""
     grower, histogram = make_grower(), count_root()
-    grower.plant(histogram, 0)
+    grower.plant(histogram[0, :2].sum(axis=0), 0)
     grower.search(0, histogram, 1)
     grower.branch()
     nodes = grower.nodes().view(NODE_DTYPE)[:, 0]
@@ -230,7 +230,7 @@ def test_arrays_that_do_not_fit_a_forest_are_refused():
 
 def test_splits_of_what_is_not_there_are_refused():
     grower, histogram = make_grower(), count_root()
-    grower.plant(histogram, 0)
+    grower.plant(histogram[0, :2].sum(axis=0), 0)
     grower.search(0, histogram, 1)
     splits, smaller = grower.branch(), np.empty(1, dtype=np.int32)
     for place, value, words in ((0, 1, "names no node"), (0, -1, "names no node"), (1, 2, "names no feature")):

@@ -59,7 +59,9 @@ class Bench {
     }
 
     void search_root() {
-        grower().plant(histogram_, 0);
+        std::vector<Sum> totals(grower().channels().size());
+        costs_.front().sum_rows(totals);
+        grower().plant(totals, 0);
         grower().search(0, histogram_.data(), 1, 1);
     }
 

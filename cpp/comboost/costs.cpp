@@ -131,6 +131,15 @@ void CostTable::measure(std::span<const Label> votes, int n_threads, std::span<S
         for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
 }
 
+void CostTable::sum_rows(std::span<Sum> sums) const {
+    std::fill(sums.begin(), sums.end(), 0);
+    for_each_stretch(0, n_rows(), channels_.size(), [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i)
+            for (std::size_t j = 0; j < channels_.size(); ++j) sums[j] += weight(i) * record(i)[j];
+    });
+    if (channels_.counted) sums[channels_.count()] = static_cast<Sum>(n_rows());  // whatever they weigh
+}
+
 void CostTable::row_losses(std::span<double> losses) const {
     for_each_stretch(0, n_rows(), 1, [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i)

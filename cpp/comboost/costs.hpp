@@ -37,6 +37,9 @@ class CostTable {
     // the rest.
     void measure(std::span<const Label> votes, int n_threads, std::span<Sum> sums) const;
 
+    // The sums of all rows, channel by channel.
+    void sum_rows(std::span<Sum> sums) const;
+
     // n·Σ_j u(i,j) of every row: what -D(i,y_i) is to a weak learner that takes sample weights.
     void row_losses(std::span<double> losses) const;
 

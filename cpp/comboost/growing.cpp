@@ -37,7 +37,7 @@ void Grower::add_node(NodeSums sums) {
     found_.emplace_back();
 }
 
-void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round, double smoothing) {
+void Grower::plant(std::span<const Sum> totals, std::uint64_t round, double smoothing) {
     round_ = round;
     smoothing_ = smoothing;
     nodes_.clear();
@@ -46,7 +46,7 @@ void Grower::plant(std::span<const Sum> root_histogram, std::uint64_t round, dou
     branched_.clear();
     found_.clear();
     open_.clear();
-    add_node(sum_bins(root_histogram.data(), layout().size(0), channels_));
+    add_node(sum_bins(totals.data(), 1, channels_));
     begin_frontier(0, 0, 0);
 }
 

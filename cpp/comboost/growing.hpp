@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "comboost/random.hpp"
+#include "comboost/sparse.hpp"
 #include "comboost/splitting.hpp"
 #include "comboost/types.hpp"
 
@@ -26,8 +27,9 @@ class Grower {
     Grower(std::span<const std::int64_t> bin_offsets, std::span<const Kind> kinds, std::span<const double> edges,
            std::span<const std::int64_t> edge_starts, std::size_t n_classes, GrowthRules rules);
 
-    // Starts a tree with its root as the frontier. `smoothing` is added to the loss that `gini` divides by.
-    void plant(std::span<const Sum> root_histogram, std::uint64_t round, double smoothing = 0.0);
+    // Starts a tree with its root as the frontier, whose sums are a record of these channels. `smoothing` is added to
+    // the loss that `gini` divides by.
+    void plant(std::span<const Sum> totals, std::uint64_t round, double smoothing = 0.0);
 
     // Looks for the best split of the frontier's nodes first, first + 1, ... whose histograms these are.
     void search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads);
@@ -52,6 +54,10 @@ class Grower {
     // ... and the end of it: the winner, whose bins these are. Threads may end with different nodes at once.
     void keep(const Candidate& winner, const BinView& bins);
     bool has_split(std::size_t node) const { return found_[node].feature != kLeaf; }
+
+    // The same for a sparse table, straight from its entries.
+    void search_sparse(const SparseCodes& codes, const Records& records, const SparsePartition& partition,
+                       int n_threads);
 
     // Divides the frontier's nodes by the splits found; their children are the new frontier. The splits are in order of
     // node.
@@ -105,9 +111,12 @@ class Grower {
         }
     };
 
+    class SparseSearch;
+
     SplitRules split_rules() const;
     // Whether one class carries all of the loss.
     bool is_pure(std::size_t node) const { return -sums_[node].best_cost() == sums_[node].loss; }
+    bool draws_features() const { return rules_.max_features < layout().n_features(); }
     std::vector<Candidate> candidates(std::span<const std::size_t> places) const;
     std::uint64_t node_key(std::size_t node) const { return comboost::node_key(rules_.seed, round_, node); }
     void judge(Candidate& candidate, const BinView& bins) const;

@@ -117,6 +117,10 @@ struct Kernels {
     void (*accumulate)(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
                        Sum* histogram);
 
+    // Adds the records of rows[k], k < n_rows, to the sums of bins[k].
+    void (*add_records)(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_rows, const Records& records,
+                        Sum* sums);
+
     Scanned<double> (*scan_gini)(const ScanInput& input);
     Scanned<Sum> (*scan_cost)(const ScanInput& input);
 };

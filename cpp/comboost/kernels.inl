@@ -214,6 +214,41 @@ void accumulate(const Code* codes, const RowIndex* rows, std::size_t n_rows, con
     }
 }
 
+template <std::size_t V, bool Weighted>
+void add_vectors(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_rows, const Records& records,
+                 Sum* sums) {
+    const Channels channels = records.channels;
+    const std::size_t n_vectors = V ? V : channels.n_vectors();
+    const std::size_t width = n_vectors * kLanes;
+    for (std::size_t k = 0; k < n_rows; ++k) {
+        const Unit* units = records.units + rows[k] * width;
+        Sum* bin = sums + bins[k] * width;
+        const Sum weight = Weighted ? Sum{records.weights[rows[k]]} : 1;
+#pragma GCC unroll 8
+        for (std::size_t v = 0; v < n_vectors; ++v) {
+            const IntLanes added = load_units(units + v * kLanes);
+            store(load(bin + v * kLanes) + (Weighted ? added * weight : added), bin + v * kLanes);
+        }
+        if (Weighted && channels.counted) bin[channels.count()] += 1 - weight;  // rows are counted, whatever they weigh
+    }
+}
+
+template <std::size_t V>
+void add_records(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_rows, const Records& records,
+                 Sum* sums) {
+    records.weights == nullptr ? add_vectors<V, false>(rows, bins, n_rows, records, sums)
+                               : add_vectors<V, true>(rows, bins, n_rows, records, sums);
+}
+
+void add_records(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_rows, const Records& records,
+                 Sum* sums) {
+    switch (records.channels.n_vectors()) {
+        case 1: return add_records<1>(rows, bins, n_rows, records, sums);
+        case 2: return add_records<2>(rows, bins, n_rows, records, sums);
+        default: return add_records<0>(rows, bins, n_rows, records, sums);
+    }
+}
+
 // Integers to the nearest doubles, without an instruction for it: both halves are exact, and their sum rounds once.
 inline FloatLanes to_double(const IntLanes& values) {
     const auto bits = (BitLanes)values;                               // the same bits, as all casts between vectors
@@ -477,7 +512,7 @@ void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_cl
 }  // namespace
 
 extern const Kernels table;
-const Kernels table{&add_votes,  &advance,         &advance_leaves, &sum_leaves,
-                    &accumulate, &scan<GiniSides>, &scan<CostSides>};
+const Kernels table{&add_votes,  &advance,     &advance_leaves,  &sum_leaves,
+                    &accumulate, &add_records, &scan<GiniSides>, &scan<CostSides>};
 
 }  // namespace comboost::COMBOOST_KERNELS

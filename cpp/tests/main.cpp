@@ -269,7 +269,9 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
     Partition partition(p.n_rows);
     Histogram histograms = count(p, costs, partition.rows(0), 1);
     CHECK(histograms == count(p, costs, partition.rows(0), 2));
-    grower.plant(histograms, 3);
+    std::vector<Sum> totals(grower.channels().size());
+    costs.sum_rows(totals);
+    grower.plant(totals, 3);
 
     for (int depth = 0; depth < 6; ++depth) {
         grower.search(0, histograms.data(), grower.frontier_size(), 1 + depth % 2);
@@ -401,7 +403,9 @@ void the_largest_sums_fit(std::size_t n_classes) {
     const RowSet all{nullptr, 2};
     RecordPacker packer;
     count_histograms({codes.data(), 2, 1}, costs, {offsets}, std::span(&all, 1), 1, packer, root.data());
-    grower.plant(root, 0);
+    std::vector<Sum> totals(grower.channels().size());
+    costs.sum_rows(totals);
+    grower.plant(totals, 0);
     CHECK(grower.advantage() == Sum{1} << 62 && grower.loss() == Sum{1} << 62);
 }
 

@@ -133,15 +133,15 @@ class TreeLearner:
         self._smoothing = rules.smoothing
         self._n_threads = n_threads
         self._histogram_bytes = 0
-        self._past = past or TreePast([], np.zeros(len(bins.edges)))
+        self._n_first_bins = int(bins.n_bins[0])
+        self._past = past or TreePast([], np.zeros(bins.n_features))
         self.kept = list(self._past.trees)
-        self._importances: list[Floats] = []  # of the rounds learned here
+        self._importances: list[tuple[NDArray[np.intp], Floats]] = []  # of the rounds learned here, by feature
 
     def learn(self, rows: TreeRows, costs: Costs, round_idx: int) -> Hypothesis:
         """Grow a tree on the costs."""
-        assert costs.root is not None
-        self._grower.plant(costs.root, round_idx, math.ldexp(self._smoothing, costs.exponent))
-        self._histogram_bytes = costs.root.nbytes
+        self._grower.plant(self._totals(costs), round_idx, math.ldexp(self._smoothing, costs.exponent))
+        self._histogram_bytes = 0 if costs.root is None else costs.root.nbytes
         if rows.grow(self._grower, costs.root, self._max_depth, self._max_leaf_nodes):
             pass
         elif self._max_leaf_nodes is None:
@@ -151,9 +151,15 @@ class TreeLearner:
         tree = Tree(self._grower.nodes(), self._grower.sets())
         return Hypothesis(tree, self._grower.advantage, self._grower.leaf_costs())
 
-    def _grow_levels(self, rows: TreeRows, root: Sums) -> None:
+    def _totals(self, costs: Costs) -> Sums:
+        """The sums of all rows, which the bins of any feature add up to."""
+        totals = costs.totals if costs.root is None else costs.root[0, : self._n_first_bins].sum(axis=0)
+        assert totals is not None
+        return totals
+
+    def _grow_levels(self, rows: TreeRows, root: Sums | None) -> None:
         """Divide all nodes of a level, level after level."""
-        histograms: Sums | None = root
+        histograms = root
         depth = 0
         while depth != self._max_depth:
             self._search(rows, histograms)
@@ -163,10 +169,10 @@ class TreeLearner:
                 break
             histograms = self._descend(rows, histograms, splits)
 
-    def _grow_best_first(self, rows: TreeRows, root: Sums, max_leaf_nodes: int) -> None:
+    def _grow_best_first(self, rows: TreeRows, root: Sums | None, max_leaf_nodes: int) -> None:
         """Divide the leaf whose split raises the criterion most, again and again."""
         depths = [0]
-        open_leaves = {0: root}  # with their histograms, as far as these fit
+        open_leaves = {} if root is None else {0: root}  # with their histograms, as far as these fit
         self._search(rows, root)
         for _ in range(2, max_leaf_nodes + 1):
             splits = self._grower.branch_best()
@@ -213,7 +219,8 @@ class TreeLearner:
             check_kept(self.kept)
         shares = np.zeros_like(self._past.importances)
         self._grower.share_out(max(drop, 0.0), shares)
-        self._importances.append(shares)
+        features = np.flatnonzero(shares)  # the few of what may be very many
+        self._importances.append((features, shares[features]))
 
     def past_ballots(self) -> Iterator[Tree]:
         """The trees that an earlier fit kept."""
@@ -226,8 +233,8 @@ class TreeLearner:
     def importances(self, alphas: Sequence[float]) -> Floats:
         """What every feature lowered the loss's logarithm by, in as many rounds as there are weights."""
         total = self._past.importances.copy()
-        for shares in self._importances[: len(alphas) - len(self._past.trees)]:
-            total += shares  # one round after the other, as if an earlier fit had not stopped between them
+        for features, shares in self._importances[: len(alphas) - len(self._past.trees)]:
+            total[features] += shares  # one round after the other, as if an earlier fit had not stopped between them
         return total
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from comboost import _core
 from comboost._boosting.loop import History
 from comboost._dtypes import Codes, Labels, Weights
 
-DIGESTED_AT_ONCE = 2**16  # rows: their hashes take next to no memory
-FNV_PRIME = np.uint64(0x100000001B3)
+DIGESTED_AT_ONCE = 2**16  # rows, or entries of a sparse table: their hashes take next to no memory
 
 #: Parameters that a warm start may change: what was learned does not depend on them.
 FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "priors", "warm_start", "client", "timeout"}
@@ -129,20 +129,49 @@ class RowDigest(NamedTuple):
         return f"{self.added:016x}{self.mixed:016x}"
 
 
-def digest_rows(codes: Codes, labels: Labels, weights: Weights | None) -> RowDigest:
-    """The digest of some rows."""
+def digest_rows(codes: Codes | _core.SparseCodes, labels: Labels, weights: Weights | None) -> RowDigest:
+    """The digest of some rows, the same however their codes are kept."""
+    if isinstance(codes, _core.SparseCodes):
+        return digest_hashes(hash_entries(codes), labels, weights)
     digest = RowDigest(0, 0)
+    keys = mixed(np.arange(len(codes), dtype=np.uint64)) | np.uint64(1)
     for begin in range(0, len(labels), DIGESTED_AT_ONCE):
         block = slice(begin, begin + DIGESTED_AT_ONCE)
-        rows = labels[block].astype(np.uint64)
-        for column in codes if weights is None else (*codes, weights):
-            rows ^= column[block]
-            rows *= FNV_PRIME
-        rows ^= rows >> np.uint64(32)
-        digest = digest.joined(
-            RowDigest(int((rows * FNV_PRIME).sum(dtype=np.uint64)), int(np.bitwise_xor.reduce(rows)))
-        )
+        hashes = np.zeros(len(labels[block]), dtype=np.uint64)
+        for key, column in zip(keys, codes, strict=True):
+            hashes += column[block] * key
+        digest = digest.joined(digest_hashes(hashes, labels[block], None if weights is None else weights[block]))
     return digest
+
+
+def hash_entries(codes: _core.SparseCodes) -> NDArray[np.uint64]:
+    """The hashes of a sparse table's rows: sums over its codes, each times the key of its feature."""
+    zeros = codes.zero_codes.astype(np.uint64)
+    keys = mixed(np.arange(len(zeros), dtype=np.uint64)) | np.uint64(1)
+    hashes = np.full(codes.n_rows, (zeros * keys).sum(dtype=np.uint64))
+    for begin in range(0, len(codes.rows), DIGESTED_AT_ONCE):
+        rows = codes.rows[begin : begin + DIGESTED_AT_ONCE]
+        features = np.searchsorted(codes.starts, np.arange(begin, begin + len(rows)), side="right") - 1
+        above_zero = codes.codes[begin : begin + DIGESTED_AT_ONCE] - zeros[features]
+        np.add.at(hashes, rows, above_zero * keys[features])
+    return hashes
+
+
+def digest_hashes(hashes: NDArray[np.uint64], labels: Labels, weights: Weights | None) -> RowDigest:
+    """The digest of rows whose codes have these hashes."""
+    hashes ^= mixed(labels.astype(np.uint64))
+    if weights is not None:
+        hashes ^= mixed(mixed(weights.astype(np.uint64)))
+    hashes = mixed(hashes)  # sums over rows of sums over codes would not tell which codes stand in one row
+    return RowDigest(int(hashes.sum(dtype=np.uint64)), int(np.bitwise_xor.reduce(hashes)))
+
+
+def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The step of SplitMix64: another number for every number, as if drawn at random."""
+    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
 
 
 def hash_matrix(X: Any, labels: Labels, weights: Weights | None) -> str:

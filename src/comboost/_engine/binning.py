@@ -1,6 +1,6 @@
 """Values to bins. In: a table and integer weights. Out: categories, bin edges, and codes feature by feature."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from comboost import _core
 from comboost._dtypes import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
 from comboost._table.categories import Categories
 from comboost._table.reading import find_categorical
-from comboost._table.table import Matrix, RawTable, Table
+from comboost._table.table import Entries, Matrix, RawTable, Table
 
 MOST_COLUMNS = 64
 COLUMNS_BYTES = 2**24  # of a table that must be converted, at a time
@@ -26,14 +26,22 @@ class BinMapper:
 
     Parameters
     ----------
-    edges : list of ndarray
-        Ascending edges of every feature. A feature with k edges has k + 1 bins of values.
+    flat_edges : ndarray
+        Ascending edges of every feature, one feature after the other. A feature with k edges has k + 1 bins of values.
+    edge_starts : ndarray of int64
+        Where the edges of every feature start, and where the last ones end.
     kinds : ndarray of uint8
         What every feature is: COMPLETE, WITH_MISSING or CATEGORIES.
     """
 
-    edges: list[Floats]
+    flat_edges: Floats
+    edge_starts: NDArray[np.int64]
     kinds: Kinds
+
+    @classmethod
+    def of(cls, edges: Sequence[Floats], kinds: Kinds) -> "BinMapper":
+        """From the edges of every feature."""
+        return cls(np.concatenate(edges), np.cumsum([0, *map(len, edges)], dtype=np.int64), kinds)
 
     @classmethod
     def fit(
@@ -53,28 +61,48 @@ class BinMapper:
                 if missing:
                     kinds[len(edges)] = WITH_MISSING
                 edges.append(found)
-        return cls(edges, kinds)
+        return cls.of(edges, kinds)
+
+    @classmethod
+    def fit_entries(
+        cls, entries: Entries, table: Table, weights: Weights | None, max_bins: int, n_threads: int = 1
+    ) -> "BinMapper":
+        """As `fit`, from the entries of a sparse table."""
+        flat, starts, missing, infinite = _core.find_sparse_edges(
+            entries.starts, entries.rows, entries.values, entries.n_rows, weights, max_bins, n_threads
+        )
+        categories = table.categories
+        if infinite.any():
+            raise infinity_error(table.label(int(infinite.argmax())))
+        kinds = np.where(missing, WITH_MISSING, COMPLETE).astype(KIND)
+        if not categories.values:
+            return cls(flat, starts, kinds)
+        kinds[list(categories.values)] = CATEGORIES
+        edges = np.split(flat, starts[1:-1])
+        for f in categories.values:
+            edges[f] = category_edges(categories, f)
+        return cls.of(edges, kinds)
+
+    @property
+    def n_features(self) -> int:
+        """Features."""
+        return len(self.kinds)
+
+    @property
+    def edges(self) -> list[Floats]:
+        """The edges of every feature."""
+        return np.split(self.flat_edges, self.edge_starts[1:-1])
 
     @cached_property
     def n_bins(self) -> NDArray[np.int64]:
         """Bins of every feature, the one for missing values included."""
-        n_bins: NDArray[np.int64] = np.array([len(edges) + 1 for edges in self.edges]) + (self.kinds != COMPLETE)
+        n_bins: NDArray[np.int64] = np.diff(self.edge_starts) + 1 + (self.kinds != COMPLETE)
         return n_bins
 
     @cached_property
     def bin_offsets(self) -> NDArray[np.int64]:
         """Where the bins of every feature start in a histogram, and where the last ones end."""
         return np.concatenate(([0], np.cumsum(self.n_bins)))
-
-    @cached_property
-    def edge_starts(self) -> NDArray[np.int64]:
-        """Where the edges of every feature start in ``flat_edges``, and where the last ones end."""
-        return np.cumsum([0, *map(len, self.edges)], dtype=np.int64)
-
-    @cached_property
-    def flat_edges(self) -> Floats:
-        """The edges of all features, one after the other."""
-        return np.concatenate(self.edges)
 
     def transform(self, table: Table, n_threads: int = 1, known: Mapping[int, Codes] | None = None) -> Codes:
         """Codes of the values, (n_features, n_samples); those of categories may be known already."""
@@ -94,6 +122,10 @@ class BinMapper:
             )
         return codes
 
+    def encode_entries(self, entries: Entries, n_threads: int = 1) -> _core.SparseCodes:
+        """Codes of the entries of a sparse table."""
+        return _core.SparseCodes(*entries, self.flat_edges, self.edge_starts, self.kinds, n_threads)
+
 
 class BinnedTable(NamedTuple):
     """A table and what binning makes of it."""
@@ -101,7 +133,7 @@ class BinnedTable(NamedTuple):
     table: Table
     categories: Categories
     bins: BinMapper
-    codes: Codes
+    codes: Codes | _core.SparseCodes
 
 
 def bin_table(
@@ -111,6 +143,8 @@ def bin_table(
     max_bins: int,
     n_threads: int,
     check: Callable[[int], None],
+    *,
+    sparse: bool = True,
 ) -> BinnedTable:
     """Find the categories and bins of a table, and code its values.
 
@@ -128,10 +162,17 @@ def bin_table(
         Threads of every kernel.
     check : callable
         Is told how many bins there are before the codes are made, and raises if that is too much.
+    sparse : bool
+        Whether the codes of a sparse table may be sparse.
     """
     features = find_categorical(raw, categorical_features)
     categories, known = Categories.fit(raw, features) if features else (Categories(), {})
     table = raw.encode(categories)
+    if sparse and raw.source.n_entries is not None:
+        entries = table.entries()
+        bins = BinMapper.fit_entries(entries, table, weights, max_bins, n_threads)
+        check(int(bins.bin_offsets[-1]))
+        return BinnedTable(table, categories, bins, bins.encode_entries(entries, n_threads))
     bins = BinMapper.fit(table, categories, weights, max_bins, n_threads)
     check(int(bins.bin_offsets[-1]))
     return BinnedTable(table, categories, bins, bins.transform(table, n_threads, known))

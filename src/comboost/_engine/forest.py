@@ -1,7 +1,7 @@
 """Flat trees. In: the nodes of every round and its weight. Out: votes on new rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -164,6 +164,18 @@ class Forest:
         votes = self.votes[nodes["left"][is_leaf]]
         nodes["left"][is_leaf] = np.arange(len(votes))
         return Tree(as_bytes(nodes), sets, votes)
+
+    def features(self) -> NDArray[np.intp]:
+        """The features that the trees look at, ascending; one of them if they look at none."""
+        used = np.unique(self.nodes["feature"][self.nodes["feature"] != LEAF])
+        return np.zeros(1, dtype=np.intp) if len(used) == 0 else used.astype(np.intp)
+
+    def narrowed(self, features: NDArray[np.intp]) -> "Forest":
+        """The same trees, with the features that they look at counted among these."""
+        nodes = self.nodes.copy()
+        inner = nodes["feature"] != LEAF
+        nodes["feature"][inner] = np.searchsorted(features, nodes["feature"][inner])
+        return replace(self, nodes=nodes, kinds=self.kinds[features])
 
     def elect(self, codes: Codes, n_threads: int, elected: Labels) -> None:
         """Write the class with the most votes for rows that are binned already."""

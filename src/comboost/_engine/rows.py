@@ -4,6 +4,7 @@ In: codes, labels, weights. Out: sums over rows, all of them integers.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, Protocol, TypeVar
@@ -71,9 +72,11 @@ class Costs(NamedTuple):
     largest : float
         r, the largest loss of a row per unit of weight, not scaled.
     root : ndarray of shape (1, n_bins, n_channels) or None
-        The histogram of all rows, if it was asked for.
+        The histogram of all rows, if it was asked for and rows are counted in histograms.
     log_loss : float or None
         L, if it is the log-loss: it is no multiple of Λ.
+    totals : ndarray of shape (n_channels,) or None
+        The sums of all rows, if they were asked for and there is no histogram.
     """
 
     exponent: int
@@ -81,6 +84,7 @@ class Costs(NamedTuple):
     largest: float
     root: Sums | None
     log_loss: float | None = None
+    totals: Sums | None = None
 
     @property
     def real_loss(self) -> float:
@@ -115,7 +119,7 @@ class Rows(Protocol):
         bound : float
             No row's loss per unit of weight is above this.
         with_root : bool
-            Whether to count the histogram of all rows.
+            Whether to sum up all rows, in a histogram if there are any.
         """
 
     def measure(self, ballot: Ballot) -> Sums:
@@ -137,7 +141,7 @@ class TreeRows(Rows, Protocol):
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""
 
-    def grow(self, grower: _core.Grower, root: Sums, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
+    def grow(self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
         """Grow the tree that was planted, from its root on; False, and nothing done, if it must be asked for splits."""
 
     def search(self, grower: _core.Grower) -> bool:
@@ -297,8 +301,79 @@ class MemoryRows:
         return None
 
 
-class BinnedRows(MemoryRows):
-    """Rows in this process's memory, voted on by trees.
+class GrownRows(MemoryRows, ABC):
+    """Rows in this process's memory, voted on by trees that grow on them; however their codes are kept."""
+
+    def __init__(self, labels: Labels, weights: Weights | None, n_classes: int, n_threads: int, *, counted: bool) -> None:
+        super().__init__(labels, weights, n_classes, n_threads, counted=counted)
+        self._n_channels = self._table.n_channels
+        self._votes = np.empty(len(labels), dtype=LABEL)
+        self._settled: Ballot | None = None  # whose votes these are
+        self._leaves: NDArray[np.uint32] | None = None  # of every row
+        self._numbered: NodeBytes | None = None  # whose leaves these are
+
+    @abstractmethod
+    def settle(self, tree: Tree, votes: Labels) -> None:
+        """Write the vote of a tree for every row."""
+
+    @abstractmethod
+    def settle_leaves(self, tree: Tree, leaves: NDArray[np.uint32]) -> None:
+        """Write the leaf of a tree for every row."""
+
+    def votes_of(self, ballot: Ballot) -> Labels:
+        """The vote of every row; overwritten by that of the next tree."""
+        assert isinstance(ballot, Tree)
+        if self._settled is not ballot:
+            self.settle(ballot, self._votes)
+            self._settled = ballot
+        return self._votes
+
+    def advance_leaves(
+        self, vote: LeafVote | None, objective: BalancedObjective, bound: float, *, with_root: bool
+    ) -> Costs:
+        """Add the last round's votes for every class, quantise the costs, and start a new tree."""
+        quantise = partial(self.quantise_leaves, objective)
+        costs = price_leaves(bound, self._n_classes, vote, objective, quantise)
+        return costs._replace(root=self.start_tree(count=with_root))
+
+    def quantise_leaves(self, objective: BalancedObjective, vote: LeafVote | None, exponent: int) -> LeafPass:
+        """Add votes for every class and quantise the costs to units of 2^-exponent."""
+        leaves, (growth, shrink) = None, no_votes(self._n_classes)
+        if vote is not None:
+            leaves, (growth, shrink) = self._leaves_of(vote.ballot), vote.factors
+        if objective.log is None:
+            factors, tops, bits = np.ldexp(objective.unit, exponent), None, None
+        else:
+            factors, tops = objective.unit, np.ldexp(objective.log.tops, exponent)
+            bits = np.ldexp(objective.log.tops, objective.log.exponent)
+        return LeafPass(*self._table.advance_leaves(leaves, growth, shrink, factors, tops, bits, self._n_threads))
+
+    def sum_leaves(self, tree: Tree, *, pairs: bool) -> Sums:
+        """Cost sums of the leaves by (truth, class), (n_leaves, K, K), or their losses by truth, (n_leaves, K)."""
+        leaves = self._leaves_of(tree)
+        shape = (len(tree.nodes) // 2 + 1, self._n_classes)  # a tree of n splits has 2n + 1 nodes
+        sums = np.empty((*shape, self._n_classes) if pairs else shape, dtype=SUM)
+        (self._table.sum_leaves if pairs else self._table.sum_leaf_losses)(leaves, self._n_threads, sums)
+        return sums
+
+    def _leaves_of(self, tree: Tree) -> NDArray[np.uint32]:
+        """The leaf of every row; overwritten by that of the next tree."""
+        if self._leaves is None:
+            self._leaves = np.empty(self._n_rows, dtype=LEAF_INDEX)
+        if self._numbered is not tree.nodes:
+            self.settle_leaves(tree, self._leaves)
+            self._numbered = tree.nodes
+        return self._leaves
+
+    def start_tree(self, *, count: bool) -> Sums | None:
+        """Forget the last tree."""
+        self._settled = None
+        self._numbered = None
+        return None
+
+
+class BinnedRows(GrownRows):
+    """Rows in this process's memory that trees grow on, with the code of every value.
 
     Parameters
     ----------
@@ -329,11 +404,6 @@ class BinnedRows(MemoryRows):
         self._bin_offsets = bin_offsets
         self._bundles = _core.Bundles(codes, bin_offsets, n_threads)
         self._n_bins = int(bin_offsets[-1])
-        self._n_channels = self._table.n_channels
-        self._votes = np.empty(len(labels), dtype=LABEL)
-        self._settled: Ballot | None = None  # whose votes these are
-        self._leaves: NDArray[np.uint32] | None = None  # of every row
-        self._numbered: NodeBytes | None = None  # whose leaves these are
 
     def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
         """Apply splits and count the smaller child of each, if that is asked for."""
@@ -346,8 +416,9 @@ class BinnedRows(MemoryRows):
         self._partition.split(self._codes, splits, self._n_threads, smaller)
         return smaller
 
-    def grow(self, grower: _core.Grower, root: Sums, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
+    def grow(self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
         """Grow the tree that was planted, every node by its histogram or by its rows."""
+        assert root is not None
         self._row_grower.grow(
             grower,
             self._codes,
@@ -388,54 +459,16 @@ class BinnedRows(MemoryRows):
         self._settled = None
         return self.count_elected(self._votes)
 
-    def votes_of(self, ballot: Ballot) -> Labels:
-        """The vote of every row; overwritten by that of the next tree."""
-        assert isinstance(ballot, Tree)
-        if self._settled is not ballot:
-            self._partition.settle(self._codes, ballot.node_bytes, ballot.sets, self._n_threads, self._votes)
-            self._settled = ballot
-        return self._votes
+    def settle(self, tree: Tree, votes: Labels) -> None:
+        """Write the vote of a tree for every row."""
+        self._partition.settle(self._codes, tree.node_bytes, tree.sets, self._n_threads, votes)
 
-    def advance_leaves(
-        self, vote: LeafVote | None, objective: BalancedObjective, bound: float, *, with_root: bool
-    ) -> Costs:
-        """Add the last round's votes for every class, quantise the costs, and start a new tree."""
-        quantise = partial(self.quantise_leaves, objective)
-        costs = price_leaves(bound, self._n_classes, vote, objective, quantise)
-        return costs._replace(root=self.start_tree(count=with_root))
-
-    def quantise_leaves(self, objective: BalancedObjective, vote: LeafVote | None, exponent: int) -> LeafPass:
-        """Add votes for every class and quantise the costs to units of 2^-exponent."""
-        leaves, (growth, shrink) = None, no_votes(self._n_classes)
-        if vote is not None:
-            leaves, (growth, shrink) = self._leaves_of(vote.ballot), vote.factors
-        if objective.log is None:
-            factors, tops, bits = np.ldexp(objective.unit, exponent), None, None
-        else:
-            factors, tops = objective.unit, np.ldexp(objective.log.tops, exponent)
-            bits = np.ldexp(objective.log.tops, objective.log.exponent)
-        return LeafPass(*self._table.advance_leaves(leaves, growth, shrink, factors, tops, bits, self._n_threads))
-
-    def sum_leaves(self, tree: Tree, *, pairs: bool) -> Sums:
-        """Cost sums of the leaves by (truth, class), (n_leaves, K, K), or their losses by truth, (n_leaves, K)."""
-        leaves = self._leaves_of(tree)
-        shape = (len(tree.nodes) // 2 + 1, self._n_classes)  # a tree of n splits has 2n + 1 nodes
-        sums = np.empty((*shape, self._n_classes) if pairs else shape, dtype=SUM)
-        (self._table.sum_leaves if pairs else self._table.sum_leaf_losses)(leaves, self._n_threads, sums)
-        return sums
-
-    def _leaves_of(self, tree: Tree) -> NDArray[np.uint32]:
-        """The leaf of every row; overwritten by that of the next tree."""
-        if self._leaves is None:
-            self._leaves = np.empty(self._n_rows, dtype=LEAF_INDEX)
-        if self._numbered is not tree.nodes:
-            self._partition.settle_leaves(self._codes, tree.node_bytes, tree.sets, self._n_threads, self._leaves)
-            self._numbered = tree.nodes
-        return self._leaves
+    def settle_leaves(self, tree: Tree, leaves: NDArray[np.uint32]) -> None:
+        """Write the leaf of a tree for every row."""
+        self._partition.settle_leaves(self._codes, tree.node_bytes, tree.sets, self._n_threads, leaves)
 
     def start_tree(self, *, count: bool) -> Sums | None:
         """Put all rows into the root again, and count them if that is asked for."""
+        super().start_tree(count=count)
         self._partition.reset()
-        self._settled = None
-        self._numbered = None
         return self.count(ROOT) if count else None

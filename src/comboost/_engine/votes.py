@@ -35,6 +35,15 @@ def blocks_of(table: Table, at_once: int | None = None) -> Iterator[Block]:
         yield Block(rows, missing=survey(rows))
 
 
+def narrowed(table: Table, forest: Forest) -> tuple[Table, Forest]:
+    """A sparse table and trees, both with the features alone that the trees look at; others as they are."""
+    if table.raw.source.n_entries is None:
+        return table, forest
+    survey(table.raw.source.data.data)  # infinite values are an error wherever they are
+    features = forest.features()
+    return table.narrowed(features), forest.narrowed(features)
+
+
 class Audience:
     """Rows that trees vote on, one tree after the other.
 
@@ -58,8 +67,10 @@ class Audience:
             values = table.rows(0, n_rows)
             # A tree looks at a few columns of every row, which should then lie side by side.
             self._kept = np.asfortranarray(values) if is_small else values, survey(values)
+        elif table.raw.source.n_entries is not None:
+            survey(table.raw.source.data.data)  # infinite values are an error wherever they are
         else:
-            for _ in blocks_of(table):  # infinite values are an error wherever they are
+            for _ in blocks_of(table):
                 pass
 
     def add_round(self, forest: Forest, t: int, scores: Floats) -> None:

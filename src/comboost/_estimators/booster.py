@@ -32,7 +32,8 @@ from comboost._boosting.watch import Watch
 from comboost._dtypes import COMPLETE, NODE_DTYPE, Floats
 from comboost._engine.binning import BinMapper, bin_table
 from comboost._engine.footprint import FitShape, HeldShape, TableCopies, TreeLimits
-from comboost._engine.rows import BinnedRows, MemoryRows
+from comboost._engine.rows import MemoryRows
+from comboost._engine.sparse_rows import binned_rows
 from comboost._engine.votes import check_votes
 from comboost._estimators.attempt import fit_or_leave
 from comboost._estimators.export import export_tree
@@ -267,14 +268,8 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             lambda n_bins: replace(shape, n_bins=n_bins).check(),
         )
         learner = self._tree_learner(bins, plan, past)
-        rows = BinnedRows(
-            data.labels,
-            data.weights,
-            len(data.classes),
-            n_threads,
-            codes=codes,
-            bin_offsets=bins.bin_offsets,
-            counted=learner.counts_rows,
+        rows = binned_rows(
+            data.labels, data.weights, len(data.classes), n_threads, codes, bins, counted=learner.counts_rows
         )
         return TreeFit(plan, learner, rows, categories, bins, digest_rows(codes, data.labels, data.weights))
 
@@ -298,7 +293,7 @@ class Booster(CallbackSupportMixin, Voter, ABC):
         return {name: value for name, value in {**fixed, **self.get_params(deep=False)}.items() if name not in unused}
 
     def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:
-        return TreeLearner(bins, len(plan.classes), self._tree_rules(plan, len(bins.edges)), plan.n_threads, past)
+        return TreeLearner(bins, len(plan.classes), self._tree_rules(plan, bins.n_features), plan.n_threads, past)
 
     def _limits(self, masses: Masses) -> TreeLimits:
         """How large trees may become, with classes of these masses."""

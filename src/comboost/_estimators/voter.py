@@ -18,6 +18,7 @@ from comboost._engine.votes import (
     check_votes,
     log_probabilities,
     margins,
+    narrowed,
     probabilities,
 )
 from comboost._estimators.parameters import PROBA, Rule, check_parameters, n_threads_of
@@ -230,23 +231,23 @@ class Voter(ClassifierMixin, BaseEstimator):
 
     def _all_scores(self, X: Any) -> Floats:
         """Weighted votes of all rows at once."""
-        table, n_threads = self._read(X), n_threads_of(self.n_jobs)
+        (table, forest), n_threads = narrowed(self._read(X), self._forest), n_threads_of(self.n_jobs)
         check_votes(table.shape[0], len(self.classes_))
         scores = np.zeros((table.shape[0], len(self._voted_classes)))
         begin = 0
         for rows, missing in blocks_of(table):
             end = begin + len(rows)
-            self._forest.add_votes(rows, missing, scores[begin:end], 0, self.n_iter_, n_threads)
+            forest.add_votes(rows, missing, scores[begin:end], 0, self.n_iter_, n_threads)
             begin = end
         return scores
 
     def _score_blocks(self, X: Any) -> Iterator[Floats]:
         """Weighted votes, of no more rows at a time than little memory holds."""
-        table, n_threads = self._read(X), n_threads_of(self.n_jobs)
+        (table, forest), n_threads = narrowed(self._read(X), self._forest), n_threads_of(self.n_jobs)
         n_classes = len(self._voted_classes)
         for rows, missing in blocks_of(table, SCORES_AT_ONCE // n_classes):
             scores = np.zeros((len(rows), n_classes))
-            self._forest.add_votes(rows, missing, scores, 0, self.n_iter_, n_threads)
+            forest.add_votes(rows, missing, scores, 0, self.n_iter_, n_threads)
             yield scores
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from comboost._table.floats import shown
 Matrix = NDArray[np.floating[Any]]
 RowChoice = slice | NDArray[np.intp]
 EVERY_ROW = slice(None)
+ENTRY_BYTES = 5  # of an entry of a sparse table in bins: its row and its code
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,11 @@ class Source(ABC):
         """Bytes of the copy that is made, and kept, before columns can be cut out."""
         return 0
 
+    @property
+    def n_entries(self) -> int | None:
+        """Entries, if it is so sparse that it takes less memory to keep these than every value; None if not."""
+        return None
+
     @abstractmethod
     def _cut(self, rows: RowChoice, first: int, last: int) -> Any: ...
 
@@ -116,13 +122,13 @@ class SparseSource(Source):
 
     @cached_property
     def by_row(self) -> Any:
-        """It as CSR."""
-        return self.data.tocsr()
+        """It as CSR, without entries that share a place."""
+        return without_duplicates(self.data.tocsr())
 
     @cached_property
     def by_column(self) -> Any:
-        """It as CSC."""
-        return self.data.tocsc()
+        """It as CSC, without entries that share a place."""
+        return without_duplicates(self.data.tocsc())
 
     @property
     def n_bytes(self) -> int:
@@ -131,10 +137,22 @@ class SparseSource(Source):
     def copy_bytes(self) -> int:
         return 0 if self.data.format == "csc" else self.n_bytes
 
+    @property
+    def n_entries(self) -> int | None:
+        n_samples, n_features = self.shape
+        n_entries = int(self.data.nnz)
+        return n_entries if ENTRY_BYTES * n_entries < n_samples * n_features else None
+
+    def pick(self, features: NDArray[np.integer[Any]]) -> "SparseSource":
+        """These columns alone."""
+        matrix = self.by_column if self.data.format == "csc" else self.by_row
+        return SparseSource(matrix[:, features])
+
     def _cut(self, rows: RowChoice, first: int, last: int) -> Any:
+        is_whole = last - first == self.shape[1]
         if rows is EVERY_ROW:
-            return self.by_column[:, first:last]
-        return self.by_row[rows] if last - first == self.shape[1] else self.by_column[:, first:last][rows]
+            return self.by_column if is_whole else self.by_column[:, first:last]
+        return self.by_row[rows] if is_whole else self.by_column[:, first:last][rows]
 
     def floats(self, skip: Collection[int] = ()) -> Matrix:
         with np.errstate(invalid="ignore"):
@@ -146,6 +164,40 @@ class SparseSource(Source):
 
     def numbers(self, f: int) -> Matrix:
         return self.cut(EVERY_ROW, f, f + 1).floats()[:, 0]
+
+
+def without_duplicates(matrix: Any) -> Any:
+    """A sparse matrix with one entry per place: those that share one are added up, in the order in which they stand."""
+    if matrix.has_canonical_format:
+        return matrix
+    # To go through the other format sorts entries by place, and leaves those of one place in their order.
+    matrix = matrix.tocsc().tocsr() if matrix.format == "csr" else matrix.tocsr().tocsc()
+    matrix.sum_duplicates()
+    return matrix
+
+
+class Entries(NamedTuple):
+    """The entries of a sparse table, column after column.
+
+    Attributes
+    ----------
+    starts : ndarray of int64
+        Where the entries of every column start, and where the last ones end.
+    rows : ndarray of uint32
+        The row of every entry.
+    values : ndarray of float64
+        Its value; of categories, their code.
+    n_rows : int
+        Rows of the table.
+    zeros : ndarray of float64
+        What zeros count as in every column.
+    """
+
+    starts: NDArray[np.int64]
+    rows: NDArray[np.uint32]
+    values: Floats
+    n_rows: int
+    zeros: Floats
 
 
 def as_view(array: NDArray[Any]) -> Matrix | None:
@@ -240,6 +292,7 @@ class Table:
 
     raw: RawTable
     categories: Categories
+    features: NDArray[np.integer[Any]] | None = None  # which these are of those in training, if not all
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -267,15 +320,41 @@ class Table:
         """What errors call a feature."""
         return self.raw.source.label(feature)
 
+    def narrowed(self, features: NDArray[np.integer[Any]]) -> "Table":
+        """A sparse table with these features alone, which are still called what they were."""
+        assert isinstance(self.raw.source, SparseSource)
+        return Table(replace(self.raw, source=self.raw.source.pick(features)), self.categories, features)
+
+    def entries(self) -> Entries:
+        """The entries of a sparse table."""
+        part = self.raw.part(EVERY_ROW, 0, self.shape[1])
+        assert isinstance(part, SparseSource)
+        matrix, nothing = part.by_column, np.zeros(1, dtype=part.data.dtype)
+        with np.errstate(invalid="ignore"):
+            values, zeros = matrix.data.astype(np.float64), np.zeros(self.shape[1])
+        for f in self.categories.values:
+            of_feature = slice(*matrix.indptr[f : f + 2])
+            label = self.label(f)
+            values[of_feature] = self.categories.codes(f, Column.of_array(label, matrix.data[of_feature]))
+            zeros[f] = self.categories.codes(f, Column.of_array(label, nothing))[0]
+        return Entries(matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), values, self.shape[0], zeros)
+
     def _read(self, rows: slice, first: int, last: int) -> Matrix:
         part = self.raw.part(rows, first, last)
-        coded = [f for f in self.categories.values if first <= f < last]
+        coded = self._coded(first, last)
         if not coded and (view := part.view()) is not None:
             return view
-        matrix = part.floats(skip=[f - first for f in coded])
-        for f in coded:
-            matrix[:, f - first] = self.categories.codes(f, part.column(f - first))
+        matrix = part.floats(skip=list(coded))
+        for place, f in coded.items():
+            matrix[:, place] = self.categories.codes(f, part.column(place))
         return matrix
+
+    def _coded(self, first: int, last: int) -> dict[int, int]:
+        """Which of some features hold categories, by their places among these."""
+        if self.features is None:
+            return {f - first: f for f in self.categories.values if first <= f < last}
+        named = enumerate(self.features[first:last].tolist())
+        return {place: f for place, f in named if f in self.categories.values}
 
 
 def survey(matrix: Matrix) -> bool:

@@ -43,6 +43,7 @@ class AugmentedRows(BinnedRows):
     def __init__(
         self, problem: Problem, labels: Labels, draw_codes: Callable[[int], Codes], *, counted: bool = False
     ) -> None:
+        assert isinstance(problem.codes, np.ndarray)
         room = np.zeros((len(problem.codes), len(labels)), dtype=CODE)
         self._labels = np.concatenate([problem.labels, labels])
         super().__init__(

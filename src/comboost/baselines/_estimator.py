@@ -24,6 +24,7 @@ class TreeVoter(Voter, ABC):
     """A weighted vote of trees that were boosted on resampled rows."""
 
     _rules: ClassVar[dict[str, Rule]] = {name: RULES[name] for name in SHARED}
+    _takes_sparse: ClassVar[bool] = True  # whether its rows can be resampled as they are if they are sparse
     _hints: ClassVar[Mapping[str, str]] = {"sample_weight": "leave it out: the rows are resampled"}
 
     def __sklearn_tags__(self) -> Any:
@@ -38,7 +39,7 @@ class TreeVoter(Voter, ABC):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         rules = TreeRules(self.max_depth, self.criterion, self.min_samples_leaf, 0.0, raw.shape[1], seed)
         n_threads = n_threads_of(self.n_jobs)
-        return Problem.read(raw, y, self.categorical_features, self.max_bins, rules, n_threads, self._resampling)
+        return Problem.read(raw, y, self.categorical_features, self.max_bins, rules, n_threads, self._resampling, sparse=self._takes_sparse)
 
     @abstractmethod
     def _resampling(self, masses: Sums, n_features: int) -> Uses:

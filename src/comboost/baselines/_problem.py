@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from comboost import _core
 from comboost._boosting.learners import TreeLearner, TreeRules
 from comboost._dtypes import Codes, Labels, Sums
 from comboost._engine.binning import BinMapper, bin_table
@@ -16,6 +18,7 @@ from comboost._table.categories import Categories
 from comboost._table.reading import TrainingSet
 from comboost._table.table import RawTable, Table
 from comboost._table.weights import Masses
+from comboost.baselines._neighbours import Indices
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Problem:
         The values of the categories.
     bins : BinMapper
         The bins of the rows as they are given: oversampling does not move them.
-    codes : ndarray of uint8, (n_features, n_samples)
+    codes : ndarray of uint8, (n_features, n_samples), or SparseCodes
         The binned rows.
     labels : ndarray of uint16
         The class index of every row.
@@ -47,7 +50,7 @@ class Problem:
     table: Table
     categories: Categories
     bins: BinMapper
-    codes: Codes
+    codes: Codes | _core.SparseCodes
     labels: Labels
     classes: NDArray[Any]
     sums: Sums
@@ -64,8 +67,13 @@ class Problem:
         rules: TreeRules,
         n_threads: int,
         resampling: Callable[[Sums, int], Uses],
+        *,
+        sparse: bool,
     ) -> "Problem":
-        """Check y, and bin the table; ``resampling`` says what it takes, beside boosting, to resample the rows."""
+        """Check y, and bin the table, a sparse one as such if it may be.
+
+        ``resampling`` says what it takes, beside boosting, to resample the rows.
+        """
         n_rows, n_features = raw.shape
         data = TrainingSet.read(y, None, n_rows)
         n_classes = len(data.classes)
@@ -89,7 +97,7 @@ class Problem:
             )
 
         check()
-        binned = bin_table(raw, categorical_features, None, max_bins, n_threads, check)
+        binned = bin_table(raw, categorical_features, None, max_bins, n_threads, check, sparse=sparse)
         return cls(*binned, data.labels, data.classes, data.masses.sums, rules, n_threads)
 
     @property
@@ -107,6 +115,12 @@ class Problem:
     def objective(self) -> Objective:
         """AdaBoost.MM's, with the same cost for every mistake."""
         return Objective.of(None, Masses(self.sums), by_class=False)
+
+    def codes_of(self, indices: Indices) -> Codes | _core.SparseCodes:
+        """The binned rows at these places, some of which may stand there several times."""
+        if isinstance(self.codes, np.ndarray):
+            return np.take(self.codes, indices, axis=1)
+        return self.bins.encode_entries(self.table.take(indices).entries(), self.n_threads)
 
     def learner(self) -> TreeLearner:
         """A weak learner for these rows."""

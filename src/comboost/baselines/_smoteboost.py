@@ -110,6 +110,7 @@ class SMOTEBoostClassifier(TreeVoter):
     __module__ = "comboost.baselines"  # where users find it; pickles keep this name
 
     _rules: ClassVar[dict[str, Rule]] = {**TreeVoter._rules, "k_neighbors": integer(1, 2**31 - 1)}
+    _takes_sparse: ClassVar[bool] = False  # a row between two others has what either of them has
     _scale: ClassVar[float] = 1.0  # weights are twice those of CoMBo already
 
     def __init__(

@@ -90,6 +90,7 @@ class Synthesis:
     def of(cls, problem: Problem, n_neighbours: int) -> "Synthesis":
         """Find the neighbours of all rows of minority classes, once."""
         categorical = list(problem.categories.values)
+        assert isinstance(problem.codes, np.ndarray)
         differences = {f: value_differences(problem.codes[f], problem.labels, problem.n_classes) for f in categorical}
         synthesisers = {}
         for label in np.flatnonzero(problem.shortfalls).tolist():

@@ -9,7 +9,7 @@ from imblearn.over_sampling import RandomOverSampler
 from comboost._boosting.voting import first_costs
 from comboost._dtypes import Floats, Labels
 from comboost._engine.forest import Forest, Tree
-from comboost._engine.rows import BinnedRows
+from comboost._engine.sparse_rows import binned_rows
 from comboost._table.weights import integer_weights
 from comboost.baselines._neighbours import Indices
 from comboost.baselines._problem import Problem
@@ -39,7 +39,7 @@ class TreeGrower:
 
     def __init__(self, problem: Problem, indices: Indices) -> None:
         self._problem = problem
-        self._codes = np.take(problem.codes, indices, axis=1)
+        self._codes = problem.codes_of(indices)
         self._unit = problem.objective.unit
         self._learner = problem.learner()
         self.labels = problem.labels[indices]
@@ -47,13 +47,13 @@ class TreeGrower:
 
     def grow(self, weights: Floats, round_idx: int) -> tuple[Tree, Labels]:
         """A tree for these weights, one per row, and its votes on the rows."""
-        rows = BinnedRows(
+        rows = binned_rows(
             self.labels,
             integer_weights(weights),
             self.n_classes,
             self._problem.n_threads,
-            codes=self._codes,
-            bin_offsets=self._problem.bins.bin_offsets,
+            self._codes,
+            self._problem.bins,
             counted=self._learner.counts_rows,
         )
         tree = self._learner.learn(rows, first_costs(rows, self._unit), round_idx).ballot

@@ -88,7 +88,7 @@ class SurveyedRows:
         kinds = np.where(search.missing, WITH_MISSING, COMPLETE).astype(KIND)
         kinds[features] = CATEGORIES
         of_categories = {f: category_edges(categories, f) for f in features}
-        return BinMapper([of_categories.get(f, edges) for f, edges in enumerate(search.edges)], kinds)
+        return BinMapper.of([of_categories.get(f, edges) for f, edges in enumerate(search.edges)], kinds)
 
     def make_shards(
         self, counts: ClassCounts, categories: Categories, bins: BinMapper, settings: ShardSettings

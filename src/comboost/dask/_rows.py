@@ -76,7 +76,7 @@ class DaskRows:
         """Histograms of these nodes."""
         return self._shards.ask(CountStep(nodes))
 
-    def grow(self, grower: _core.Grower, root: Sums, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
+    def grow(self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
         """Rows are divided by the splits that they are told."""
         return False
 

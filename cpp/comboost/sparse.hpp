@@ -1,0 +1,115 @@
+// Tables that are mostly zeros: their codes, how they are made, and which of their rows stand in which node.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "comboost/types.hpp"
+
+namespace comboost {
+
+// A matrix that is mostly zeros, column after column: the entries of column f are at [starts[f], starts[f + 1]).
+struct SparseMatrix {
+    std::span<const std::int64_t> starts;
+    std::span<const RowIndex> rows;
+    std::span<const double> values;
+    std::size_t n_rows;
+
+    std::size_t n_columns() const { return starts.size() - 1; }
+    std::size_t begin(std::size_t column) const { return static_cast<std::size_t>(starts[column]); }
+    std::size_t end(std::size_t column) const { return static_cast<std::size_t>(starts[column + 1]); }
+};
+
+// The edges of all features, one after the other; those of feature f are at [starts[f], starts[f + 1]).
+struct SparseEdges {
+    std::vector<double> edges;
+    std::vector<std::int64_t> starts;
+    std::vector<std::uint8_t> missing, infinite;  // whether a feature has such values
+};
+
+// As find_edges(); the zeros of a feature are one heavy value. `weights` is empty if every row weighs 1.
+SparseEdges find_sparse_edges(const SparseMatrix& matrix, std::span<const Weight> weights, std::size_t max_bins,
+                              int n_threads);
+
+// The codes of a table: per feature, those entries whose code is not the one of its zeros, ascending by code and then
+// by row.
+class SparseCodes {
+  public:
+    // `zeros` is what the zeros of every feature count as; the rest is as for encode().
+    SparseCodes(const SparseMatrix& matrix, std::span<const double> zeros, std::span<const double> edges,
+                std::span<const std::int64_t> edge_starts, std::span<const Kind> kinds, int n_threads);
+
+    struct Entries {
+        std::span<const RowIndex> rows;
+        std::span<const Code> codes;
+    };
+
+    Entries entries(std::size_t feature) const {
+        const auto begin = static_cast<std::size_t>(starts_[feature]),
+                   end = static_cast<std::size_t>(starts_[feature + 1]);
+        return {std::span(rows_).subspan(begin, end - begin), std::span(codes_).subspan(begin, end - begin)};
+    }
+
+    std::size_t n_rows() const { return n_rows_; }
+    std::size_t n_features() const { return zero_codes_.size(); }
+    Code zero_code(std::size_t feature) const { return zero_codes_[feature]; }
+
+    // All features, those with most entries first, and the place of each among these; the first n_filled() have some.
+    std::span<const std::uint32_t> by_size() const { return by_size_; }
+    std::uint32_t rank(std::size_t feature) const { return ranks_[feature]; }
+    std::size_t n_filled() const { return n_filled_; }
+
+    const std::vector<std::int64_t>& starts() const { return starts_; }
+    const std::vector<RowIndex>& rows() const { return rows_; }
+    const std::vector<Code>& codes() const { return codes_; }
+    const std::vector<Code>& zero_codes() const { return zero_codes_; }
+
+  private:
+    void rank_features();
+
+    std::size_t n_rows_;
+    std::vector<std::int64_t> starts_;
+    std::vector<RowIndex> rows_;
+    std::vector<Code> codes_;
+    std::vector<Code> zero_codes_;
+    std::vector<std::uint32_t> by_size_, ranks_;
+    std::size_t n_filled_ = 0;
+};
+
+// Which rows of a sparse table stand in which node of the tree that is being grown. A row has a slot. When a node is
+// divided, the child that zeros go to takes over its slot, and the entries that go to the other one move to a new slot:
+// no other row is looked at.
+class SparsePartition {
+  public:
+    explicit SparsePartition(std::size_t n_rows);
+
+    // These do what those of Partition do.
+    void reset();
+    void split(const SparseCodes& codes, std::span<const Split> splits);
+    void settle(const SparseCodes& codes, const Tree& tree, std::span<Label> votes) const;
+    void settle_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves) const;
+
+    std::size_t n_rows() const { return slots_.of_row.size(); }
+    std::size_t n_nodes() const { return slots_.of_node.size(); }
+    std::size_t n_slots() const { return slots_.size; }
+    RowIndex slot_of_row(std::size_t row) const { return slots_.of_row[row]; }
+    RowIndex slot_of_node(std::size_t node) const { return slots_.of_node[node]; }
+
+  private:
+    struct Slots {
+        std::vector<RowIndex> of_row, of_node;
+        std::size_t size;
+
+        // Divides a node, whose children are `left` and the next; goes_left(code) says where its rows go.
+        template <class GoesLeft>
+        void divide(const SparseCodes& codes, std::size_t feature, std::size_t node, std::size_t left,
+                    GoesLeft&& goes_left);
+    };
+
+    template <class T, class Tell>
+    void settle_rows(const SparseCodes& codes, const Tree& tree, std::span<T> told, Tell&& tell) const;
+
+    Slots slots_;
+};
+
+}  // namespace comboost

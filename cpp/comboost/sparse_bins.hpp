@@ -1,0 +1,75 @@
+// The bins of one feature of a sparse table in many nodes at once, from its entries alone.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "comboost/kernels.hpp"
+#include "comboost/sparse.hpp"
+#include "comboost/splitting.hpp"
+#include "comboost/types.hpp"
+
+namespace comboost {
+
+using PlaceIndex = std::uint32_t;
+inline constexpr PlaceIndex kNoPlace = ~PlaceIndex{0};
+
+// What a search asks of a row again and again: its loss, and the place of its node among those that are searched.
+struct SearchedRow {
+    Sum loss;
+    PlaceIndex place;
+};
+
+// The rows of a sparse table while some nodes are searched; `sums` are those of the nodes, a record each.
+struct SearchedRows {
+    std::span<const SearchedRow> rows;
+    std::vector<Sum> sums;
+    std::size_t n_places;
+};
+
+class SparseBins {
+  public:
+    // What the entries of a feature are in a node.
+    struct Share {
+        Sum loss = 0;
+        Sum n_rows = 0;
+        std::size_t n_codes = 0;
+        std::int32_t last_code = -1;
+    };
+
+    SparseBins(const SparseCodes& codes, const Records& records, const SearchedRows& searched);
+
+    // Goes through the entries of a feature: the places that have some. Valid until the next call.
+    std::span<const PlaceIndex> survey(std::size_t feature);
+    const Share& share(PlaceIndex place) const { return shares_[place]; }
+
+    // Counts the bins of the feature just surveyed at some of the places that have entries.
+    void count(std::span<const PlaceIndex> places);
+
+    // The bins that hold entries, and the one that holds the zeros. Valid until the next count.
+    BinView bins(PlaceIndex place) const;
+
+  private:
+    void lay_out(std::span<const PlaceIndex> places);
+    void number_entries(std::span<const PlaceIndex> places);
+    void fill_zero_bin(PlaceIndex place);
+
+    const SparseCodes& table_;
+    const Records& records_;
+    const SearchedRows& searched_;
+    std::size_t feature_ = 0;
+    std::vector<Share> shares_;         // of every place
+    std::vector<PlaceIndex> surveyed_;  // places with entries
+
+    struct Room {
+        std::uint32_t begin, next, zero;  // where its bins begin, where the next one stands, and the one of the zeros
+    };
+    std::vector<Room> rooms_;  // of every place that is counted
+    std::vector<std::uint8_t> counted_;
+    std::vector<Code> codes_;
+    std::vector<Sum> sums_;
+    std::vector<RowIndex> rows_;       // of the entries that are counted
+    std::vector<std::uint32_t> bins_;  // where these go
+};
+
+}  // namespace comboost
