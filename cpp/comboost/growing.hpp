@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "comboost/kernels.hpp"
 #include "comboost/random.hpp"
 #include "comboost/sparse.hpp"
 #include "comboost/splitting.hpp"
