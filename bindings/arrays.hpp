@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "comboost/types.hpp"
+#include "without_python.hpp"
 
 namespace comboost_python {
 

@@ -68,7 +68,7 @@ void exponentiate(const Array<const float, nb::ndim<2>, nb::c_contig>& votes, co
 }  // namespace
 
 void bind_balancing(nb::module_& m) {
-    const auto release = nb::call_guard<nb::gil_scoped_release>();
+    const auto release = nb::call_guard<WithoutPython>();
     m.def("balance_pairs", &balance_pairs, "sums"_a.noconvert(), "smoothing"_a.noconvert(), "first"_a.noconvert(),
           "n_threads"_a, "votes"_a.noconvert(), release, "Writes the votes that balance the leaves' matrices.");
     m.def("balance_classes", &balance_classes, "up"_a.noconvert(), "down"_a.noconvert(), "smoothing"_a.noconvert(),

@@ -24,7 +24,7 @@ std::vector<NewEdges> find_edges(const Values<T>& values, const std::optional<Ve
     require(max_bins >= 2 && max_bins <= comboost::kMaxBins, "max_bins lies outside 2..255");
     std::vector<comboost::FeatureEdges> found;
     {
-        nb::gil_scoped_release release;
+        WithoutPython release;
         found = comboost::find_edges(matrix_of(values), span_or_empty(weights), max_bins, n_threads);
     }
     std::vector<NewEdges> result;
@@ -78,7 +78,7 @@ NewCells count_cells(const Values<T>& values, const std::optional<Vector<Weight>
     const comboost::KeyIntervals intervals{span_of(lows), span_of(highs), span_of(shifts), span_of(starts)};
     std::vector<comboost::Cell> cells;
     {
-        nb::gil_scoped_release release;
+        WithoutPython release;
         check_intervals(intervals);
         cells = comboost::count_cells(matrix_of(values), span_or_empty(weights), intervals, n_threads);
     }
@@ -88,7 +88,7 @@ NewCells count_cells(const Values<T>& values, const std::optional<Vector<Weight>
 NewCells merge_cells(const CellBytes& a, const CellBytes& b) {
     std::vector<comboost::Cell> merged;
     {
-        nb::gil_scoped_release release;
+        WithoutPython release;
         merged = comboost::merge_cells(records_of<comboost::Cell>(a), records_of<comboost::Cell>(b));
     }
     return new_cells(std::move(merged));
@@ -101,7 +101,7 @@ void bind_dtype(nb::module_& m) {
           "The bin edges of every column, at exact quantiles of the integer weights, and whether it has missing and "
           "infinite values.");
     m.def("encode", &encode<T>, "values"_a.noconvert(), "edges"_a.noconvert(), "starts"_a.noconvert(),
-          "kinds"_a.noconvert(), "n_threads"_a, "codes"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>(),
+          "kinds"_a.noconvert(), "n_threads"_a, "codes"_a.noconvert(), nb::call_guard<WithoutPython>(),
           "Writes the bin of every value, feature by feature.");
     m.def("count_cells", &count_cells<T>, "values"_a.noconvert(), "weights"_a.noconvert().none(), "lows"_a.noconvert(),
           "highs"_a.noconvert(), "shifts"_a.noconvert(), "starts"_a.noconvert(), "n_threads"_a,

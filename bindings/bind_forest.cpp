@@ -23,7 +23,7 @@ CheckedForest::CheckedForest(NodeBytes nodes, SetBytes sets, Vector<std::int64_t
     require(!kinds || kinds->size() == n_features, "every feature needs a kind");
     const comboost::ForestShape shape{n_features, n_classes,
                                       kinds ? kinds_of(*kinds) : std::span<const comboost::Kind>{}};
-    nb::gil_scoped_release release;
+    WithoutPython release;
     comboost::check_forest(forest_, shape);
 }
 

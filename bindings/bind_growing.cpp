@@ -134,7 +134,7 @@ void share_out(const Grower& grower, double amount, const OutVector<double>& sha
 }  // namespace
 
 void bind_growing(nb::module_& m) {
-    const auto release = nb::call_guard<nb::gil_scoped_release>();
+    const auto release = nb::call_guard<WithoutPython>();
 
     nb::class_<Grower>(m, "Grower", "Grows one tree at a time, level by level, from the histograms of its frontier.")
         .def("__init__", &construct, "bin_offsets"_a.noconvert(), "kinds"_a.noconvert(), "edges"_a.noconvert(),

@@ -37,7 +37,8 @@ void bind_parallel(nb::module_& m) {
     m.def("look_for_signals", &look_for_signals, "every"_a = kSecondsPerLook,
           "How many seconds a long call lets pass before it looks for signals again.");
     m.def("available_threads", &comboost::available_threads, "requested"_a,
-          "Threads that a request gets here: limited by OpenMP, and 1 in a forked child.");
+          "Threads that a request gets here: no more than OpenMP would give, which the environment and threadpoolctl "
+          "limit.");
     m.def("allow_wide_vectors", &comboost::allow_wide_vectors, "allowed"_a,
           "Whether the kernels may use wider vectors than every CPU has. The result is the same.");
 }

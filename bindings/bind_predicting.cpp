@@ -42,7 +42,7 @@ void count_elected(const Array<const double, nb::ndim<2>, nb::c_contig>& scores,
 template <class T>
 void bind_add_votes(nb::module_& m) {
     m.def("add_votes", &add_votes<T>, "values"_a.noconvert(), "missing"_a, "forest"_a, "first"_a, "last"_a,
-          "n_threads"_a, "scores"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>(),
+          "n_threads"_a, "scores"_a.noconvert(), nb::call_guard<WithoutPython>(),
           "Adds the weighted votes of the trees first .. last - 1 to the scores.");
 }
 
@@ -52,11 +52,10 @@ void bind_predicting(nb::module_& m) {
     bind_add_votes<double>(m);
     bind_add_votes<float>(m);
     m.def("elect", &elect, "codes"_a.noconvert(), "forest"_a, "n_threads"_a, "elected"_a.noconvert(),
-          nb::call_guard<nb::gil_scoped_release>(),
-          "Writes the class with the most votes of all trees for binned rows.");
+          nb::call_guard<WithoutPython>(), "Writes the class with the most votes of all trees for binned rows.");
     m.def("count_elected", &count_elected, "scores"_a.noconvert(), "labels"_a.noconvert(),
-          "weights"_a.noconvert().none(), "n_threads"_a, "counts"_a.noconvert(),
-          nb::call_guard<nb::gil_scoped_release>(), "Writes the weight by (truth, class with the most votes).");
+          "weights"_a.noconvert().none(), "n_threads"_a, "counts"_a.noconvert(), nb::call_guard<WithoutPython>(),
+          "Writes the weight by (truth, class with the most votes).");
 }
 
 }  // namespace comboost_python

@@ -203,7 +203,7 @@ void count_histograms(const CodeColumns& codes, const comboost::Bundles& bundles
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-    const auto release = nb::call_guard<nb::gil_scoped_release>();
+    const auto release = nb::call_guard<WithoutPython>();
 
     nb::class_<CostTable>(m, "CostTable", "The rows' excess and quantised costs.")
         .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,

@@ -20,7 +20,7 @@ double balanced_log_loss(const Array<const double, nb::ndim<2>, nb::c_contig>& s
 
 void bind_validating(nb::module_& m) {
     m.def("balanced_log_loss", &balanced_log_loss, "scores"_a.noconvert(), "labels"_a.noconvert(),
-          "weights"_a.noconvert().none(), "scale"_a, "n_threads"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "weights"_a.noconvert().none(), "scale"_a, "n_threads"_a, nb::call_guard<WithoutPython>(),
           "The class-balanced log-loss of the softmax of scale · scores.");
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 
 namespace comboost {
 
@@ -14,10 +13,11 @@ class Ledger {
     // Whether the thread makes up for lost time by working alone.
     bool rests() const { return until_ != Clock::time_point{} && Clock::now() < until_; }
 
-    // A loop that took `shared`, and would have taken `alone` without help. What is lost is made up for by a rest of
-    // many times as long, so little of all time is lost; the longer sharing has not paid, the longer the rests.
-    void enter(Clock::duration alone, Clock::duration shared, Clock::time_point now) {
-        credit_ += alone - shared;
+    // A loop that took `shared`, and whose threads worked for `worked` together: so long it would take without help.
+    // What is lost is made up for by a rest of many times as long, so little of all time is lost; the longer sharing
+    // has not paid, the longer the rests.
+    void enter(Clock::duration worked, Clock::duration shared, Clock::time_point now) {
+        credit_ += worked - shared;
         if (credit_ >= kMostCredit) {
             credit_ = kMostCredit;
             patience_ = kPatience;
@@ -29,9 +29,9 @@ class Ledger {
     }
 
   private:
-    static constexpr int kPatience = 10, kMostPatience = 80;
+    static constexpr int kPatience = 10, kMostPatience = 40;
     static constexpr Clock::duration kMostCredit = std::chrono::milliseconds(1);  // old gains do not excuse new losses
-    static constexpr Clock::duration kLongestRest = std::chrono::milliseconds(200);
+    static constexpr Clock::duration kLongestRest = std::chrono::milliseconds(100);
 
     Clock::duration credit_{};
     Clock::time_point until_{};

@@ -17,6 +17,9 @@ int available_threads(int requested);
 // Below this many elementary updates a second thread costs more than it saves.
 inline constexpr std::size_t kSerialWork = 1 << 15;
 
+// Above this many, it is worth waking one that sleeps.
+inline constexpr std::size_t kWakingWork = 1 << 16;
+
 // Tasks that a thread takes at once: enough to be worth the claim, too few to make others wait at the end.
 std::size_t tasks_per_chunk(std::size_t n_tasks, std::size_t work, int n_threads);
 
@@ -52,7 +55,7 @@ void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& 
             }
         }
     };
-    share((n_tasks + step - 1) / step, n_threads, take_part);
+    share((n_tasks + step - 1) / step, work >= kWakingWork, n_threads, take_part);
     if (failure) std::rethrow_exception(failure);
 }
 

@@ -17,8 +17,8 @@
 namespace comboost {
 namespace {
 
-// Threads that wait look again and again for so long before they sleep: about what it costs to be woken.
-constexpr Clock::duration kSpin = std::chrono::microseconds(50);
+// Threads that wait look again and again for so long before they sleep: a few times what it costs to be woken.
+constexpr Clock::duration kSpin = std::chrono::microseconds(100);
 
 constexpr int kSlots = 16;  // loops that are shared at once; others run alone
 
@@ -79,6 +79,7 @@ class alignas(128) Slot {
         take_part_.store(take_part, std::memory_order_release);
         loop_.store(loop, std::memory_order_release);
         n_done_.store(0, std::memory_order_relaxed);
+        help_.store(0, std::memory_order_relaxed);
         caller_sleeps_.store(false, std::memory_order_relaxed);
         const Ticket closed = Ticket::from(ticket_.load(std::memory_order_relaxed));
         ticket_.store(Ticket{closed.loop + 1, seats, 0}.word(), std::memory_order_release);
@@ -103,8 +104,9 @@ class alignas(128) Slot {
                                                std::memory_order_acquire))
                 continue;
             Claims claims(*this, n_chunks, ticket.next);
+            const Clock::duration before = cpu_time();
             take_part(loop, claims);
-            leave(claims.n_claimed());
+            leave(claims.n_claimed(), cpu_time() - before);
             return true;
         }
     }
@@ -119,8 +121,12 @@ class alignas(128) Slot {
         for (std::uint32_t n_done; (n_done = n_done_.load()) != n_chunks;) n_done_.wait(n_done);
     }
 
+    // CPU time of the others, once they are done.
+    Clock::duration help_given() const { return Clock::duration(help_.load(std::memory_order_relaxed)); }
+
   private:
-    void leave(std::size_t n_claimed) {
+    void leave(std::size_t n_claimed, Clock::duration spent) {
+        help_.fetch_add(spent.count(), std::memory_order_relaxed);
         n_done_.fetch_add(static_cast<std::uint32_t>(n_claimed));
         if (caller_sleeps_.load()) n_done_.notify_one();
     }
@@ -130,6 +136,7 @@ class alignas(128) Slot {
     std::atomic<TakePart> take_part_ = nullptr;
     std::atomic<const void*> loop_ = nullptr;
     std::atomic<std::uint32_t> n_done_ = 0;  // chunks, by others than the caller
+    std::atomic<Clock::rep> help_ = 0;
     std::atomic<bool> caller_sleeps_ = false;
     std::atomic<bool> taken_ = false;
 };
@@ -159,10 +166,12 @@ class Pool {
         return nullptr;
     }
 
-    // Asks for help with a loop that was opened.
-    void call(int n_wanted) {
-        grow(n_wanted_ += n_wanted);
+    // Asks for help with a loop that was opened: from threads that are awake, and from others if it is large.
+    void call(int n_wanted, bool is_large) {
+        n_wanted_ += n_wanted;
+        if (is_large) grow(n_wanted_);
         n_calls_.fetch_add(1);
+        if (!is_large) return;
         const int n_to_wake = std::min(n_wanted - n_spinning_.load(), n_sleeping_.load());
         for (int k = 0; k < n_to_wake; ++k) n_calls_.notify_one();
     }
@@ -232,14 +241,14 @@ void take_part_alone(std::size_t n_chunks, TakePart take_part, const void* loop)
 
 bool works_alone() { return ledger.rests(); }
 
-void share(std::size_t n_chunks, int n_threads, TakePart take_part, const void* loop) {
+void share(std::size_t n_chunks, bool is_large, int n_threads, TakePart take_part, const void* loop) {
     Pool& pool = comboost::pool();
     Slot* slot = pool.take_slot();
     if (slot == nullptr) return take_part_alone(n_chunks, take_part, loop);
     const auto seats = std::min<std::size_t>({n_chunks, static_cast<std::size_t>(n_threads), Ticket::kMostSeats}) - 1;
     const Clock::time_point begin = Clock::now();
     slot->open(n_chunks, seats, take_part, loop);
-    pool.call(static_cast<int>(seats));
+    pool.call(static_cast<int>(seats), is_large);
 
     Claims claims(*slot, n_chunks);
     const Clock::duration before = cpu_time();
@@ -248,14 +257,11 @@ void share(std::size_t n_chunks, int n_threads, TakePart take_part, const void* 
     if (the_pool != &pool) throw std::runtime_error("the process was forked within a loop, whose threads are gone");
     slot->wait_for(n_chunks - claims.n_claimed());
 
+    const Clock::time_point end = Clock::now();
+    ledger.enter(own + slot->help_given(), end - begin, end);
     slot->close();
     slot->give_back();
     pool.dismiss(static_cast<int>(seats));
-    if (claims.n_claimed() == 0) return;
-    const Clock::time_point end = Clock::now();
-    const double alone =
-        static_cast<double>(own.count()) * static_cast<double>(n_chunks) / static_cast<double>(claims.n_claimed());
-    ledger.enter(Clock::duration(static_cast<Clock::rep>(alone)), end - begin, end);
 }
 
 }  // namespace comboost

@@ -33,14 +33,15 @@ inline constexpr std::size_t kMostChunks = 1 << 20;  // of a loop
 // What a thread does that takes part in a loop: it claims chunks until there are no more. Must not throw.
 using TakePart = void (*)(const void* loop, Claims& claims);
 
-// Lets this thread and up to `n_threads - 1` others take part, and returns when all chunks are done.
-void share(std::size_t n_chunks, int n_threads, TakePart take_part, const void* loop);
+// Lets this thread and up to `n_threads - 1` others take part, and returns when all chunks are done. Only for a large
+// loop others are made or woken.
+void share(std::size_t n_chunks, bool is_large, int n_threads, TakePart take_part, const void* loop);
 
 template <class Loop>
-void share(std::size_t n_chunks, int n_threads, const Loop& loop) {
+void share(std::size_t n_chunks, bool is_large, int n_threads, const Loop& loop) {
     share(
-        n_chunks, n_threads, [](const void* given, Claims& claims) { (*static_cast<const Loop*>(given))(claims); },
-        std::addressof(loop));
+        n_chunks, is_large, n_threads,
+        [](const void* given, Claims& claims) { (*static_cast<const Loop*>(given))(claims); }, std::addressof(loop));
 }
 
 // Whether this thread has lost time by sharing, and makes up for that by working alone for a while.

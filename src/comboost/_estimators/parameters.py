@@ -2,8 +2,13 @@
 
 import inspect
 import math
+import multiprocessing
+import os
+import sys
+import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from functools import lru_cache, wraps
 from numbers import Integral, Real
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -18,7 +23,7 @@ from comboost._dtypes import MAX_BINS
 P = ParamSpec("P")
 R = TypeVar("R")
 
-MOST_THREADS = 2**31 - 1  # that a C++ int can count
+QUOTA_HOLDS = 1.0  # seconds for which a quota of processors is believed: asking takes longer than to predict a row
 
 
 class Rule(NamedTuple):
@@ -234,11 +239,34 @@ def check_refit(refit: bool, warm_start: bool) -> None:
 
 
 def n_threads_of(n_jobs: int | None) -> int:
-    """Threads that ``n_jobs`` gets here, as in joblib."""
+    """Threads that ``n_jobs`` gets here: as in joblib, but no more than there are processors, and OpenMP would get."""
     if not N_JOBS.holds(n_jobs):  # it may be set after the fit, which checks it
         raise ValueError(f"n_jobs={n_jobs!r}; give {N_JOBS.words}.")
     n_workers: int = joblib.effective_n_jobs(N_JOBS.plain(n_jobs))
-    return _core.available_threads(min(n_workers, MOST_THREADS))
+    if n_workers == 1:
+        return 1
+    n_useful = min(n_workers, n_processors(int(time.monotonic() / QUOTA_HOLDS)))
+    n_threads = _core.available_threads(n_useful)
+    if n_threads < n_useful and started_a_cluster():
+        warnings.warn(
+            f"n_jobs={n_jobs} gets {n_threads} of {n_useful} threads here, since OMP_NUM_THREADS is "
+            f"{os.environ['OMP_NUM_THREADS']}. A cluster of Dask that is started before comboost is imported leaves "
+            f"that behind; import first, or fit within threadpoolctl.threadpool_limits({n_useful}).",
+            stacklevel=2,
+        )
+    return n_threads
+
+
+@lru_cache(maxsize=1)
+def n_processors(_moment: int) -> int:
+    """Processors that this process may use, by affinity and quota; asked anew from moment to moment."""
+    return int(joblib.cpu_count())
+
+
+def started_a_cluster() -> bool:
+    """Whether a cluster of Dask may have limited the threads of this process, when it meant those of its workers."""
+    is_worker = multiprocessing.parent_process() is not None
+    return "distributed" in sys.modules and "OMP_NUM_THREADS" in os.environ and not is_worker
 
 
 def explained(method: Callable[P, R]) -> Callable[P, R]:

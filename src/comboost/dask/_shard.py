@@ -185,8 +185,7 @@ def wait_for_answer(future: Any, check: Callable[[], None]) -> Any:
 
 def threads_of(worker: Any, n_jobs: int | None) -> int:
     """Threads that a worker's kernels run."""
+    n_processors = int(joblib.cpu_count())  # no more than a quota allows
     if n_jobs is None:
-        n_threads: int = worker.state.nthreads
-        return n_threads
-    n_processors = int(joblib.cpu_count())
+        return max(1, min(int(worker.state.nthreads), n_processors))
     return min(n_jobs, n_processors) if n_jobs > 0 else max(1, n_processors + 1 + n_jobs)

@@ -1,0 +1,30 @@
+// Calls that let Python's other threads run.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+
+namespace comboost_python {
+
+// While it lives, the thread does without Python.
+class WithoutPython {
+  public:
+    WithoutPython() : state_(PyEval_SaveThread()) {}
+    WithoutPython(const WithoutPython&) = delete;
+    WithoutPython& operator=(const WithoutPython&) = delete;
+
+    // A daemon thread that comes back while the interpreter ends is ended by Python, by unwinding its stack, which C++
+    // would take for a crash. It stays here instead, until the process is gone.
+    ~WithoutPython() {
+        try {
+            PyEval_RestoreThread(state_);
+        } catch (...) {
+            for (;;) pause();
+        }
+    }
+
+  private:
+    PyThreadState* state_;
+};
+
+}  // namespace comboost_python
