@@ -151,7 +151,8 @@ void bind_growing(nb::module_& m) {
         .def(nb::init<std::size_t, double>(), "budget"_a, "small_share"_a)
         .def("grow", &grow, "grower"_a, "codes"_a.noconvert(), "costs"_a, "partition"_a, "packer"_a,
              "root"_a.noconvert(), "max_depth"_a.none(), "max_leaves"_a.none(), "n_threads"_a, release,
-             "Grows the tree that was planted; the best leaf first if their number is limited.");
+             "Grows the tree that was planted; the best leaf first if their number is limited.")
+        .def("forget_codes", &comboost::RowGrower::forget_codes, "Must be called after codes have changed.");
 }
 
 }  // namespace comboost_python

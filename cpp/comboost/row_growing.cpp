@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "comboost/node_rows.hpp"
 #include "comboost/parallel.hpp"
 
 namespace comboost {
@@ -11,6 +10,8 @@ namespace {
 
 // Records that a thread copies together at most. Those of larger nodes are counted in blocks, by all threads together.
 constexpr std::size_t kPackedBytes = 1 << 19;
+
+constexpr std::size_t kPackedCodes = 1 << 20;  // bytes as well
 
 constexpr std::size_t kTasksPerThread = 8;
 
@@ -49,6 +50,7 @@ class RowGrower::Growth {
     Growth(RowGrower& self, Grower& grower, const Codes& codes, const CostTable& costs, Partition& partition,
            RecordPacker& packer, int n_threads)
         : pool_(self.pool_),
+          by_row_(self.by_row_),
           grower_(grower),
           codes_(codes),
           costs_(costs),
@@ -245,9 +247,14 @@ class RowGrower::Growth {
                 grower_.prefer(tasks[t].winners.sibling, winners.sibling);
             }
             NodeRows rows;
-            if (!plots[p].counted) rows.pack(plots[p].rows, costs_.records());
+            if (!plots[p].counted) pack(plots[p], rows);
             keep(plots[p], winners, rows);
         }
+    }
+
+    void pack(const Plot& plot, NodeRows& rows) const {
+        const bool by_row = !by_row_.empty() && plot.rows.size * layout_.n_features() <= kPackedCodes;
+        rows.pack(plot.rows, costs_.records(), codes_, by_row ? &by_row_ : nullptr);
     }
 
     bool is_whole(const Task& task) const { return task.last_feature - task.first_feature == layout_.n_features(); }
@@ -256,7 +263,7 @@ class RowGrower::Growth {
         thread_local NodeRows rows;
         Lookout lookout;
         for (std::size_t p = task.first_plot; p < task.last_plot; ++p) {
-            if (!plots[p].counted) rows.pack(plots[p].rows, costs_.records());
+            if (!plots[p].counted) pack(plots[p], rows);
             task.winners = search_features(plots[p], task.first_feature, task.last_feature, rows, lookout);
             if (is_whole(task)) keep(plots[p], task.winners, rows);
         }
@@ -283,10 +290,9 @@ class RowGrower::Growth {
 
     BinView bins_of(const Plot& plot, std::size_t feature, NodeRows& rows) const {
         if (plot.counted) return whole_feature(plot.histogram, feature);
-        const Code* column = codes_.column(feature);
         const std::size_t n_bins = layout_.size(feature);
-        return plot.histogram == nullptr ? rows.bins(column, n_bins)
-                                         : rows.count(column, n_bins, of_feature(plot.histogram, feature));
+        return plot.histogram == nullptr ? rows.bins(feature, n_bins)
+                                         : rows.count(feature, n_bins, of_feature(plot.histogram, feature));
     }
 
     BinView whole_feature(Sum* histogram, std::size_t feature) const {
@@ -302,6 +308,7 @@ class RowGrower::Growth {
     }
 
     HistogramPool& pool_;
+    const CodesByRow& by_row_;
     Grower& grower_;
     const Codes& codes_;
     const CostTable& costs_;
@@ -316,6 +323,7 @@ class RowGrower::Growth {
 
 void RowGrower::grow(Grower& grower, const Codes& codes, const CostTable& costs, Partition& partition,
                      RecordPacker& packer, const Sum* root, const TreeLimits& limits, int n_threads) {
+    if (by_row_.empty() && limits.allow_many_leaves()) by_row_ = CodesByRow(codes, n_threads);
     Growth growth(*this, grower, codes, costs, partition, packer, n_threads);
     growth.start(root);
     if (limits.max_leaves == TreeLimits::kNone)

@@ -9,6 +9,7 @@
 #include "comboost/costs.hpp"
 #include "comboost/growing.hpp"
 #include "comboost/histogram.hpp"
+#include "comboost/node_rows.hpp"
 #include "comboost/partition.hpp"
 #include "comboost/types.hpp"
 
@@ -20,6 +21,8 @@ struct TreeLimits {
 
     std::size_t max_depth = kNone;
     std::size_t max_leaves = kNone;  // if there is a limit, the best leaf is divided first, and not level by level
+
+    bool allow_many_leaves() const { return max_depth >= 5 && max_leaves >= 32; }
 };
 
 // Histograms of one size, which are used again and again: memory that is new to a process is slow.
@@ -51,12 +54,16 @@ class RowGrower {
     void grow(Grower& grower, const Codes& codes, const CostTable& costs, Partition& partition, RecordPacker& packer,
               const Sum* root, const TreeLimits& limits, int n_threads);
 
+    // Must be called after codes have changed.
+    void forget_codes() { by_row_ = {}; }
+
   private:
     class Growth;
 
     std::size_t budget_;
     double small_share_;
     HistogramPool pool_;
+    CodesByRow by_row_;  // made for trees of many leaves only
 };
 
 }  // namespace comboost
