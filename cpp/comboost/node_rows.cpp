@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include "comboost/parallel.hpp"
 
@@ -18,6 +19,12 @@ template <class T>
 T* room_for(std::vector<T>& values, std::size_t size) {
     if (values.size() < size) values.resize(size);
     return values.data();
+}
+
+// Records are whole vectors; a call to copy as many bytes as there may be would take longer.
+void copy_record(const Unit* from, std::size_t width, Unit* to) {
+    for (std::size_t v = 0; v < width; v += Channels::kLanes)
+        std::memcpy(to + v, from + v, Channels::kLanes * sizeof(Unit));
 }
 
 }  // namespace
@@ -49,7 +56,7 @@ void NodeRows::pack(const RowSet& set, const Records& records, const Codes& code
             if (by_row != nullptr) __builtin_prefetch(by_row->row(next));
         }
         const std::size_t row = set.rows[k];
-        std::copy_n(records.units + row * width, width, units + k * width);
+        copy_record(records.units + row * width, width, units + k * width);
         if (weights != nullptr) weights[k] = records.weights[row];
         if (by_row == nullptr) continue;
         const Code* from = by_row->row(row);
@@ -99,13 +106,14 @@ BinView NodeRows::filled_bins(const Column& column) {
     return {sums, n_filled, codes};
 }
 
-void remove_bins(const BinView& bins, std::size_t width, Sum* histogram) {
-    if (bins.codes == nullptr) {
-        for (std::size_t k = 0; k < bins.size * width; ++k) histogram[k] -= bins.sums[k];
-        return;
+void remove_bins(const BinView& bins, const Channels& channels, Sum* histogram) {
+    const std::size_t width = channels.size();
+    for (std::size_t b = 0; b < bins.size; ++b) {
+        const Sum* bin = bins.sums + b * width;
+        if (!counts(bin, channels)) continue;  // then it holds nothing else either
+        Sum* from = histogram + bins.code(b) * width;
+        for (std::size_t j = 0; j < width; ++j) from[j] -= bin[j];
     }
-    for (std::size_t b = 0; b < bins.size; ++b)
-        for (std::size_t j = 0; j < width; ++j) histogram[bins.codes[b] * width + j] -= bins.sums[b * width + j];
 }
 
 }  // namespace comboost

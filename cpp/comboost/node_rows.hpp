@@ -59,6 +59,6 @@ class NodeRows {
 };
 
 // Takes what some bins hold from a feature's histogram.
-void remove_bins(const BinView& bins, std::size_t width, Sum* histogram);
+void remove_bins(const BinView& bins, const Channels& channels, Sum* histogram);
 
 }  // namespace comboost

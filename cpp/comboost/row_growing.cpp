@@ -8,11 +8,7 @@
 namespace comboost {
 namespace {
 
-// Records that a thread copies together at most. Those of larger nodes are counted in blocks, by all threads together.
-constexpr std::size_t kPackedBytes = 1 << 19;
-
-constexpr std::size_t kPackedCodes = 1 << 20;  // bytes as well
-
+constexpr std::size_t kPackedCodes = 1 << 20;  // that a thread copies together at most
 constexpr std::size_t kTasksPerThread = 8;
 
 }  // namespace
@@ -51,6 +47,7 @@ class RowGrower::Growth {
            RecordPacker& packer, int n_threads)
         : pool_(self.pool_),
           by_row_(self.by_row_),
+          packed_bytes_(self.packed_bytes_),
           grower_(grower),
           codes_(codes),
           costs_(costs),
@@ -118,7 +115,7 @@ class RowGrower::Growth {
     };
 
     bool is_small(std::size_t n_rows) const { return static_cast<double>(n_rows) < n_small_rows_; }
-    bool is_large(std::size_t n_rows) const { return n_rows * width_ * sizeof(Unit) > kPackedBytes; }
+    bool is_large(std::size_t n_rows) const { return n_rows * width_ * sizeof(Unit) > packed_bytes_; }
     bool is_searched(std::size_t node) const { return grower_.may_split(node, partition_.rows(node).size); }
     Sum* of_feature(Sum* histogram, std::size_t feature) const { return histogram + layout_.begin(feature) * width_; }
 
@@ -279,7 +276,7 @@ class RowGrower::Growth {
             const BinView bins = bins_of(plot, f, rows);
             if (is_drawn) grower_.consider(plot.node, f, bins, winners.node);
             if (plot.remainder != nullptr) {
-                remove_bins(bins, width_, of_feature(plot.remainder, f));
+                remove_bins(bins, grower_.channels(), of_feature(plot.remainder, f));
                 if (drawn_by_sibling.contains(f))
                     grower_.consider(plot.sibling, f, whole_feature(plot.remainder, f), winners.sibling);
             }
@@ -309,6 +306,7 @@ class RowGrower::Growth {
 
     HistogramPool& pool_;
     const CodesByRow& by_row_;
+    std::size_t packed_bytes_;
     Grower& grower_;
     const Codes& codes_;
     const CostTable& costs_;

@@ -45,9 +45,11 @@ class HistogramPool {
 
 class RowGrower {
   public:
-    // Histograms take at most `budget` bytes, but one may always be held. Nodes with fewer rows than `small_share`
-    // times the bins of a feature are searched by their rows; tests force it to either side.
-    RowGrower(std::size_t budget, double small_share) : budget_(budget), small_share_(small_share) {}
+    // Histograms take at most `budget` bytes, but two may always be held. Nodes with fewer rows than `small_share`
+    // times the bins of a feature are searched by their rows. Records of at most `packed_bytes` are copied together by a
+    // thread; those of larger nodes are counted by all threads together.
+    RowGrower(std::size_t budget, double small_share, std::size_t packed_bytes)
+        : budget_(budget), small_share_(small_share), packed_bytes_(packed_bytes) {}
 
     // Grows a tree from its root, whose histogram this is. The splits are those that Grower::search() and
     // Grower::branch(), or branch_best(), make of all histograms.
@@ -62,6 +64,7 @@ class RowGrower {
 
     std::size_t budget_;
     double small_share_;
+    std::size_t packed_bytes_;
     HistogramPool pool_;
     CodesByRow by_row_;  // made for trees of many leaves only
 };
