@@ -163,10 +163,11 @@ void bind_growing(nb::module_& m) {
         .def_prop_ro("advantage", &Grower::advantage, "A, minus the costs of the leaves.");
 
     nb::class_<comboost::RowGrower>(m, "RowGrower", "Grows trees on rows in memory, from the root to the last leaf.")
-        .def(nb::init<std::size_t, double>(), "budget"_a, "small_share"_a)
+        .def(nb::init<std::size_t, double, std::size_t>(), "budget"_a, "small_share"_a, "packed_bytes"_a)
         .def("grow", &grow, "grower"_a, "codes"_a.noconvert(), "bundles"_a, "costs"_a, "partition"_a, "packer"_a,
              "root"_a.noconvert(), "max_depth"_a.none(), "max_leaves"_a.none(), "n_threads"_a, release,
-             "Grows the tree that was planted; the best leaf first if their number is limited.");
+             "Grows the tree that was planted; the best leaf first if their number is limited.")
+        .def("forget_codes", &comboost::RowGrower::forget_codes, "Must be called after codes have changed.");
 }
 
 }  // namespace comboost_python

@@ -9,10 +9,10 @@ from functools import cache
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from models import CLASSIFIERS, booster_for, fit, model_bytes
-from strategies import any_problems, problems, vote_problems
+from strategies import Problem, any_problems, problems, vote_problems
 from threadpoolctl import threadpool_limits
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
@@ -158,6 +158,17 @@ def fit_in_blocks(problem, cuts):
     return bits_of(learner.forest(history.alphas)), history.edges, history.losses
 
 
+def leafy_problem(*, weighted=False, **settings):
+    """Noise, on which trees have many leaves."""
+    random = np.random.default_rng(3)
+    X = random.normal(size=(900, 7)).round(1)
+    X[random.random(X.shape) < 0.05] = np.nan
+    X[:, 0] = random.integers(12, size=len(X))
+    settings = {"algorithm": "votes", "n_estimators": 2, "max_bins": 40} | settings
+    weights = random.uniform(size=len(X)) if weighted else None
+    return Problem(X, random.integers(4, size=len(X)), weights, settings=settings, categorical=(0,))
+
+
 def bits_of(forest):
     votes = np.empty(0) if forest.votes is None else forest.votes
     return forest.nodes.tobytes(), forest.sets.tobytes(), votes.tobytes(), forest.weights.tobytes()
@@ -173,12 +184,24 @@ def test_rows_in_blocks_give_the_same_bits(problem, data):
 
 @FEW
 @given(problem=any_problems() | any_problems(missing=True, categories=True))
-def test_nodes_searched_by_rows_and_by_histograms_give_the_same_bits(problem):
-    expected = model_bytes(fit(problem))
-    for least in (0, 3, 10**9):  # always, from the second level on, never
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(BinnedRows, "_is_scattered_over", lambda rows, n_nodes, least=least: n_nodes >= least)
-            assert model_bytes(fit(problem)) == expected
+@example(problem=leafy_problem(max_depth=None))
+@example(problem=leafy_problem(algorithm="combo", max_depth=9, max_bins=255))
+@example(problem=leafy_problem(max_depth=7, max_features=0.4))
+@example(problem=leafy_problem(max_depth=None, max_leaf_nodes=70))
+@example(problem=leafy_problem(max_depth=6, max_leaf_nodes=60, min_samples_leaf=3, weighted=True))
+def test_every_way_to_search_a_node_gives_the_same_bits(problem):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BinnedRows, "grow", lambda *_: False)  # every node by a histogram, step by step
+        expected = model_bytes(fit(problem))
+    assert model_bytes(fit(problem)) == expected
+    for small_share in (0.0, 1.0, np.inf):  # by histograms, by either, by rows
+        for packed_bytes in (0, 2**19):  # counted by all threads together, or by one
+            for budget in (1, 2**28):  # histograms are dropped, or kept
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr("comboost._engine.rows.SMALL_SHARE", small_share)
+                    patch.setattr("comboost._engine.rows.PACKED_BYTES", packed_bytes)
+                    patch.setattr("comboost._engine.rows.HISTOGRAM_BUDGET", budget)
+                    assert model_bytes(fit(problem)) == expected
 
 
 @FEW

@@ -21,50 +21,64 @@ RowSet Partition::rows(std::size_t node) const {
 }
 
 void Partition::split(const Codes& codes, std::span<const Split> splits, int n_threads) {
-    Lookout lookout;
-    for (const Split& split : splits) {
-        const Code* column = codes.column(static_cast<std::size_t>(split.feature));
-        const auto node = static_cast<std::size_t>(split.node);
-        if (split.bin == kBySet)
-            divide(column, node, n_threads, [&](Code code) { return split.left.contains(code); });
+    const std::size_t first = cells_.size();
+    cells_.resize(first + 2 * splits.size());
+    const auto size_of = [&](const Split& split) { return rows(static_cast<std::size_t>(split.node)).size; };
+    std::size_t in_small = 0;
+    for (std::size_t k = 0; k < splits.size(); ++k) {
+        if (size_of(splits[k]) > kBlock)
+            apply(codes, splits[k], first + 2 * k, n_threads);
         else
-            divide(column, node, n_threads, [&](Code code) { return code <= split.bin; });
-        lookout.after(rows(node).size);
+            in_small += size_of(splits[k]);
     }
+    // Of small nodes, a task has several.
+    const std::size_t n_tasks = std::min(splits.size(), in_small / kBlock + 1);
+    for_each_task(n_tasks, in_small, n_threads, [&](std::size_t task) {
+        for (std::size_t k = splits.size() * task / n_tasks; k < splits.size() * (task + 1) / n_tasks; ++k)
+            if (size_of(splits[k]) <= kBlock) apply(codes, splits[k], first + 2 * k, 1);
+    });
+}
+
+void Partition::apply(const Codes& codes, const Split& split, std::size_t left, int n_threads) {
+    const Code* column = codes.column(static_cast<std::size_t>(split.feature));
+    const auto node = static_cast<std::size_t>(split.node);
+    if (split.bin == kBySet)
+        divide(column, node, left, n_threads, [&](Code code) { return split.left.contains(code); });
+    else
+        divide(column, node, left, n_threads, [&](Code code) { return code <= split.bin; });
 }
 
 template <class GoesLeft>
-void Partition::divide(const Code* column, std::size_t node, int n_threads, GoesLeft&& goes_left) {
+void Partition::divide(const Code* column, std::size_t node, std::size_t left, int n_threads, GoesLeft&& goes_left) {
     Cell& cell = cells_[node];
     const std::size_t size = cell.end - cell.begin;
     const RowIndex* from = buffers_[cell.buffer].data() + cell.begin;
     RowIndex* to = buffers_[1 - cell.buffer].data() + cell.begin;
 
-    n_left_.assign(n_blocks(size) + 1, 0);
+    std::vector<std::size_t> n_left(n_blocks(size) + 1);
     for_each_block(size, 1, n_threads, [&](std::size_t begin, std::size_t end) {
-        std::size_t n_left = 0;
-        for (std::size_t k = begin; k < end; ++k) n_left += goes_left(column[from[k]]);
-        n_left_[begin / kBlock + 1] = n_left;
+        std::size_t n = 0;
+        for (std::size_t k = begin; k < end; ++k) n += goes_left(column[from[k]]);
+        n_left[begin / kBlock + 1] = n;
     });
-    std::partial_sum(n_left_.begin(), n_left_.end(), n_left_.begin());
-    const std::size_t middle = n_left_.back();
+    std::partial_sum(n_left.begin(), n_left.end(), n_left.begin());
+    const std::size_t middle = n_left.back();
 
     for_each_block(size, 1, n_threads, [&](std::size_t begin, std::size_t end) {
-        RowIndex* left = to + n_left_[begin / kBlock];
-        RowIndex* right = to + middle + (begin - n_left_[begin / kBlock]);
+        std::size_t next_left = n_left[begin / kBlock];
+        std::size_t next_right = middle + begin - next_left;
         for (std::size_t k = begin; k < end; ++k) {
-            if (goes_left(column[from[k]]))
-                *left++ = from[k];
-            else
-                *right++ = from[k];
+            // No branch: which way a row goes cannot be guessed.
+            const std::size_t is_left = goes_left(column[from[k]]);
+            to[is_left ? next_left : next_right] = from[k];
+            next_left += is_left;
+            next_right += 1 - is_left;
         }
     });
 
     cell.divided = true;
-    const Cell left{cell.begin, cell.begin + middle, 1 - cell.buffer, false};
-    const Cell right{cell.begin + middle, cell.end, 1 - cell.buffer, false};
-    cells_.push_back(left);
-    cells_.push_back(right);
+    cells_[left] = {cell.begin, cell.begin + middle, 1 - cell.buffer, false};
+    cells_[left + 1] = {cell.begin + middle, cell.end, 1 - cell.buffer, false};
 }
 
 void Partition::settle(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const {

@@ -43,9 +43,12 @@ class Partition {
         bool divided;
     };
 
-    // Divides a node: goes_left(code) says where its rows go.
+    // Divides a node into the nodes left and left + 1.
+    void apply(const Codes& codes, const Split& split, std::size_t left, int n_threads);
+
+    // The same: goes_left(code) says where its rows go.
     template <class GoesLeft>
-    void divide(const Code* column, std::size_t node, int n_threads, GoesLeft&& goes_left);
+    void divide(const Code* column, std::size_t node, std::size_t left, int n_threads, GoesLeft&& goes_left);
 
     // Walks every row to its leaf; reach(row, leaf).
     template <class Reach>
@@ -56,7 +59,6 @@ class Partition {
     // A node's rows stand in one buffer, its children's in the same places of the other: nothing is copied back.
     std::vector<RowIndex> buffers_[2];
     std::vector<Cell> cells_;
-    std::vector<std::size_t> n_left_;  // per block
 };
 
 }  // namespace comboost

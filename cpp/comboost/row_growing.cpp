@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "comboost/node_rows.hpp"
 #include "comboost/parallel.hpp"
 
 namespace comboost {
 namespace {
 
-// Records that a thread copies together at most. Those of larger nodes are counted in blocks, by all threads together.
-constexpr std::size_t kPackedBytes = 1 << 19;
-
+constexpr std::size_t kPackedCodes = 1 << 20;  // that a thread copies together at most
 constexpr std::size_t kTasksPerThread = 8;
 
 }  // namespace
@@ -49,6 +46,8 @@ class RowGrower::Growth {
     Growth(RowGrower& self, Grower& grower, const Codes& codes, const Bundles& bundles, const CostTable& costs,
            Partition& partition, RecordPacker& packer, int n_threads)
         : pool_(self.pool_),
+          by_row_(self.by_row_),
+          packed_bytes_(self.packed_bytes_),
           grower_(grower),
           codes_(codes),
           bundles_(bundles),
@@ -118,7 +117,7 @@ class RowGrower::Growth {
 
     bool is_small(std::size_t n_rows) const { return static_cast<double>(n_rows) < n_small_rows_; }
     bool is_large(std::size_t n_rows) const {
-        return n_rows * width_ * sizeof(Unit) > kPackedBytes || bundles_.pay(n_rows);
+        return n_rows * width_ * sizeof(Unit) > packed_bytes_ || bundles_.pay(n_rows);
     }
     bool is_searched(std::size_t node) const { return grower_.may_split(node, partition_.rows(node).size); }
     Sum* of_feature(Sum* histogram, std::size_t feature) const { return histogram + layout_.begin(feature) * width_; }
@@ -249,9 +248,14 @@ class RowGrower::Growth {
                 grower_.prefer(tasks[t].winners.sibling, winners.sibling);
             }
             NodeRows rows;
-            if (!plots[p].counted) rows.pack(plots[p].rows, costs_.records());
+            if (!plots[p].counted) pack(plots[p], rows);
             keep(plots[p], winners, rows);
         }
+    }
+
+    void pack(const Plot& plot, NodeRows& rows) const {
+        const bool by_row = !by_row_.empty() && plot.rows.size * layout_.n_features() <= kPackedCodes;
+        rows.pack(plot.rows, costs_.records(), codes_, by_row ? &by_row_ : nullptr);
     }
 
     bool is_whole(const Task& task) const { return task.last_feature - task.first_feature == layout_.n_features(); }
@@ -260,7 +264,7 @@ class RowGrower::Growth {
         thread_local NodeRows rows;
         Lookout lookout;
         for (std::size_t p = task.first_plot; p < task.last_plot; ++p) {
-            if (!plots[p].counted) rows.pack(plots[p].rows, costs_.records());
+            if (!plots[p].counted) pack(plots[p], rows);
             task.winners = search_features(plots[p], task.first_feature, task.last_feature, rows, lookout);
             if (is_whole(task)) keep(plots[p], task.winners, rows);
         }
@@ -276,7 +280,7 @@ class RowGrower::Growth {
             const BinView bins = bins_of(plot, f, rows);
             if (is_drawn) grower_.consider(plot.node, f, bins, winners.node);
             if (plot.remainder != nullptr) {
-                remove_bins(bins, width_, of_feature(plot.remainder, f));
+                remove_bins(bins, grower_.channels(), of_feature(plot.remainder, f));
                 if (drawn_by_sibling.contains(f))
                     grower_.consider(plot.sibling, f, whole_feature(plot.remainder, f), winners.sibling);
             }
@@ -287,10 +291,9 @@ class RowGrower::Growth {
 
     BinView bins_of(const Plot& plot, std::size_t feature, NodeRows& rows) const {
         if (plot.counted) return whole_feature(plot.histogram, feature);
-        const Code* column = codes_.column(feature);
         const std::size_t n_bins = layout_.size(feature);
-        return plot.histogram == nullptr ? rows.bins(column, n_bins)
-                                         : rows.count(column, n_bins, of_feature(plot.histogram, feature));
+        return plot.histogram == nullptr ? rows.bins(feature, n_bins)
+                                         : rows.count(feature, n_bins, of_feature(plot.histogram, feature));
     }
 
     BinView whole_feature(Sum* histogram, std::size_t feature) const {
@@ -307,6 +310,8 @@ class RowGrower::Growth {
     }
 
     HistogramPool& pool_;
+    const CodesByRow& by_row_;
+    std::size_t packed_bytes_;
     Grower& grower_;
     const Codes& codes_;
     const Bundles& bundles_;
@@ -323,6 +328,7 @@ class RowGrower::Growth {
 void RowGrower::grow(Grower& grower, const Codes& codes, const Bundles& bundles, const CostTable& costs,
                      Partition& partition, RecordPacker& packer, const Sum* root, const TreeLimits& limits,
                      int n_threads) {
+    if (by_row_.empty() && limits.allow_many_leaves()) by_row_ = CodesByRow(codes, n_threads);
     Growth growth(*this, grower, codes, bundles, costs, partition, packer, n_threads);
     growth.start(root);
     if (limits.max_leaves == TreeLimits::kNone)

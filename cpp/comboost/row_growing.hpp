@@ -10,6 +10,7 @@
 #include "comboost/costs.hpp"
 #include "comboost/growing.hpp"
 #include "comboost/histogram.hpp"
+#include "comboost/node_rows.hpp"
 #include "comboost/partition.hpp"
 #include "comboost/types.hpp"
 
@@ -21,6 +22,8 @@ struct TreeLimits {
 
     std::size_t max_depth = kNone;
     std::size_t max_leaves = kNone;  // if there is a limit, the best leaf is divided first, and not level by level
+
+    bool allow_many_leaves() const { return max_depth >= 5 && max_leaves >= 32; }
 };
 
 // Histograms of one size, which are used again and again: memory that is new to a process is slow.
@@ -43,21 +46,28 @@ class HistogramPool {
 
 class RowGrower {
   public:
-    // Histograms take at most `budget` bytes, but one may always be held. Nodes with fewer rows than `small_share`
-    // times the bins of a feature are searched by their rows; tests force it to either side.
-    RowGrower(std::size_t budget, double small_share) : budget_(budget), small_share_(small_share) {}
+    // Histograms take at most `budget` bytes, but two may always be held. Nodes with fewer rows than `small_share`
+    // times the bins of a feature are searched by their rows. Records of at most `packed_bytes` are copied together by a
+    // thread; those of larger nodes are counted by all threads together.
+    RowGrower(std::size_t budget, double small_share, std::size_t packed_bytes)
+        : budget_(budget), small_share_(small_share), packed_bytes_(packed_bytes) {}
 
     // Grows a tree from its root, whose histogram this is. The splits are those that Grower::search() and
     // Grower::branch(), or branch_best(), make of all histograms.
     void grow(Grower& grower, const Codes& codes, const Bundles& bundles, const CostTable& costs, Partition& partition,
               RecordPacker& packer, const Sum* root, const TreeLimits& limits, int n_threads);
 
+    // Must be called after codes have changed.
+    void forget_codes() { by_row_ = {}; }
+
   private:
     class Growth;
 
     std::size_t budget_;
     double small_share_;
+    std::size_t packed_bytes_;
     HistogramPool pool_;
+    CodesByRow by_row_;  // made for trees of many leaves only
 };
 
 }  // namespace comboost

@@ -56,10 +56,20 @@ bool allows(const SplitRules& rules, Sum loss, Sum count, const Channels& channe
 
 using Cuts = std::array<std::size_t, Draw::kMost>;
 
-// Draws some of the cuts that are allowed, or takes all if they are few. There is a cut after every bin that counts but
-// the last, numbered as a scan does; those that are allowed stand together, as no bin takes anything away.
-std::span<const std::size_t> draw_cuts(const Sum* bins, std::size_t n_bins, const Channels& channels,
-                                       const NodeSums& node, const SplitRules& rules, const Draw& draw, Cuts& cuts) {
+// Cuts that stand together. There is one after every bin that counts but the last, numbered as a scan does.
+struct CutRange {
+    std::size_t first, size;
+};
+
+CutRange all_cuts(const Sum* bins, std::size_t n_bins, const Channels& channels) {
+    std::size_t n_counting = 0;
+    for (std::size_t b = 0; b < n_bins; ++b) n_counting += counts(bins + b * channels.size(), channels);
+    return {0, n_counting - std::min<std::size_t>(1, n_counting)};
+}
+
+// Those that leave enough on both sides: no bin takes anything away.
+CutRange allowed_cuts(const Sum* bins, std::size_t n_bins, const Channels& channels, const NodeSums& node,
+                      const SplitRules& rules) {
     std::size_t n_counting = 0, first = 0, n_cuts = 0;
     Sum loss = 0, count = 0;
     for (std::size_t b = 0; b < n_bins; ++b) {
@@ -70,6 +80,15 @@ std::span<const std::size_t> draw_cuts(const Sum* bins, std::size_t n_bins, cons
         if (channels.counted) count += bin[channels.count()];
         ++n_counting;
     }
+    return {first, n_cuts};
+}
+
+// Draws some of the cuts that are allowed, or takes all if they are few.
+std::span<const std::size_t> draw_cuts(const Sum* bins, std::size_t n_bins, const Channels& channels,
+                                       const NodeSums& node, const SplitRules& rules, const Draw& draw, Cuts& cuts) {
+    const auto [first, n_cuts] = rules.min_loss <= 0.0 && !channels.counted
+                                     ? all_cuts(bins, n_bins, channels)
+                                     : allowed_cuts(bins, n_bins, channels, node, rules);
     const std::size_t n_tried = std::min(n_cuts, draw.n_drawn);
     for (std::size_t r = 0; r < n_tried; ++r) cuts[r] = first + (n_cuts > draw.n_drawn ? draw.cut(r, n_cuts) : r);
     return {cuts.data(), n_tried};

@@ -20,6 +20,7 @@ from comboost._engine.formulas import BalancedObjective, exponent_below
 
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 SMALL_SHARE = 1.0  # a node with fewer rows than this times the bins of a feature is searched by its rows
+PACKED_BYTES = 2**19  # of a node's records that a thread copies together; larger nodes are counted by all threads
 CACHE_LINE = 8  # sums of 8 bytes
 WORTH_ALIGNING = 2**16  # sums; for fewer, asking where they start takes longer than it saves
 ROOT = np.zeros(1, dtype=np.int32)
@@ -399,7 +400,7 @@ class BinnedRows(GrownRows):
         super().__init__(labels, weights, n_classes, n_threads, counted=counted)
         self._partition = _core.Partition(len(labels))
         self._packer = _core.RecordPacker()
-        self._row_grower = _core.RowGrower(HISTOGRAM_BUDGET, SMALL_SHARE)
+        self._row_grower = _core.RowGrower(HISTOGRAM_BUDGET, SMALL_SHARE, PACKED_BYTES)
         self._codes = codes
         self._bin_offsets = bin_offsets
         self._bundles = _core.Bundles(codes, bin_offsets, n_threads)
