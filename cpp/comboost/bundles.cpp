@@ -1,7 +1,9 @@
 #include "comboost/bundles.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "comboost/kernels.hpp"
 #include "comboost/parallel.hpp"
 
 namespace comboost {
@@ -44,39 +46,55 @@ AlignedArray<Code> share_codes(const Codes& codes, const BinLayout& layout, std:
     return shared;
 }
 
+// Whether so many rows have the same code that updates of its bin would wait for each other, as far as some rows tell.
+bool is_crowded(const Code* codes, std::size_t n_rows) {
+    constexpr std::size_t kAsked = 4096;
+    constexpr std::size_t kCrowd = 8;  // one row in so many
+    std::array<std::size_t, 256> sizes{};
+    const std::size_t step = n_rows / kAsked + 1;
+    for (std::size_t i = 0; i < n_rows; i += step) ++sizes[codes[i]];
+    return *std::ranges::max_element(sizes) * kCrowd * step > n_rows;
+}
+
 }  // namespace
 
 bool Bundle::pays(std::size_t n_rows) const {
-    constexpr std::size_t kUpdatesPerCode = 4;  // to clear it, and to add it to the features' histograms
-    return is_shared() && n_rows * (features.size() - 1) > kUpdatesPerCode * n_codes;
+    constexpr std::size_t kUpdatesPerBin = 4;  // to clear it, and to add it to the features' histograms
+    const std::size_t saved = is_shared() ? features.size() - 1 : n_copies / SpreadHistogram::kCopies;
+    return n_rows * saved > kUpdatesPerBin * n_bins();
 }
 
 Bundles::Bundles(const Codes& codes, const BinLayout& layout, int n_threads)
     : n_rows_(codes.n_rows), bin_offsets_(layout.offsets.begin(), layout.offsets.end()) {
     for (auto& features : groups_of(layout)) {
-        Bundle bundle{features, 1, {}};
+        Bundle bundle{features, 1, 1, {}};
         for (const std::size_t f : features) bundle.n_codes *= layout.size(f);
         if (bundle.pays(codes.n_rows)) {
             bundle.codes = share_codes(codes, layout, features, n_threads);
             bundles_.push_back(std::move(bundle));
         } else {
-            for (const std::size_t f : features) bundles_.push_back({{f}, layout.size(f), {}});
+            for (const std::size_t f : features) bundles_.push_back({{f}, layout.size(f), 1, {}});
         }
     }
+    for (Bundle& bundle : bundles_)
+        if (is_crowded(bundle.is_shared() ? bundle.codes.data() : codes.column(bundle.features[0]), codes.n_rows))
+            bundle.n_copies = SpreadHistogram::kCopies;
 }
 
 bool Bundles::fit(const Codes& codes, const BinLayout& layout) const {
     return codes.n_rows == n_rows_ && std::ranges::equal(layout.offsets, bin_offsets_);
 }
 
-std::size_t Bundles::n_shared_codes() const {
-    std::size_t n_codes = 0;
-    for (const Bundle& bundle : bundles_) n_codes += bundle.is_shared() ? bundle.n_codes : 0;
-    return n_codes;
+std::size_t Bundles::n_bins() const {
+    std::size_t n_bins = 0;
+    for (const Bundle& bundle : bundles_) n_bins += bundle.pays(n_rows_) ? bundle.n_bins() : 0;
+    return n_bins;
 }
 
-void add_margins(const Bundle& bundle, const BinLayout& layout, std::size_t width, Sum* shared, Sum* histogram) {
+void add_margins(const Bundle& bundle, const BinLayout& layout, std::size_t width, Sum* own, Sum* histogram) {
     std::size_t n_codes = bundle.n_codes;
+    for (std::size_t c = 1; c < bundle.n_copies; ++c)
+        for (std::size_t j = 0; j < n_codes * width; ++j) own[j] += own[c * n_codes * width + j];
     // The highest digit first: once its feature is served, the code is summed up over it and has one digit less.
     for (std::size_t k = bundle.features.size(); k-- > 0;) {
         const std::size_t n_bins = layout.size(bundle.features[k]);
@@ -84,11 +102,11 @@ void add_margins(const Bundle& bundle, const BinLayout& layout, std::size_t widt
         const std::size_t size = n_codes * width;
         Sum* bin = histogram + layout.begin(bundle.features[k]) * width;
         for (std::size_t digit = 0; digit < n_bins; ++digit, bin += width) {
-            const Sum* part = shared + digit * size;
+            const Sum* part = own + digit * size;
             for (std::size_t c = 0; c < size; c += width)
                 for (std::size_t j = 0; j < width; ++j) bin[j] += part[c + j];
             if (digit == 0) continue;
-            for (std::size_t c = 0; c < size; ++c) shared[c] += part[c];
+            for (std::size_t c = 0; c < size; ++c) own[c] += part[c];
         }
     }
 }

@@ -12,12 +12,17 @@ namespace comboost {
 // A feature alone, or features that share a code, whose digits are their codes, the first feature's the lowest.
 struct Bundle {
     std::vector<std::size_t> features;
-    std::size_t n_codes;    // the product of the features' bins
-    AlignedArray<Code> codes;  // of every row, if they share one
+    std::size_t n_codes;       // the product of the features' bins
+    std::size_t n_copies = 1;  // of its histogram: several if many rows have the same code
+    AlignedArray<Code> codes;  // of every row, if features share one
 
     bool is_shared() const { return features.size() > 1; }
 
-    // Whether it takes less to count the shared code of so many rows, and to sum up, than to count every feature.
+    // Bins of its histograms, if it has any of its own.
+    std::size_t n_bins() const { return n_copies * n_codes; }
+
+    // Whether it takes less to count so many rows in histograms of its own, and to sum these up, than to count every
+    // feature.
     bool pays(std::size_t n_rows) const;
 };
 
@@ -36,8 +41,8 @@ class Bundles {
 
     std::span<const Bundle> all() const { return bundles_; }
 
-    // Codes of all bundles that share one.
-    std::size_t n_shared_codes() const;
+    // Bins of all histograms that bundles have of their own.
+    std::size_t n_bins() const;
 
   private:
     std::size_t n_rows_;
@@ -45,7 +50,7 @@ class Bundles {
     std::vector<Bundle> bundles_;
 };
 
-// Adds the histogram of a shared code, which is lost, to those of its features.
-void add_margins(const Bundle& bundle, const BinLayout& layout, std::size_t width, Sum* shared, Sum* histogram);
+// Adds a bundle's own histograms, which are lost, to those of its features.
+void add_margins(const Bundle& bundle, const BinLayout& layout, std::size_t width, Sum* own, Sum* histogram);
 
 }  // namespace comboost

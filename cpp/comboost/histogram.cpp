@@ -13,8 +13,8 @@ namespace {
 // Records that stay in the second-level cache while feature after feature reads them.
 constexpr std::size_t kCachedBytes = 1 << 17;
 
-// Histograms of shared codes that stay there, too.
-constexpr std::size_t kSharedBytes = 1 << 18;
+// Histograms that bundles have of their own, and that stay there, too.
+constexpr std::size_t kOwnBytes = 1 << 18;
 
 std::size_t n_cached_rows(std::size_t width) { return std::max<std::size_t>(1, kCachedBytes / (width * sizeof(Unit))); }
 
@@ -63,7 +63,7 @@ struct Table {
 // Codes of all rows, and the histogram that they are counted in.
 struct Column {
     const Code* codes;
-    Sum* histogram;
+    SpreadHistogram histogram;
 };
 
 // Adds some rows, whose records stand one after the other, to the histograms of columns.
@@ -81,8 +81,8 @@ void count_columns(std::span<const Column> columns, const RowSet& set, const Rec
     }
 }
 
-// Histograms of shared codes, which take turns in memory that is kept.
-class SharedSums {
+// Memory for bundles' own histograms; kept for the next time.
+class OwnSums {
   public:
     // Cleared, and valid until the next call.
     Sum* clear(std::size_t size) {
@@ -98,27 +98,28 @@ class SharedSums {
 // Adds some bundles of a piece, whose records stand one after the other, to its histogram.
 void count_bundles(const Table& table, std::span<const Bundle> bundles, std::size_t first_row, const Records& records,
                    const Piece& piece, Lookout& lookout) {
-    thread_local SharedSums shared;
+    thread_local OwnSums own_sums;
     const std::size_t width = records.channels.size();
-    std::size_t n_shared = 0;
-    for (const Bundle& bundle : bundles) n_shared += bundle.pays(piece.set.size) ? bundle.n_codes : 0;
-    Sum* sums = shared.clear(n_shared * width);
+    std::size_t n_bins = 0;
+    for (const Bundle& bundle : bundles) n_bins += bundle.pays(piece.set.size) ? bundle.n_bins() : 0;
+    Sum* own = own_sums.clear(n_bins * width);
     std::vector<Column> columns;
+    const auto codes_of = [&](std::size_t feature) { return table.codes.column(feature) + first_row; };
     for (const Bundle& bundle : bundles)
         if (bundle.pays(piece.set.size)) {
-            columns.push_back({bundle.codes.data() + first_row, sums});
-            sums += bundle.n_codes * width;
+            columns.push_back({bundle.is_shared() ? bundle.codes.data() + first_row : codes_of(bundle.features[0]),
+                               {own, bundle.n_copies > 1 ? bundle.n_codes * width : 0}});
+            own += bundle.n_bins() * width;
         } else {
             for (const std::size_t f : bundle.features)
-                columns.push_back(
-                    {table.codes.column(f) + first_row, piece.histogram + table.layout.begin(f) * width});
+                columns.push_back({codes_of(f), {piece.histogram + table.layout.begin(f) * width, 0}});
         }
     count_columns(columns, piece.set, records, lookout);
-    sums -= n_shared * width;
+    own -= n_bins * width;
     for (const Bundle& bundle : bundles)
         if (bundle.pays(piece.set.size)) {
-            add_margins(bundle, table.layout, width, sums, piece.histogram);
-            sums += bundle.n_codes * width;
+            add_margins(bundle, table.layout, width, own, piece.histogram);
+            own += bundle.n_bins() * width;
         }
 }
 
@@ -128,9 +129,9 @@ void count_pieces(const Table& table, std::size_t first_row, const Records& reco
     std::size_t n_rows = 0;
     for (const Piece& piece : pieces) n_rows += piece.set.size;
     const std::span<const Bundle> bundles = table.bundles.all();
-    const std::size_t shared_bytes = table.bundles.n_shared_codes() * records.channels.size() * sizeof(Sum);
+    const std::size_t own_bytes = table.bundles.n_bins() * records.channels.size() * sizeof(Sum);
     const std::size_t n_groups =
-        std::min(bundles.size(), std::max(n_feature_groups(bundles.size(), n_threads), shared_bytes / kSharedBytes + 1));
+        std::min(bundles.size(), std::max(n_feature_groups(bundles.size(), n_threads), own_bytes / kOwnBytes + 1));
     for_each_task(n_groups, n_rows * bundles.size() * records.channels.size(), n_threads, [&](std::size_t group) {
         const std::size_t first = bundles.size() * group / n_groups;
         const std::size_t last = bundles.size() * (group + 1) / n_groups;

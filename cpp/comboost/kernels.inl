@@ -173,11 +173,11 @@ void sum_leaves(const RowIndex* leaves, const Label* labels, std::size_t begin, 
 // V is the number of a record's vectors, 0 if the compiler does not know it.
 template <std::size_t V, bool Weighted, bool Indexed>
 void accumulate_records(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
-                        Sum* histogram) {
+                        const SpreadHistogram& to) {
     const Channels channels = records.channels;
     const std::size_t n_vectors = V ? V : channels.n_vectors();
-    const Unit* units = records.units;
-    for (std::size_t k = 0; k < n_rows; ++k, units += n_vectors * kLanes) {
+    const auto add = [&](std::size_t k, Sum* histogram) {
+        const Unit* units = records.units + k * n_vectors * kLanes;
         Sum* bin = histogram + codes[Indexed ? rows[k] : k] * (n_vectors * kLanes);
         const Sum weight = Weighted ? Sum{records.weights[k]} : 1;
 #pragma GCC unroll 8
@@ -186,31 +186,41 @@ void accumulate_records(const Code* codes, const RowIndex* rows, std::size_t n_r
             store(load(bin + v * kLanes) + (Weighted ? added * weight : added), bin + v * kLanes);
         }
         if (Weighted && channels.counted) bin[channels.count()] += 1 - weight;  // rows are counted, whatever they weigh
+    };
+    static_assert(SpreadHistogram::kCopies == 4);
+    std::size_t k = 0;
+    for (; k + 4 <= n_rows; k += 4) {
+        add(k, to.copy(0));
+        add(k + 1, to.copy(1));
+        add(k + 2, to.copy(2));
+        add(k + 3, to.copy(3));
     }
+    for (; k < n_rows; ++k) add(k, to.copy(0));
 }
 
 template <std::size_t V>
 void accumulate_vectors(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
-                        Sum* histogram) {
+                        const SpreadHistogram& to) {
     if (records.weights == nullptr)
-        rows == nullptr ? accumulate_records<V, false, false>(codes, rows, n_rows, records, histogram)
-                        : accumulate_records<V, false, true>(codes, rows, n_rows, records, histogram);
+        rows == nullptr ? accumulate_records<V, false, false>(codes, rows, n_rows, records, to)
+                        : accumulate_records<V, false, true>(codes, rows, n_rows, records, to);
     else
-        rows == nullptr ? accumulate_records<V, true, false>(codes, rows, n_rows, records, histogram)
-                        : accumulate_records<V, true, true>(codes, rows, n_rows, records, histogram);
+        rows == nullptr ? accumulate_records<V, true, false>(codes, rows, n_rows, records, to)
+                        : accumulate_records<V, true, true>(codes, rows, n_rows, records, to);
 }
 
-void accumulate(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records, Sum* histogram) {
+void accumulate(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
+                const SpreadHistogram& to) {
     switch (records.channels.n_vectors()) {
-        case 1: return accumulate_vectors<1>(codes, rows, n_rows, records, histogram);
-        case 2: return accumulate_vectors<2>(codes, rows, n_rows, records, histogram);
-        case 3: return accumulate_vectors<3>(codes, rows, n_rows, records, histogram);
-        case 4: return accumulate_vectors<4>(codes, rows, n_rows, records, histogram);
-        case 5: return accumulate_vectors<5>(codes, rows, n_rows, records, histogram);
-        case 6: return accumulate_vectors<6>(codes, rows, n_rows, records, histogram);
-        case 7: return accumulate_vectors<7>(codes, rows, n_rows, records, histogram);
-        case 8: return accumulate_vectors<8>(codes, rows, n_rows, records, histogram);
-        default: return accumulate_vectors<0>(codes, rows, n_rows, records, histogram);
+        case 1: return accumulate_vectors<1>(codes, rows, n_rows, records, to);
+        case 2: return accumulate_vectors<2>(codes, rows, n_rows, records, to);
+        case 3: return accumulate_vectors<3>(codes, rows, n_rows, records, to);
+        case 4: return accumulate_vectors<4>(codes, rows, n_rows, records, to);
+        case 5: return accumulate_vectors<5>(codes, rows, n_rows, records, to);
+        case 6: return accumulate_vectors<6>(codes, rows, n_rows, records, to);
+        case 7: return accumulate_vectors<7>(codes, rows, n_rows, records, to);
+        case 8: return accumulate_vectors<8>(codes, rows, n_rows, records, to);
+        default: return accumulate_vectors<0>(codes, rows, n_rows, records, to);
     }
 }
 
