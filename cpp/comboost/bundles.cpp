@@ -58,27 +58,36 @@ bool is_crowded(const Code* codes, std::size_t n_rows) {
 
 }  // namespace
 
-bool Bundle::pays(std::size_t n_rows) const {
-    constexpr std::size_t kUpdatesPerBin = 4;  // to clear it, and to add it to the features' histograms
-    const std::size_t saved = is_shared() ? features.size() - 1 : n_copies / SpreadHistogram::kCopies;
-    return n_rows * saved > kUpdatesPerBin * n_bins();
+Counting Bundle::cheapest(std::size_t n_rows) const {
+    // In updates of a bin: one that waits for the last one takes as long as two that do not.
+    const std::size_t update = crowded ? 2 : 1;
+    const std::size_t by_feature = n_rows * features.size() * update;
+    const std::size_t together = is_shared() ? n_rows * update + 2 * n_codes : by_feature;
+    const std::size_t in_turns = crowded ? n_rows + 2 * SpreadHistogram::kCopies * n_codes : together;
+    if (by_feature <= std::min(together, in_turns)) return Counting::by_feature;
+    return in_turns < together ? Counting::in_turns : Counting::together;
+}
+
+std::size_t Bundle::n_bins(Counting counting) const {
+    if (counting == Counting::by_feature) return 0;
+    return counting == Counting::together ? n_codes : SpreadHistogram::kCopies * n_codes;
 }
 
 Bundles::Bundles(const Codes& codes, const BinLayout& layout, int n_threads)
     : n_rows_(codes.n_rows), bin_offsets_(layout.offsets.begin(), layout.offsets.end()) {
     for (auto& features : groups_of(layout)) {
-        Bundle bundle{features, 1, 1, {}};
+        Bundle bundle{features, 1, {}};
         for (const std::size_t f : features) bundle.n_codes *= layout.size(f);
-        if (bundle.pays(codes.n_rows)) {
+        if (bundle.cheapest(codes.n_rows) != Counting::by_feature) {
             bundle.codes = share_codes(codes, layout, features, n_threads);
             bundles_.push_back(std::move(bundle));
         } else {
-            for (const std::size_t f : features) bundles_.push_back({{f}, layout.size(f), 1, {}});
+            for (const std::size_t f : features) bundles_.push_back({{f}, layout.size(f), {}});
         }
     }
     for (Bundle& bundle : bundles_)
-        if (is_crowded(bundle.is_shared() ? bundle.codes.data() : codes.column(bundle.features[0]), codes.n_rows))
-            bundle.n_copies = SpreadHistogram::kCopies;
+        bundle.crowded =
+            is_crowded(bundle.is_shared() ? bundle.codes.data() : codes.column(bundle.features[0]), codes.n_rows);
 }
 
 bool Bundles::fit(const Codes& codes, const BinLayout& layout) const {
@@ -87,27 +96,20 @@ bool Bundles::fit(const Codes& codes, const BinLayout& layout) const {
 
 std::size_t Bundles::n_bins() const {
     std::size_t n_bins = 0;
-    for (const Bundle& bundle : bundles_) n_bins += bundle.pays(n_rows_) ? bundle.n_bins() : 0;
+    for (const Bundle& bundle : bundles_) n_bins += bundle.n_bins(bundle.cheapest(n_rows_));
     return n_bins;
 }
 
-void add_margins(const Bundle& bundle, const BinLayout& layout, std::size_t width, Sum* own, Sum* histogram) {
+void add_margins(const Bundle& bundle, Counting counting, const BinLayout& layout, std::size_t width, Sum* own,
+                 Sum* histogram) {
+    const std::size_t size = bundle.n_codes * width;
+    for (std::size_t begin = size; begin < bundle.n_bins(counting) * width; begin += size)
+        for (std::size_t j = 0; j < size; ++j) own[j] += own[begin + j];
     std::size_t n_codes = bundle.n_codes;
-    for (std::size_t c = 1; c < bundle.n_copies; ++c)
-        for (std::size_t j = 0; j < n_codes * width; ++j) own[j] += own[c * n_codes * width + j];
-    // The highest digit first: once its feature is served, the code is summed up over it and has one digit less.
     for (std::size_t k = bundle.features.size(); k-- > 0;) {
-        const std::size_t n_bins = layout.size(bundle.features[k]);
-        n_codes /= n_bins;
-        const std::size_t size = n_codes * width;
-        Sum* bin = histogram + layout.begin(bundle.features[k]) * width;
-        for (std::size_t digit = 0; digit < n_bins; ++digit, bin += width) {
-            const Sum* part = own + digit * size;
-            for (std::size_t c = 0; c < size; c += width)
-                for (std::size_t j = 0; j < width; ++j) bin[j] += part[c + j];
-            if (digit == 0) continue;
-            for (std::size_t c = 0; c < size; ++c) own[c] += part[c];
-        }
+        const std::size_t feature = bundle.features[k];
+        n_codes /= layout.size(feature);
+        kernels().sum_digit(layout.size(feature), n_codes, width, own, histogram + layout.begin(feature) * width);
     }
 }
 

@@ -9,21 +9,23 @@
 
 namespace comboost {
 
+// How rows are counted: in the features' histograms, or in one of the bundle's own, or in several that take turns.
+enum class Counting : std::uint8_t { by_feature, together, in_turns };
+
 // A feature alone, or features that share a code, whose digits are their codes, the first feature's the lowest.
 struct Bundle {
     std::vector<std::size_t> features;
     std::size_t n_codes;       // the product of the features' bins
-    std::size_t n_copies = 1;  // of its histogram: several if many rows have the same code
     AlignedArray<Code> codes;  // of every row, if features share one
+    bool crowded = false;      // whether many rows have the same code
 
     bool is_shared() const { return features.size() > 1; }
 
-    // Bins of its histograms, if it has any of its own.
-    std::size_t n_bins() const { return n_copies * n_codes; }
+    // What takes least for so many rows, with what it takes to sum up the bundle's own histograms.
+    Counting cheapest(std::size_t n_rows) const;
 
-    // Whether it takes less to count so many rows in histograms of its own, and to sum these up, than to count every
-    // feature.
-    bool pays(std::size_t n_rows) const;
+    // Bins of its own histograms.
+    std::size_t n_bins(Counting counting) const;
 };
 
 class Bundles {
@@ -41,7 +43,7 @@ class Bundles {
 
     std::span<const Bundle> all() const { return bundles_; }
 
-    // Bins of all histograms that bundles have of their own.
+    // Bins of all histograms that bundles have of their own, at most.
     std::size_t n_bins() const;
 
   private:
@@ -51,6 +53,7 @@ class Bundles {
 };
 
 // Adds a bundle's own histograms, which are lost, to those of its features.
-void add_margins(const Bundle& bundle, const BinLayout& layout, std::size_t width, Sum* own, Sum* histogram);
+void add_margins(const Bundle& bundle, Counting counting, const BinLayout& layout, std::size_t width, Sum* own,
+                 Sum* histogram);
 
 }  // namespace comboost

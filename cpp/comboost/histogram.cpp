@@ -101,26 +101,29 @@ void count_bundles(const Table& table, std::span<const Bundle> bundles, std::siz
     thread_local OwnSums own_sums;
     const std::size_t width = records.channels.size();
     std::size_t n_bins = 0;
-    for (const Bundle& bundle : bundles) n_bins += bundle.pays(piece.set.size) ? bundle.n_bins() : 0;
-    Sum* own = own_sums.clear(n_bins * width);
+    for (const Bundle& bundle : bundles) n_bins += bundle.n_bins(bundle.cheapest(piece.set.size));
+    Sum* const own = own_sums.clear(n_bins * width);
     std::vector<Column> columns;
     const auto codes_of = [&](std::size_t feature) { return table.codes.column(feature) + first_row; };
-    for (const Bundle& bundle : bundles)
-        if (bundle.pays(piece.set.size)) {
-            columns.push_back({bundle.is_shared() ? bundle.codes.data() + first_row : codes_of(bundle.features[0]),
-                               {own, bundle.n_copies > 1 ? bundle.n_codes * width : 0}});
-            own += bundle.n_bins() * width;
-        } else {
+    Sum* sums = own;
+    for (const Bundle& bundle : bundles) {
+        const Counting counting = bundle.cheapest(piece.set.size);
+        if (counting == Counting::by_feature)
             for (const std::size_t f : bundle.features)
                 columns.push_back({codes_of(f), {piece.histogram + table.layout.begin(f) * width, 0}});
-        }
+        else
+            columns.push_back({bundle.is_shared() ? bundle.codes.data() + first_row : codes_of(bundle.features[0]),
+                               {sums, counting == Counting::in_turns ? bundle.n_codes * width : 0}});
+        sums += bundle.n_bins(counting) * width;
+    }
     count_columns(columns, piece.set, records, lookout);
-    own -= n_bins * width;
-    for (const Bundle& bundle : bundles)
-        if (bundle.pays(piece.set.size)) {
-            add_margins(bundle, table.layout, width, own, piece.histogram);
-            own += bundle.n_bins() * width;
-        }
+    sums = own;
+    for (const Bundle& bundle : bundles) {
+        const Counting counting = bundle.cheapest(piece.set.size);
+        if (counting != Counting::by_feature)
+            add_margins(bundle, counting, table.layout, width, sums, piece.histogram);
+        sums += bundle.n_bins(counting) * width;
+    }
 }
 
 // Adds pieces, whose records stand one after the other, to their histograms: a task has some bundles of all of them.

@@ -128,6 +128,9 @@ struct Kernels {
     void (*accumulate)(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
                        const SpreadHistogram& to);
 
+    // Adds a histogram over joint codes to the bins of its highest digit, and to that over the codes without it.
+    void (*sum_digit)(std::size_t n_bins, std::size_t n_codes, std::size_t width, Sum* sums, Sum* bins);
+
     Scanned<double> (*scan_gini)(const ScanInput& input);
     Scanned<Sum> (*scan_cost)(const ScanInput& input);
 };

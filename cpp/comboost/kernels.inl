@@ -224,6 +224,21 @@ void accumulate(const Code* codes, const RowIndex* rows, std::size_t n_rows, con
     }
 }
 
+void sum_digit(std::size_t n_bins, std::size_t n_codes, std::size_t width, Sum* sums, Sum* bins) {
+    for (std::size_t digit = 0; digit < n_bins; ++digit, bins += width) {
+        const Sum* part = sums + digit * n_codes * width;
+        for (std::size_t v = 0; v < width; v += kLanes) {
+            IntLanes total = load(bins + v);
+            for (std::size_t j = v; j < n_codes * width; j += width) {
+                const IntLanes sum = load(part + j);
+                total += sum;
+                if (digit > 0) store(load(sums + j) + sum, sums + j);
+            }
+            store(total, bins + v);
+        }
+    }
+}
+
 // Integers to the nearest doubles, without an instruction for it: both halves are exact, and their sum rounds once.
 inline FloatLanes to_double(const IntLanes& values) {
     const auto bits = (BitLanes)values;                               // the same bits, as all casts between vectors
@@ -488,6 +503,6 @@ void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_cl
 
 extern const Kernels table;
 const Kernels table{&add_votes,  &advance,         &advance_leaves, &sum_leaves,
-                    &accumulate, &scan<GiniSides>, &scan<CostSides>};
+                    &accumulate, &sum_digit,       &scan<GiniSides>, &scan<CostSides>};
 
 }  // namespace comboost::COMBOOST_KERNELS
