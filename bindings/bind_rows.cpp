@@ -175,9 +175,10 @@ void construct_bundles(comboost::Bundles* self, const CodeColumns& codes, const 
     new (self) comboost::Bundles(codes_of(codes), layout, n_threads);
 }
 
-void count_histograms(const CodeColumns& codes, const comboost::Bundles& bundles, const CostTable& table, const Partition& partition,
-                      const Vector<std::int64_t>& bin_offsets, const Vector<std::int32_t>& nodes, int n_threads,
-                      comboost::RecordPacker& packer, const OutHistograms& histograms) {
+void count_histograms(const CodeColumns& codes, const comboost::Bundles& bundles, const CostTable& table,
+                      const Partition& partition, const Vector<std::int64_t>& bin_offsets,
+                      const Vector<std::int32_t>& nodes, int n_threads, comboost::RecordPacker& packer,
+                      const OutHistograms& histograms) {
     require(codes.shape(1) == table.n_rows() && bin_offsets.size() == codes.shape(0) + 1,
             "codes do not fit the rows or the bins");
     const comboost::BinLayout layout{span_of(bin_offsets)};

@@ -58,14 +58,16 @@ bool is_crowded(const Code* codes, std::size_t n_rows) {
 
 }  // namespace
 
-Counting Bundle::cheapest(std::size_t n_rows) const {
-    // In updates of a bin: one that waits for the last one takes as long as two that do not.
-    const std::size_t update = crowded ? 2 : 1;
+Counting Bundle::cheapest(std::size_t n_rows, std::size_t width) const {
+    // In updates of a bin. One that waits for the last one takes as long as two that do not, unless all take that long.
+    const bool waits = crowded && width <= 3 * Channels::kLanes;
+    const std::size_t update = waits ? 2 : 1;
     const std::size_t by_feature = n_rows * features.size() * update;
-    const std::size_t together = is_shared() ? n_rows * update + 2 * n_codes : by_feature;
-    const std::size_t in_turns = crowded ? n_rows + 2 * SpreadHistogram::kCopies * n_codes : together;
-    if (by_feature <= std::min(together, in_turns)) return Counting::by_feature;
-    return in_turns < together ? Counting::in_turns : Counting::together;
+    const std::size_t together = n_rows * update + 2 * n_codes;
+    const std::size_t in_turns = n_rows + 2 * SpreadHistogram::kCopies * n_codes;
+    if (waits && in_turns < std::min(by_feature, together)) return Counting::in_turns;
+    if (together < by_feature && n_codes * width <= kMostOwnSums) return Counting::together;
+    return Counting::by_feature;
 }
 
 std::size_t Bundle::n_bins(Counting counting) const {
@@ -75,10 +77,12 @@ std::size_t Bundle::n_bins(Counting counting) const {
 
 Bundles::Bundles(const Codes& codes, const BinLayout& layout, int n_threads)
     : n_rows_(codes.n_rows), bin_offsets_(layout.offsets.begin(), layout.offsets.end()) {
+    Lookout lookout;
     for (auto& features : groups_of(layout)) {
+        lookout.after(features.size() * codes.n_rows);
         Bundle bundle{features, 1, {}};
         for (const std::size_t f : features) bundle.n_codes *= layout.size(f);
-        if (bundle.cheapest(codes.n_rows) != Counting::by_feature) {
+        if (bundle.cheapest(codes.n_rows, Channels::kLanes) != Counting::by_feature) {
             bundle.codes = share_codes(codes, layout, features, n_threads);
             bundles_.push_back(std::move(bundle));
         } else {
@@ -94,9 +98,9 @@ bool Bundles::fit(const Codes& codes, const BinLayout& layout) const {
     return codes.n_rows == n_rows_ && std::ranges::equal(layout.offsets, bin_offsets_);
 }
 
-std::size_t Bundles::n_bins() const {
+std::size_t Bundles::n_bins(std::size_t width) const {
     std::size_t n_bins = 0;
-    for (const Bundle& bundle : bundles_) n_bins += bundle.n_bins(bundle.cheapest(n_rows_));
+    for (const Bundle& bundle : bundles_) n_bins += bundle.n_bins(bundle.cheapest(n_rows_, width));
     return n_bins;
 }
 

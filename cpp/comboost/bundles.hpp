@@ -9,6 +9,9 @@
 
 namespace comboost {
 
+// Sums that a bundle may have of its own: they should stay in the second-level cache.
+inline constexpr std::size_t kMostOwnSums = 1 << 15;
+
 // How rows are counted: in the features' histograms, or in one of the bundle's own, or in several that take turns.
 enum class Counting : std::uint8_t { by_feature, together, in_turns };
 
@@ -21,8 +24,8 @@ struct Bundle {
 
     bool is_shared() const { return features.size() > 1; }
 
-    // What takes least for so many rows, with what it takes to sum up the bundle's own histograms.
-    Counting cheapest(std::size_t n_rows) const;
+    // What takes least for so many rows and channels, with what it takes to sum up the bundle's own histograms.
+    Counting cheapest(std::size_t n_rows, std::size_t width) const;
 
     // Bins of its own histograms.
     std::size_t n_bins(Counting counting) const;
@@ -44,7 +47,7 @@ class Bundles {
     std::span<const Bundle> all() const { return bundles_; }
 
     // Bins of all histograms that bundles have of their own, at most.
-    std::size_t n_bins() const;
+    std::size_t n_bins(std::size_t width) const;
 
   private:
     std::size_t n_rows_;

@@ -13,9 +13,6 @@ namespace {
 // Records that stay in the second-level cache while feature after feature reads them.
 constexpr std::size_t kCachedBytes = 1 << 17;
 
-// Histograms that bundles have of their own, and that stay there, too.
-constexpr std::size_t kOwnBytes = 1 << 18;
-
 std::size_t n_cached_rows(std::size_t width) { return std::max<std::size_t>(1, kCachedBytes / (width * sizeof(Unit))); }
 
 // The features of one task: tasks small enough that a slow core does not keep the others waiting.
@@ -53,7 +50,7 @@ std::vector<std::vector<Piece>> batches_of(std::span<const RowSet> sets, std::si
     return batches;
 }
 
-// What is counted: codes by whose table rows are told apart.
+// The codes that are counted, and where.
 struct Table {
     const Codes& codes;
     const Bundles& bundles;
@@ -101,13 +98,13 @@ void count_bundles(const Table& table, std::span<const Bundle> bundles, std::siz
     thread_local OwnSums own_sums;
     const std::size_t width = records.channels.size();
     std::size_t n_bins = 0;
-    for (const Bundle& bundle : bundles) n_bins += bundle.n_bins(bundle.cheapest(piece.set.size));
+    for (const Bundle& bundle : bundles) n_bins += bundle.n_bins(bundle.cheapest(piece.set.size, width));
     Sum* const own = own_sums.clear(n_bins * width);
     std::vector<Column> columns;
     const auto codes_of = [&](std::size_t feature) { return table.codes.column(feature) + first_row; };
     Sum* sums = own;
     for (const Bundle& bundle : bundles) {
-        const Counting counting = bundle.cheapest(piece.set.size);
+        const Counting counting = bundle.cheapest(piece.set.size, width);
         if (counting == Counting::by_feature)
             for (const std::size_t f : bundle.features)
                 columns.push_back({codes_of(f), {piece.histogram + table.layout.begin(f) * width, 0}});
@@ -119,9 +116,8 @@ void count_bundles(const Table& table, std::span<const Bundle> bundles, std::siz
     count_columns(columns, piece.set, records, lookout);
     sums = own;
     for (const Bundle& bundle : bundles) {
-        const Counting counting = bundle.cheapest(piece.set.size);
-        if (counting != Counting::by_feature)
-            add_margins(bundle, counting, table.layout, width, sums, piece.histogram);
+        const Counting counting = bundle.cheapest(piece.set.size, width);
+        if (counting != Counting::by_feature) add_margins(bundle, counting, table.layout, width, sums, piece.histogram);
         sums += bundle.n_bins(counting) * width;
     }
 }
@@ -132,10 +128,11 @@ void count_pieces(const Table& table, std::size_t first_row, const Records& reco
     std::size_t n_rows = 0;
     for (const Piece& piece : pieces) n_rows += piece.set.size;
     const std::span<const Bundle> bundles = table.bundles.all();
-    const std::size_t own_bytes = table.bundles.n_bins() * records.channels.size() * sizeof(Sum);
+    const std::size_t width = records.channels.size();
+    const std::size_t n_own_sums = table.bundles.n_bins(width) * width;
     const std::size_t n_groups =
-        std::min(bundles.size(), std::max(n_feature_groups(bundles.size(), n_threads), own_bytes / kOwnBytes + 1));
-    for_each_task(n_groups, n_rows * bundles.size() * records.channels.size(), n_threads, [&](std::size_t group) {
+        std::min(bundles.size(), std::max(n_feature_groups(bundles.size(), n_threads), n_own_sums / kMostOwnSums + 1));
+    for_each_task(n_groups, n_rows * bundles.size() * width, n_threads, [&](std::size_t group) {
         const std::size_t first = bundles.size() * group / n_groups;
         const std::size_t last = bundles.size() * (group + 1) / n_groups;
         std::size_t first_record = 0;

@@ -502,7 +502,7 @@ void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_cl
 }  // namespace
 
 extern const Kernels table;
-const Kernels table{&add_votes,  &advance,         &advance_leaves, &sum_leaves,
-                    &accumulate, &sum_digit,       &scan<GiniSides>, &scan<CostSides>};
+const Kernels table{&add_votes,  &advance,   &advance_leaves,  &sum_leaves,
+                    &accumulate, &sum_digit, &scan<GiniSides>, &scan<CostSides>};
 
 }  // namespace comboost::COMBOOST_KERNELS

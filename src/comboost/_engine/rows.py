@@ -322,13 +322,17 @@ class BinnedRows(MemoryRows):
         self._packer = _core.RecordPacker()
         self._codes = codes
         self._bin_offsets = bin_offsets
-        self._bundles = _core.Bundles(codes, bin_offsets, n_threads)
+        self.share_codes()
         self._n_bins = int(bin_offsets[-1])
         self._n_channels = self._table.n_channels
         self._votes = np.empty(len(labels), dtype=LABEL)
         self._settled: Ballot | None = None  # whose votes these are
         self._leaves: NDArray[np.uint32] | None = None  # of every row
         self._numbered: NodeBytes | None = None  # whose leaves these are
+
+    def share_codes(self) -> None:
+        """Let features of few bins share codes; to be done again when codes have changed."""
+        self._bundles = _core.Bundles(self._codes, self._bin_offsets, self._n_threads)
 
     def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
         """Apply splits and count the smaller child of each, if that is asked for and helps."""
