@@ -176,26 +176,26 @@ void accumulate_records(const Code* codes, const RowIndex* rows, std::size_t n_r
                         const SpreadHistogram& to) {
     const Channels channels = records.channels;
     const std::size_t n_vectors = V ? V : channels.n_vectors();
-    const auto add = [&](std::size_t k, Sum* histogram) {
-        const Unit* units = records.units + k * n_vectors * kLanes;
+    const Unit* units = records.units;
+    const auto add = [=, weights = records.weights](std::size_t k, const Unit* record, Sum* histogram) {
         Sum* bin = histogram + codes[Indexed ? rows[k] : k] * (n_vectors * kLanes);
-        const Sum weight = Weighted ? Sum{records.weights[k]} : 1;
+        const Sum weight = Weighted ? Sum{weights[k]} : 1;
 #pragma GCC unroll 8
         for (std::size_t v = 0; v < n_vectors; ++v) {
-            const IntLanes added = load_units(units + v * kLanes);
+            const IntLanes added = load_units(record + v * kLanes);
             store(load(bin + v * kLanes) + (Weighted ? added * weight : added), bin + v * kLanes);
         }
         if (Weighted && channels.counted) bin[channels.count()] += 1 - weight;  // rows are counted, whatever they weigh
     };
-    static_assert(SpreadHistogram::kCopies == 4);
     std::size_t k = 0;
-    for (; k + 4 <= n_rows; k += 4) {
-        add(k, to.copy(0));
-        add(k + 1, to.copy(1));
-        add(k + 2, to.copy(2));
-        add(k + 3, to.copy(3));
+    if (to.stride > 0) {
+        static_assert(SpreadHistogram::kCopies == 4);
+        Sum* const copies[] = {to.copy(0), to.copy(1), to.copy(2), to.copy(3)};
+        for (; k + 4 <= n_rows; k += 4, units += 4 * n_vectors * kLanes)
+#pragma GCC unroll 4
+            for (std::size_t c = 0; c < 4; ++c) add(k + c, units + c * n_vectors * kLanes, copies[c]);
     }
-    for (; k < n_rows; ++k) add(k, to.copy(0));
+    for (Sum* const histogram = to.sums; k < n_rows; ++k, units += n_vectors * kLanes) add(k, units, histogram);
 }
 
 template <std::size_t V>
