@@ -1,6 +1,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
@@ -180,6 +181,12 @@ void construct_bundles(comboost::Bundles* self, const CodeColumns& codes, const 
     new (self) comboost::Bundles(codes_of(codes), layout, n_threads);
 }
 
+std::vector<std::vector<std::size_t>> features_of(const comboost::Bundles& bundles) {
+    std::vector<std::vector<std::size_t>> features;
+    for (const comboost::Bundle& bundle : bundles.all()) features.push_back(bundle.features);
+    return features;
+}
+
 void count_histograms(const CodeColumns& codes, const comboost::Bundles& bundles, const CostTable& table,
                       const Partition& partition, const Vector<std::int64_t>& bin_offsets,
                       const Vector<std::int32_t>& nodes, int n_threads, comboost::RecordPacker& packer,
@@ -244,8 +251,8 @@ void bind_rows(nb::module_& m) {
         .def(nb::init<>());
 
     nb::class_<comboost::Bundles>(m, "Bundles", "Codes that features of few bins share.")
-        .def("__init__", &construct_bundles, "codes"_a.noconvert(), "bin_offsets"_a.noconvert(), "n_threads"_a,
-             release);
+        .def("__init__", &construct_bundles, "codes"_a.noconvert(), "bin_offsets"_a.noconvert(), "n_threads"_a, release)
+        .def_prop_ro("features", &features_of, "The features of every bundle, one or several that share a code.");
 
     m.def("count_histograms", &count_histograms, "codes"_a.noconvert(), "bundles"_a, "costs"_a, "partition"_a,
           "bin_offsets"_a.noconvert(), "nodes"_a.noconvert(), "n_threads"_a, "packer"_a, "histograms"_a.noconvert(),

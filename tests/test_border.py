@@ -56,8 +56,9 @@ def make_table():
 def count_root(offsets=(0, 2, 4)):
     histogram = np.empty((1, 4, 4), dtype=np.int64)
     partition, root = _core.Partition(4), np.zeros(1, dtype=np.int32)
+    bundles = _core.Bundles(encode(), integers(*offsets), 1)
     _core.count_histograms(
-        encode(), make_table(), partition, integers(*offsets), root, 1, _core.RecordPacker(), histogram
+        encode(), bundles, make_table(), partition, integers(*offsets), root, 1, _core.RecordPacker(), histogram
     )
     return histogram
 

@@ -109,10 +109,12 @@ def count_histograms(n_threads):
     labels = np.arange(N_ROWS, dtype=np.uint16) % N_CLASSES
     table = _core.CostTable(labels, None, N_CLASSES, False)
     table.advance(None, 1.0, 1.0, 1000.0 * (1.0 - np.eye(N_CLASSES)), n_threads)
-    histograms = np.empty((1, 2 * N_FEATURES, table.n_channels), dtype=np.int64)
+    n_bins = 17  # too many to share codes
+    histograms = np.empty((1, n_bins * N_FEATURES, table.n_channels), dtype=np.int64)
+    codes, offsets = np.zeros((N_FEATURES, N_ROWS), dtype=np.uint8), np.arange(0, n_bins * N_FEATURES + 1, n_bins)
     return _core.count_histograms, (
-        *(np.zeros((N_FEATURES, N_ROWS), dtype=np.uint8), table, _core.Partition(N_ROWS)),
-        *(np.arange(0, 2 * N_FEATURES + 1, 2), np.zeros(1, dtype=np.int32), n_threads),
+        *(codes, _core.Bundles(codes, offsets, n_threads), table, _core.Partition(N_ROWS)),
+        *(offsets, np.zeros(1, dtype=np.int32), n_threads),
         *(_core.RecordPacker(), histograms),
     )
 

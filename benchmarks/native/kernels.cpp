@@ -37,6 +37,7 @@ class Bench {
         grower_.emplace_back(offsets_, kinds_, edges_, starts_, sizes.n_classes, rules);
         costs_.emplace_back(labels_, std::span<const Weight>{}, grower().channels());
         advance();
+        bundles_.emplace_back(code_view(), BinLayout{offsets_}, 1);
         histogram_.resize(grower().layout().n_bins() * grower().channels().size());
         count_root();
         search_root();
@@ -55,7 +56,8 @@ class Bench {
     void count_root() {
         const RowSet all{nullptr, sizes_.n_rows};
         RecordPacker packer;
-        count_histograms(code_view(), costs_.front(), {offsets_}, std::span(&all, 1), 1, packer, histogram_.data());
+        count_histograms(code_view(), bundles_.front(), costs_.front(), {offsets_}, std::span(&all, 1), 1, packer,
+                         histogram_.data());
     }
 
     void search_root() {
@@ -134,8 +136,9 @@ class Bench {
     std::vector<std::int64_t> offsets_, starts_;
     std::vector<Kind> kinds_;
     std::vector<Code> codes_;
-    std::vector<Grower> grower_;    // one, once there are bins
-    std::vector<CostTable> costs_;  // one, once there is a grower
+    std::vector<Grower> grower_;  // one, once there are bins
+    std::vector<CostTable> costs_;
+    std::vector<Bundles> bundles_;  // one, once there is a grower
     std::vector<Sum> histogram_;
     std::vector<Node> nodes_;
     std::vector<std::int64_t> tree_offsets_;

@@ -2,6 +2,7 @@
 
 from benchmarks.speed.binning import BinningCase
 from benchmarks.speed.contest import Case
+from benchmarks.speed.few_values import Connect4, Discrete, FewValuesCase
 from benchmarks.speed.fits import ManyClassesCase, MemoryCase, SmallFitCase
 from benchmarks.speed.prediction import ManyRowsCase, SingleRowCase, Training
 from benchmarks.speed.problems import Problem
@@ -19,10 +20,16 @@ ROUND_TARGETS = {"200k-50-5": 1 / 3, "1m-30-3": 2 / 5, "100k-100-10": 1 / 4, "10
 SMALL = Problem(215, 5, 3, noise=0.3)
 BASE = Problem(100_000, 50, 5)
 DOUBLED = Target("≤", 2.2)
+FEW_VALUES = {
+    "connect-4": Connect4(),
+    "car": Discrete("like car", 50_000, 6 * (3, 4), 4, as_categories=True),
+    "boolean": Discrete("boolean", 100_000, 100 * (2,), 5),
+}
 TRAINING = Training(LARGE["200k-50-5"], n_rows=20_000, n_rounds=200)
 
 CASES: tuple[Case, ...] = (
     *(RoundsCase(f"rounds-{shape}", LARGE[shape], Target("≤", share)) for shape, share in ROUND_TARGETS.items()),
+    *(FewValuesCase(f"few-values-{name}", problem, Target("≤", 1 / 3)) for name, problem in FEW_VALUES.items()),
     BinningCase("binning-float32", LARGE["200k-50-5"], "float32", Target("≤", 1 / 2)),
     BinningCase("binning-float64", LARGE["200k-50-5"], "float64", Target("≤", 1 / 2)),
     ManyRowsCase("prediction-rows", TRAINING, Target("≥", 3)),

@@ -9,16 +9,26 @@
 
 namespace comboost {
 
+// Sums that a bundle may have of its own: they should stay in the second-level cache.
+inline constexpr std::size_t kMostOwnSums = 1 << 15;
+
+// How rows are counted: in the features' histograms, or in one of the bundle's own, or in several that take turns.
+enum class Counting : std::uint8_t { by_feature, together, in_turns };
+
 // A feature alone, or features that share a code, whose digits are their codes, the first feature's the lowest.
 struct Bundle {
     std::vector<std::size_t> features;
     std::size_t n_codes;       // the product of the features' bins
-    AlignedArray<Code> codes;  // of every row, if they share one
+    AlignedArray<Code> codes;  // of every row, if features share one
+    bool crowded = false;      // whether many rows have the same code
 
     bool is_shared() const { return features.size() > 1; }
 
-    // Whether it takes less to count the shared code of so many rows, and to sum up, than to count every feature.
-    bool pays(std::size_t n_rows) const;
+    // What takes least for so many rows and channels, with what it takes to sum up the bundle's own histograms.
+    Counting cheapest(std::size_t n_rows, std::size_t width) const;
+
+    // Bins of its own histograms.
+    std::size_t n_bins(Counting counting) const;
 };
 
 class Bundles {
@@ -36,11 +46,11 @@ class Bundles {
 
     std::span<const Bundle> all() const { return bundles_; }
 
-    // Whether it pays to count the shared codes of so many rows.
-    bool pay(std::size_t n_rows) const;
+    // Whether, for so many rows, any of them takes less with histograms of its own.
+    bool pay(std::size_t n_rows, std::size_t width) const;
 
-    // Codes of all bundles that share one.
-    std::size_t n_shared_codes() const;
+    // Bins of all histograms that bundles have of their own, at most.
+    std::size_t n_bins(std::size_t width) const;
 
   private:
     std::size_t n_rows_;
@@ -48,7 +58,8 @@ class Bundles {
     std::vector<Bundle> bundles_;
 };
 
-// Adds the histogram of a shared code, which is lost, to those of its features.
-void add_margins(const Bundle& bundle, const BinLayout& layout, std::size_t width, Sum* shared, Sum* histogram);
+// Adds a bundle's own histograms, which are lost, to those of its features.
+void add_margins(const Bundle& bundle, Counting counting, const BinLayout& layout, std::size_t width, Sum* own,
+                 Sum* histogram);
 
 }  // namespace comboost

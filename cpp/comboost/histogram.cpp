@@ -12,9 +12,6 @@ namespace {
 // Records that stay in the second-level cache while feature after feature reads them.
 constexpr std::size_t kCachedBytes = 1 << 17;
 
-// Histograms of shared codes that stay there, too.
-constexpr std::size_t kSharedBytes = 1 << 18;
-
 std::size_t n_cached_rows(std::size_t width) { return std::max<std::size_t>(1, kCachedBytes / (width * sizeof(Unit))); }
 
 // The features of one task: tasks small enough that a slow core does not keep the others waiting.
@@ -52,7 +49,7 @@ std::vector<std::vector<Piece>> batches_of(std::span<const RowSet> sets, std::si
     return batches;
 }
 
-// What is counted: codes by whose table rows are told apart.
+// The codes that are counted, and where.
 struct Table {
     const Codes& codes;
     const Bundles& bundles;
@@ -62,7 +59,7 @@ struct Table {
 // Codes of all rows, and the histogram that they are counted in.
 struct Column {
     const Code* codes;
-    Sum* histogram;
+    SpreadHistogram histogram;
 };
 
 // Adds some rows, whose records stand one after the other, to the histograms of columns.
@@ -80,8 +77,8 @@ void count_columns(std::span<const Column> columns, const RowSet& set, const Rec
     }
 }
 
-// Histograms of shared codes, which take turns in memory that is kept.
-class SharedSums {
+// Memory for bundles' own histograms; kept for the next time.
+class OwnSums {
   public:
     // Cleared, and valid until the next call.
     Sum* clear(std::size_t size) {
@@ -97,27 +94,31 @@ class SharedSums {
 // Adds some bundles of a piece, whose records stand one after the other, to its histogram.
 void count_bundles(const Table& table, std::span<const Bundle> bundles, std::size_t first_row, const Records& records,
                    const Piece& piece, Lookout& lookout) {
-    thread_local SharedSums shared;
+    thread_local OwnSums own_sums;
     const std::size_t width = records.channels.size();
-    std::size_t n_shared = 0;
-    for (const Bundle& bundle : bundles) n_shared += bundle.pays(piece.set.size) ? bundle.n_codes : 0;
-    Sum* sums = shared.clear(n_shared * width);
+    std::size_t n_bins = 0;
+    for (const Bundle& bundle : bundles) n_bins += bundle.n_bins(bundle.cheapest(piece.set.size, width));
+    Sum* const own = own_sums.clear(n_bins * width);
     std::vector<Column> columns;
-    for (const Bundle& bundle : bundles)
-        if (bundle.pays(piece.set.size)) {
-            columns.push_back({bundle.codes.data() + first_row, sums});
-            sums += bundle.n_codes * width;
-        } else {
+    const auto codes_of = [&](std::size_t feature) { return table.codes.column(feature) + first_row; };
+    Sum* sums = own;
+    for (const Bundle& bundle : bundles) {
+        const Counting counting = bundle.cheapest(piece.set.size, width);
+        if (counting == Counting::by_feature)
             for (const std::size_t f : bundle.features)
-                columns.push_back({table.codes.column(f) + first_row, piece.histogram + table.layout.begin(f) * width});
-        }
+                columns.push_back({codes_of(f), {piece.histogram + table.layout.begin(f) * width, 0}});
+        else
+            columns.push_back({bundle.is_shared() ? bundle.codes.data() + first_row : codes_of(bundle.features[0]),
+                               {sums, counting == Counting::in_turns ? bundle.n_codes * width : 0}});
+        sums += bundle.n_bins(counting) * width;
+    }
     count_columns(columns, piece.set, records, lookout);
-    sums -= n_shared * width;
-    for (const Bundle& bundle : bundles)
-        if (bundle.pays(piece.set.size)) {
-            add_margins(bundle, table.layout, width, sums, piece.histogram);
-            sums += bundle.n_codes * width;
-        }
+    sums = own;
+    for (const Bundle& bundle : bundles) {
+        const Counting counting = bundle.cheapest(piece.set.size, width);
+        if (counting != Counting::by_feature) add_margins(bundle, counting, table.layout, width, sums, piece.histogram);
+        sums += bundle.n_bins(counting) * width;
+    }
 }
 
 // Adds pieces, whose records stand one after the other, to their histograms: a task has some bundles of all of them.
@@ -126,10 +127,11 @@ void count_pieces(const Table& table, std::size_t first_row, const Records& reco
     std::size_t n_rows = 0;
     for (const Piece& piece : pieces) n_rows += piece.set.size;
     const std::span<const Bundle> bundles = table.bundles.all();
-    const std::size_t shared_bytes = table.bundles.n_shared_codes() * records.channels.size() * sizeof(Sum);
-    const std::size_t n_groups = std::min(
-        bundles.size(), std::max(n_feature_groups(bundles.size(), n_threads), shared_bytes / kSharedBytes + 1));
-    for_each_task(n_groups, n_rows * bundles.size() * records.channels.size(), n_threads, [&](std::size_t group) {
+    const std::size_t width = records.channels.size();
+    const std::size_t n_own_sums = table.bundles.n_bins(width) * width;
+    const std::size_t n_groups =
+        std::min(bundles.size(), std::max(n_feature_groups(bundles.size(), n_threads), n_own_sums / kMostOwnSums + 1));
+    for_each_task(n_groups, n_rows * bundles.size() * width, n_threads, [&](std::size_t group) {
         const std::size_t first = bundles.size() * group / n_groups;
         const std::size_t last = bundles.size() * (group + 1) / n_groups;
         std::size_t first_record = 0;

@@ -99,6 +99,17 @@ struct CodeBlock {
     const Code* column(std::size_t c) const { return codes + c * kRows; }
 };
 
+// The histogram of one column of codes, or four of them that take turns and are added up later: an update of the bin
+// that was updated last waits for that one.
+struct SpreadHistogram {
+    static constexpr std::size_t kCopies = 4;
+
+    Sum* sums;
+    std::size_t stride;  // from one to the next; 0 if there is but one
+
+    Sum* copy(std::size_t c) const { return sums + c * stride; }
+};
+
 struct Kernels {
     // scores[row][label] += weight of every tree, in order of the trees, or scores[row] += votes of the leaf.
     void (*add_votes)(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores);
@@ -112,10 +123,13 @@ struct Kernels {
     void (*sum_leaves)(const RowIndex* leaves, const Label* labels, std::size_t begin, std::size_t end,
                        const Records& records, Sum* sums);
 
-    // Adds records to the histogram of one feature. The code of the k-th is codes[rows[k]], or codes[k] if `rows` is
+    // Adds records to the histogram of a column. The code of the k-th is codes[rows[k]], or codes[k] if `rows` is
     // null.
     void (*accumulate)(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
-                       Sum* histogram);
+                       const SpreadHistogram& to);
+
+    // Adds a histogram over joint codes to the bins of its highest digit, and to that over the codes without it.
+    void (*sum_digit)(std::size_t n_bins, std::size_t n_codes, std::size_t width, Sum* sums, Sum* bins);
 
     // Adds the records of rows[k], k < n_rows, to the sums of bins[k].
     void (*add_records)(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_rows, const Records& records,

@@ -173,44 +173,69 @@ void sum_leaves(const RowIndex* leaves, const Label* labels, std::size_t begin, 
 // V is the number of a record's vectors, 0 if the compiler does not know it.
 template <std::size_t V, bool Weighted, bool Indexed>
 void accumulate_records(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
-                        Sum* histogram) {
+                        const SpreadHistogram& to) {
     const Channels channels = records.channels;
     const std::size_t n_vectors = V ? V : channels.n_vectors();
     const Unit* units = records.units;
-    for (std::size_t k = 0; k < n_rows; ++k, units += n_vectors * kLanes) {
+    const auto add = [=, weights = records.weights](std::size_t k, const Unit* record, Sum* histogram) {
         Sum* bin = histogram + codes[Indexed ? rows[k] : k] * (n_vectors * kLanes);
-        const Sum weight = Weighted ? Sum{records.weights[k]} : 1;
+        const Sum weight = Weighted ? Sum{weights[k]} : 1;
 #pragma GCC unroll 8
         for (std::size_t v = 0; v < n_vectors; ++v) {
-            const IntLanes added = load_units(units + v * kLanes);
+            const IntLanes added = load_units(record + v * kLanes);
             store(load(bin + v * kLanes) + (Weighted ? added * weight : added), bin + v * kLanes);
         }
         if (Weighted && channels.counted) bin[channels.count()] += 1 - weight;  // rows are counted, whatever they weigh
+    };
+    std::size_t k = 0;
+    if (to.stride > 0) {
+        static_assert(SpreadHistogram::kCopies == 4);
+        Sum* const copies[] = {to.copy(0), to.copy(1), to.copy(2), to.copy(3)};
+        for (; k + 4 <= n_rows; k += 4, units += 4 * n_vectors * kLanes)
+#pragma GCC unroll 4
+            for (std::size_t c = 0; c < 4; ++c) add(k + c, units + c * n_vectors * kLanes, copies[c]);
     }
+    for (Sum* const histogram = to.sums; k < n_rows; ++k, units += n_vectors * kLanes) add(k, units, histogram);
 }
 
 template <std::size_t V>
 void accumulate_vectors(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
-                        Sum* histogram) {
+                        const SpreadHistogram& to) {
     if (records.weights == nullptr)
-        rows == nullptr ? accumulate_records<V, false, false>(codes, rows, n_rows, records, histogram)
-                        : accumulate_records<V, false, true>(codes, rows, n_rows, records, histogram);
+        rows == nullptr ? accumulate_records<V, false, false>(codes, rows, n_rows, records, to)
+                        : accumulate_records<V, false, true>(codes, rows, n_rows, records, to);
     else
-        rows == nullptr ? accumulate_records<V, true, false>(codes, rows, n_rows, records, histogram)
-                        : accumulate_records<V, true, true>(codes, rows, n_rows, records, histogram);
+        rows == nullptr ? accumulate_records<V, true, false>(codes, rows, n_rows, records, to)
+                        : accumulate_records<V, true, true>(codes, rows, n_rows, records, to);
 }
 
-void accumulate(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records, Sum* histogram) {
+void accumulate(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
+                const SpreadHistogram& to) {
     switch (records.channels.n_vectors()) {
-        case 1: return accumulate_vectors<1>(codes, rows, n_rows, records, histogram);
-        case 2: return accumulate_vectors<2>(codes, rows, n_rows, records, histogram);
-        case 3: return accumulate_vectors<3>(codes, rows, n_rows, records, histogram);
-        case 4: return accumulate_vectors<4>(codes, rows, n_rows, records, histogram);
-        case 5: return accumulate_vectors<5>(codes, rows, n_rows, records, histogram);
-        case 6: return accumulate_vectors<6>(codes, rows, n_rows, records, histogram);
-        case 7: return accumulate_vectors<7>(codes, rows, n_rows, records, histogram);
-        case 8: return accumulate_vectors<8>(codes, rows, n_rows, records, histogram);
-        default: return accumulate_vectors<0>(codes, rows, n_rows, records, histogram);
+        case 1: return accumulate_vectors<1>(codes, rows, n_rows, records, to);
+        case 2: return accumulate_vectors<2>(codes, rows, n_rows, records, to);
+        case 3: return accumulate_vectors<3>(codes, rows, n_rows, records, to);
+        case 4: return accumulate_vectors<4>(codes, rows, n_rows, records, to);
+        case 5: return accumulate_vectors<5>(codes, rows, n_rows, records, to);
+        case 6: return accumulate_vectors<6>(codes, rows, n_rows, records, to);
+        case 7: return accumulate_vectors<7>(codes, rows, n_rows, records, to);
+        case 8: return accumulate_vectors<8>(codes, rows, n_rows, records, to);
+        default: return accumulate_vectors<0>(codes, rows, n_rows, records, to);
+    }
+}
+
+void sum_digit(std::size_t n_bins, std::size_t n_codes, std::size_t width, Sum* sums, Sum* bins) {
+    for (std::size_t digit = 0; digit < n_bins; ++digit, bins += width) {
+        const Sum* part = sums + digit * n_codes * width;
+        for (std::size_t v = 0; v < width; v += kLanes) {
+            IntLanes total = load(bins + v);
+            for (std::size_t j = v; j < n_codes * width; j += width) {
+                const IntLanes sum = load(part + j);
+                total += sum;
+                if (digit > 0) store(load(sums + j) + sum, sums + j);
+            }
+            store(total, bins + v);
+        }
     }
 }
 
@@ -512,7 +537,7 @@ void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_cl
 }  // namespace
 
 extern const Kernels table;
-const Kernels table{&add_votes,  &advance,     &advance_leaves,  &sum_leaves,
-                    &accumulate, &add_records, &scan<GiniSides>, &scan<CostSides>};
+const Kernels table{&add_votes, &advance,     &advance_leaves,  &sum_leaves,     &accumulate,
+                    &sum_digit, &add_records, &scan<GiniSides>, &scan<CostSides>};
 
 }  // namespace comboost::COMBOOST_KERNELS

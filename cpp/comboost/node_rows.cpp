@@ -78,7 +78,7 @@ BinView NodeRows::bins(std::size_t feature, std::size_t n_bins) {
 BinView NodeRows::count(std::size_t feature, std::size_t n_bins, Sum* histogram) const {
     const Column from = column(feature);
     std::fill_n(histogram, n_bins * records_.channels.size(), Sum{0});
-    kernels().accumulate(from.codes, from.rows, set_.size, records_, histogram);
+    kernels().accumulate(from.codes, from.rows, set_.size, records_, {histogram, 0});
     return {histogram, n_bins, nullptr};
 }
 
@@ -102,7 +102,7 @@ BinView NodeRows::filled_bins(const Column& column) {
     for (std::size_t k = 0; k < set_.size; ++k) places[k] = place_of_code[places[k]];
     Sum* sums = room_for(sums_, n_filled * records_.channels.size());
     std::fill_n(sums, n_filled * records_.channels.size(), Sum{0});
-    kernels().accumulate(places, nullptr, set_.size, records_, sums);
+    kernels().accumulate(places, nullptr, set_.size, records_, {sums, 0});
     return {sums, n_filled, codes};
 }
 

@@ -117,7 +117,7 @@ class RowGrower::Growth {
 
     bool is_small(std::size_t n_rows) const { return static_cast<double>(n_rows) < n_small_rows_; }
     bool is_large(std::size_t n_rows) const {
-        return n_rows * width_ * sizeof(Unit) > packed_bytes_ || bundles_.pay(n_rows);
+        return n_rows * width_ * sizeof(Unit) > packed_bytes_ || bundles_.pay(n_rows, width_);
     }
     bool is_searched(std::size_t node) const { return grower_.may_split(node, partition_.rows(node).size); }
     Sum* of_feature(Sum* histogram, std::size_t feature) const { return histogram + layout_.begin(feature) * width_; }

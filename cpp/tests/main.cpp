@@ -212,7 +212,8 @@ Histogram count(const Problem& p, const CostTable& costs, const RowSet& set, int
     const BinLayout layout{p.offsets};
     Histogram histogram(layout.n_bins() * costs.channels().size());
     RecordPacker packer;
-    count_histograms(p.code_view(), costs, layout, std::span(&set, 1), n_threads, packer, histogram.data());
+    const Bundles bundles(p.code_view(), layout, n_threads);
+    count_histograms(p.code_view(), bundles, costs, layout, std::span(&set, 1), n_threads, packer, histogram.data());
     return histogram;
 }
 
@@ -402,7 +403,9 @@ void the_largest_sums_fit(std::size_t n_classes) {
     Histogram root(2 * grower.channels().size());
     const RowSet all{nullptr, 2};
     RecordPacker packer;
-    count_histograms({codes.data(), 2, 1}, costs, {offsets}, std::span(&all, 1), 1, packer, root.data());
+    const Codes view{codes.data(), 2, 1};
+    const Bundles bundles(view, {offsets}, 1);
+    count_histograms(view, bundles, costs, {offsets}, std::span(&all, 1), 1, packer, root.data());
     std::vector<Sum> totals(grower.channels().size());
     costs.sum_rows(totals);
     grower.plant(totals, 0);

@@ -29,6 +29,8 @@ OBJECTIVE_SQUARES = 5  # K×K matrices while the costs of the classes are prepar
 ROUND_SQUARES = 4  # K×K matrices that rounds hold: the costs, what votes are smoothed by, both scaled
 EXACT_SQUARES = 3  # K×K sums that an exact step measures, and as many for every thread
 CLASS_SUMS = 6  # numbers per leaf and class while leaves are balanced, if there are too many pairs to sum up
+FEW_BINS = 16  # of features that may share a code, as in cpp/comboost/bundles.hpp
+MOST_CODES = 256  # of a feature, and of features that share one
 CANDIDATE = 128  # bytes of a feature that is tried for a node
 MOST_CANDIDATES = 2**18  # at once, as in cpp/comboost/growing.cpp
 GROWING_NODE = 170  # bytes of a node that grows, beside two sums for every class
@@ -219,6 +221,7 @@ class FitShape:
     def rows(self) -> Uses:
         """What rounds need of the rows."""
         return self.codes() | {
+            "codes that features share": self.n_rows * self.n_shared_codes,
             "room that sorting leaves": min(SORTING_LEAVES, self.sorted_bytes),
             "costs": self.n_rows * (NUMBER * self.n_classes + UNIT * self.n_channels),
             "row indices, labels and votes": self.n_rows * (ROW_STATE + LABEL_BYTES * self.n_ballots),
@@ -300,6 +303,12 @@ class FitShape:
     def squares(self, n_squares: int) -> Uses:
         """K×K matrices."""
         return {"matrices of classes": n_squares * self.n_classes**2 * NUMBER}
+
+    @property
+    def n_shared_codes(self) -> int:
+        """Codes that features share at most: two features of few bins each, if the others have all that there are."""
+        n_few = (MOST_CODES * self.n_features - self.n_bins) // (MOST_CODES - FEW_BINS)
+        return min(self.n_features, n_few) // 2 if self.n_bins else 0
 
     @property
     def histogram(self) -> int:

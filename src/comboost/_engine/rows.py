@@ -403,8 +403,13 @@ class BinnedRows(GrownRows):
         self._row_grower = _core.RowGrower(HISTOGRAM_BUDGET, SMALL_SHARE, PACKED_BYTES)
         self._codes = codes
         self._bin_offsets = bin_offsets
-        self._bundles = _core.Bundles(codes, bin_offsets, n_threads)
         self._n_bins = int(bin_offsets[-1])
+        self.arrange_codes()
+
+    def arrange_codes(self) -> None:
+        """Arrange codes as it is quick to count them; to be done again when they have changed."""
+        self._bundles = _core.Bundles(self._codes, self._bin_offsets, self._n_threads)
+        self._row_grower.forget_codes()
 
     def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
         """Apply splits and count the smaller child of each, if that is asked for."""

@@ -80,7 +80,7 @@ class AugmentedRows(BinnedRows):
         """Draw the synthetic rows of a new tree, and put all rows into its root."""
         if count:
             self._codes[:, self._n_original :] = self._draw_codes(self._n_trees)
-            self._row_grower.forget_codes()
+            self.arrange_codes()
             self._n_trees += 1
         return super().start_tree(count=count)
 
