@@ -56,8 +56,7 @@ void construct_codes(SparseCodes* self, const Vector<std::int64_t>& starts, cons
     for (std::size_t f = 0; f < kinds.size(); ++f)
         require(edge_starts.data()[f + 1] - edge_starts.data()[f] < std::int64_t{comboost::kMaxBins},
                 "a feature has more edges than codes can tell apart");
-    new (self)
-        SparseCodes(matrix, span_of(zeros), span_of(edges), span_of(edge_starts), kinds_of(kinds), n_threads);
+    new (self) SparseCodes(matrix, span_of(zeros), span_of(edges), span_of(edge_starts), kinds_of(kinds), n_threads);
 }
 
 void require_rows(const SparsePartition& partition, const SparseCodes& codes, std::size_t n_rows) {
@@ -108,8 +107,8 @@ auto view_of(nb::handle owner) {
 void bind_sparse(nb::module_& m) {
     const auto release = nb::call_guard<nb::gil_scoped_release>();
 
-    m.def("find_sparse_edges", &find_sparse_edges, "starts"_a.noconvert(), "rows"_a.noconvert(),
-          "values"_a.noconvert(), "n_rows"_a, "weights"_a.noconvert().none(), "max_bins"_a, "n_threads"_a,
+    m.def("find_sparse_edges", &find_sparse_edges, "starts"_a.noconvert(), "rows"_a.noconvert(), "values"_a.noconvert(),
+          "n_rows"_a, "weights"_a.noconvert().none(), "max_bins"_a, "n_threads"_a,
           "As find_edges, of a matrix that is given by its entries, column after column: the edges of all columns, "
           "where those of each start, and whether it has missing and infinite values.");
 
@@ -118,10 +117,11 @@ void bind_sparse(nb::module_& m) {
              "n_rows"_a, "zeros"_a.noconvert(), "edges"_a.noconvert(), "edge_starts"_a.noconvert(),
              "kinds"_a.noconvert(), "n_threads"_a, release)
         .def_prop_ro("n_rows", &SparseCodes::n_rows)
-        .def_prop_ro("starts", &view_of<&SparseCodes::starts>, "Where the entries of every feature start.")
+        .def_prop_ro("features", &view_of<&SparseCodes::features>, "The features, those with most entries first.")
+        .def_prop_ro("starts", &view_of<&SparseCodes::starts>, "Where the entries of every one of these start.")
         .def_prop_ro("rows", &view_of<&SparseCodes::rows>, "The rows of the entries whose code is not that of zeros.")
         .def_prop_ro("codes", &view_of<&SparseCodes::codes>, "Their codes, ascending within a feature.")
-        .def_prop_ro("zero_codes", &view_of<&SparseCodes::zero_codes>, "The code of zeros of every feature.");
+        .def_prop_ro("zero_codes", &view_of<&SparseCodes::zero_codes>, "The code of zeros of every one of `features`.");
 
     nb::class_<SparsePartition>(m, "SparsePartition", "The rows of a sparse table in the nodes of a growing tree.")
         .def(nb::init<std::size_t>(), "n_rows"_a, release)

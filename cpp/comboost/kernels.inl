@@ -512,7 +512,7 @@ void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_cl
 }  // namespace
 
 extern const Kernels table;
-const Kernels table{&add_votes,  &advance,         &advance_leaves, &sum_leaves,
+const Kernels table{&add_votes,  &advance,     &advance_leaves,  &sum_leaves,
                     &accumulate, &add_records, &scan<GiniSides>, &scan<CostSides>};
 
 }  // namespace comboost::COMBOOST_KERNELS
