@@ -117,10 +117,11 @@ void bind_sparse(nb::module_& m) {
              "n_rows"_a, "zeros"_a.noconvert(), "edges"_a.noconvert(), "edge_starts"_a.noconvert(),
              "kinds"_a.noconvert(), "n_threads"_a, release)
         .def_prop_ro("n_rows", &SparseCodes::n_rows)
-        .def_prop_ro("starts", &view_of<&SparseCodes::starts>, "Where the entries of every feature start.")
+        .def_prop_ro("features", &view_of<&SparseCodes::features>, "The features, those with most entries first.")
+        .def_prop_ro("starts", &view_of<&SparseCodes::starts>, "Where the entries of every one of these start.")
         .def_prop_ro("rows", &view_of<&SparseCodes::rows>, "The rows of the entries whose code is not that of zeros.")
         .def_prop_ro("codes", &view_of<&SparseCodes::codes>, "Their codes, ascending within a feature.")
-        .def_prop_ro("zero_codes", &view_of<&SparseCodes::zero_codes>, "The code of zeros of every feature.");
+        .def_prop_ro("zero_codes", &view_of<&SparseCodes::zero_codes>, "The code of zeros of every one of `features`.");
 
     nb::class_<SparsePartition>(m, "SparsePartition", "The rows of a sparse table in the nodes of a growing tree.")
         .def(nb::init<std::size_t>(), "n_rows"_a, release)

@@ -7,6 +7,7 @@ from benchmarks.tables.missing import MissingCase
 from benchmarks.tables.odd import MOST_CLASSES, MOST_ROWS, ODD, OddCase
 from benchmarks.tables.plain import PlainCase
 from benchmarks.tables.results import Case
+from benchmarks.tables.sparse import SparseCase, SparseWideCase
 from benchmarks.tables.wide import WideCase
 
 # The last two take many gigabytes.
@@ -14,6 +15,8 @@ CASES: tuple[Case, ...] = (
     PlainCase(),
     CategoriesCase(),
     WideCase(),
+    SparseCase(),
+    SparseWideCase(),
     MissingCase(),
     EarlyStoppingCase(),
     CopiesCase(),

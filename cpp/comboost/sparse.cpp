@@ -86,54 +86,58 @@ SparseEdges find_sparse_edges(const SparseMatrix& matrix, std::span<const Weight
 
 SparseCodes::SparseCodes(const SparseMatrix& matrix, std::span<const double> zeros, std::span<const double> edges,
                          std::span<const std::int64_t> edge_starts, std::span<const Kind> kinds, int n_threads)
-    : n_rows_(matrix.n_rows), starts_(matrix.n_columns() + 1), zero_codes_(matrix.n_columns()) {
+    : n_rows_(matrix.n_rows) {
     const std::size_t n_features = matrix.n_columns();
-    std::vector<Code> all(matrix.rows.size());
+    std::vector<Code> all(matrix.rows.size()), zero_codes(n_features);
+    std::vector<std::int64_t> sizes(n_features);
     for_each_group(n_features, work_of(matrix), n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t f = first; f < last; ++f) {
-            const auto edges_begin = static_cast<std::size_t>(edge_starts[f]);
-            const SearchTable table(
-                edges.subspan(edges_begin, static_cast<std::size_t>(edge_starts[f + 1]) - edges_begin));
+            const auto begin = static_cast<std::size_t>(edge_starts[f]);
+            const SearchTable table(edges.subspan(begin, static_cast<std::size_t>(edge_starts[f + 1]) - begin));
             const auto code_of = [&](double value) {
                 if (!keeps_code_for_missing(kinds[f])) return table.code(value);
                 return std::isnan(value) ? Code{0} : static_cast<Code>(1 + table.code(value));
             };
-            zero_codes_[f] = code_of(zeros[f]);
+            zero_codes[f] = code_of(zeros[f]);
             for (std::size_t k = matrix.begin(f); k < matrix.end(f); ++k) {
                 all[k] = code_of(matrix.values[k]);
-                starts_[f + 1] += all[k] != zero_codes_[f];
+                sizes[f] += all[k] != zero_codes[f];
             }
         }
     });
-    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+    rank_features(sizes);
     rows_.resize(static_cast<std::size_t>(starts_.back()));
     codes_.resize(rows_.size());
+    zero_codes_.resize(n_features);
     for_each_group(n_features, work_of(matrix), n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t f = first; f < last; ++f) {
+            zero_codes_[ranks_[f]] = zero_codes[f];
+            if (sizes[f] == 0) continue;
             std::array<std::uint32_t, 257> places{};
             for (std::size_t k = matrix.begin(f); k < matrix.end(f); ++k) ++places[all[k] + 1U];
-            places[zero_codes_[f] + 1U] = 0;
+            places[zero_codes[f] + 1U] = 0;
             std::partial_sum(places.begin(), places.end(), places.begin());
             for (std::size_t k = matrix.begin(f); k < matrix.end(f); ++k) {
-                if (all[k] == zero_codes_[f]) continue;
-                const std::size_t place = static_cast<std::size_t>(starts_[f]) + places[all[k]]++;
+                if (all[k] == zero_codes[f]) continue;
+                const std::size_t place = static_cast<std::size_t>(starts_[ranks_[f]]) + places[all[k]]++;
                 rows_[place] = matrix.rows[k];
                 codes_[place] = all[k];
             }
         }
     });
-    rank_features();
 }
 
-void SparseCodes::rank_features() {
-    const auto size = [&](std::uint32_t f) { return starts_[f + 1] - starts_[f]; };
-    by_size_.resize(n_features());
-    std::iota(by_size_.begin(), by_size_.end(), std::uint32_t{0});
-    std::stable_sort(by_size_.begin(), by_size_.end(), [&](auto a, auto b) { return size(a) > size(b); });
-    ranks_.resize(n_features());
-    for (std::size_t rank = 0; rank < by_size_.size(); ++rank) {
-        ranks_[by_size_[rank]] = static_cast<std::uint32_t>(rank);
-        n_filled_ += size(by_size_[rank]) > 0;
+void SparseCodes::rank_features(std::span<const std::int64_t> sizes) {
+    features_.resize(sizes.size());
+    ranks_.resize(sizes.size());
+    starts_.resize(sizes.size() + 1);
+    std::iota(features_.begin(), features_.end(), std::uint32_t{0});
+    std::stable_sort(features_.begin(), features_.end(), [&](auto a, auto b) { return sizes[a] > sizes[b]; });
+    for (std::size_t rank = 0; rank < features_.size(); ++rank) {
+        const std::uint32_t feature = features_[rank];
+        ranks_[feature] = static_cast<std::uint32_t>(rank);
+        starts_[rank + 1] = starts_[rank] + sizes[feature];
+        n_filled_ += sizes[feature] > 0;
     }
 }
 
@@ -148,10 +152,10 @@ void SparsePartition::reset() {
 template <class GoesLeft>
 void SparsePartition::Slots::divide(const SparseCodes& codes, std::size_t feature, std::size_t node, std::size_t left,
                                     GoesLeft&& goes_left) {
-    const bool zeros_left = goes_left(codes.zero_code(feature));
+    const auto [rows, code_of, zero_code] = codes.entries(codes.rank(feature));
+    const bool zeros_left = goes_left(zero_code);
     const RowIndex slot = of_node[node];
     const auto fresh = static_cast<RowIndex>(size++);
-    const auto [rows, code_of] = codes.entries(feature);
     for (std::size_t k = 0; k < rows.size(); ++k)
         if (goes_left(code_of[k]) != zeros_left && of_row[rows[k]] == slot) of_row[rows[k]] = fresh;
     if (of_node.size() < left + 2) of_node.resize(left + 2);
@@ -167,7 +171,7 @@ void SparsePartition::split(const SparseCodes& codes, std::span<const Split> spl
             slots_.divide(codes, feature, node, n_nodes(), [&](Code code) { return split.left.contains(code); });
         else
             slots_.divide(codes, feature, node, n_nodes(), [&](Code code) { return code <= split.bin; });
-        lookout.after(codes.entries(feature).rows.size());
+        lookout.after(codes.entries(codes.rank(feature)).rows.size());
     }
 }
 
@@ -190,7 +194,7 @@ void SparsePartition::settle_rows(const SparseCodes& codes, const Tree& tree, st
         const auto left = static_cast<std::size_t>(node.left), feature = static_cast<std::size_t>(node.feature);
         if (node.feature == kLeaf || left < n_nodes()) continue;
         slots.divide(codes, feature, c, left, [&](Code code) { return tree.goes_left<true>(node, code); });
-        lookout.after(codes.entries(feature).rows.size());
+        lookout.after(codes.entries(codes.rank(feature)).rows.size());
     }
     std::vector<T> of_slot(slots.size);
     for (std::size_t c = 0; c < tree.nodes.size(); ++c)

@@ -32,48 +32,49 @@ SparseEdges find_sparse_edges(const SparseMatrix& matrix, std::span<const Weight
                               int n_threads);
 
 // The codes of a table: per feature, those entries whose code is not the one of its zeros, ascending by code and then
-// by row.
+// by row. Features stand in the order of their ranks, those with most entries first: a search goes through them in this
+// order, and so does memory.
 class SparseCodes {
   public:
     // `zeros` is what the zeros of every feature count as; the rest is as for encode().
     SparseCodes(const SparseMatrix& matrix, std::span<const double> zeros, std::span<const double> edges,
                 std::span<const std::int64_t> edge_starts, std::span<const Kind> kinds, int n_threads);
 
+    // The entries of one feature.
     struct Entries {
         std::span<const RowIndex> rows;
         std::span<const Code> codes;
+        Code zero_code;
     };
 
-    Entries entries(std::size_t feature) const {
-        const auto begin = static_cast<std::size_t>(starts_[feature]),
-                   end = static_cast<std::size_t>(starts_[feature + 1]);
-        return {std::span(rows_).subspan(begin, end - begin), std::span(codes_).subspan(begin, end - begin)};
+    Entries entries(std::uint32_t rank) const {
+        const auto begin = static_cast<std::size_t>(starts_[rank]), end = static_cast<std::size_t>(starts_[rank + 1]);
+        return {{rows_.data() + begin, end - begin}, {codes_.data() + begin, end - begin}, zero_codes_[rank]};
     }
 
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_features() const { return zero_codes_.size(); }
-    Code zero_code(std::size_t feature) const { return zero_codes_[feature]; }
-
-    // All features, those with most entries first, and the place of each among these; the first n_filled() have some.
-    std::span<const std::uint32_t> by_size() const { return by_size_; }
+    std::size_t n_entries() const { return rows_.size(); }
+    std::size_t n_filled() const { return n_filled_; }  // features that have entries: those with the first ranks
     std::uint32_t rank(std::size_t feature) const { return ranks_[feature]; }
-    std::size_t n_filled() const { return n_filled_; }
+    std::size_t feature(std::uint32_t rank) const { return features_[rank]; }
 
+    const std::vector<std::uint32_t>& features() const { return features_; }
     const std::vector<std::int64_t>& starts() const { return starts_; }
     const std::vector<RowIndex>& rows() const { return rows_; }
     const std::vector<Code>& codes() const { return codes_; }
     const std::vector<Code>& zero_codes() const { return zero_codes_; }
 
   private:
-    void rank_features();
+    void rank_features(std::span<const std::int64_t> sizes);
 
     std::size_t n_rows_;
-    std::vector<std::int64_t> starts_;
+    std::vector<std::uint32_t> features_, ranks_;  // of every rank, of every feature
+    std::size_t n_filled_ = 0;
+    std::vector<std::int64_t> starts_;  // by rank
     std::vector<RowIndex> rows_;
     std::vector<Code> codes_;
-    std::vector<Code> zero_codes_;
-    std::vector<std::uint32_t> by_size_, ranks_;
-    std::size_t n_filled_ = 0;
+    std::vector<Code> zero_codes_;  // by rank
 };
 
 // Which rows of a sparse table stand in which node of the tree that is being grown. A row has a slot. When a node is

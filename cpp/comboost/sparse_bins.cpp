@@ -12,18 +12,18 @@ SparseBins::SparseBins(const SparseCodes& codes, const Records& records, const S
       rooms_(searched.n_places),
       counted_(searched.n_places) {}
 
-std::span<const PlaceIndex> SparseBins::survey(std::size_t feature) {
+std::span<const PlaceIndex> SparseBins::survey(std::uint32_t rank) {
     for (const PlaceIndex place : surveyed_) shares_[place] = {};
     surveyed_.clear();
-    feature_ = feature;
-    const auto [rows, codes] = table_.entries(feature);
+    rank_ = rank;
+    const auto [rows, codes, zero] = table_.entries(rank);
     for (std::size_t k = 0; k < rows.size(); ++k) {
         const SearchedRow& row = searched_.rows[rows[k]];
         if (row.place == kNoPlace) continue;
         Share& share = shares_[row.place];
         if (share.n_rows++ == 0) surveyed_.push_back(row.place);
         share.loss += row.loss;
-        share.n_codes += share.last_code != codes[k];
+        share.n_codes = static_cast<std::uint16_t>(share.n_codes + (share.last_code != codes[k]));
         share.last_code = codes[k];
     }
     return surveyed_;
@@ -41,7 +41,7 @@ void SparseBins::lay_out(std::span<const PlaceIndex> places) {
     for (const PlaceIndex place : places) {
         rooms_[place] = {n_bins, n_bins, 0};
         counted_[place] = 1;
-        n_bins += static_cast<std::uint32_t>(shares_[place].n_codes) + 1;
+        n_bins += shares_[place].n_codes + 1U;
     }
     codes_.resize(n_bins);
     sums_.assign(n_bins * records_.channels.size(), 0);
@@ -49,8 +49,8 @@ void SparseBins::lay_out(std::span<const PlaceIndex> places) {
 
 // Entries come in the order of their codes, so bins do, too.
 void SparseBins::number_entries(std::span<const PlaceIndex> places) {
-    const Code zero = table_.zero_code(feature_);
-    const auto [rows, codes] = table_.entries(feature_);
+    const auto [rows, codes, zero_code] = table_.entries(rank_);
+    const Code zero = zero_code;
     const auto add_zero_bins = [&] {
         for (const PlaceIndex place : places) {
             rooms_[place].zero = rooms_[place].next;

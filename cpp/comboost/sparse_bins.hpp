@@ -14,9 +14,10 @@ namespace comboost {
 using PlaceIndex = std::uint32_t;
 inline constexpr PlaceIndex kNoPlace = ~PlaceIndex{0};
 
-// What a search asks of a row again and again: its loss, and the place of its node among those that are searched.
+// What a search asks of a row again and again, in few bytes that caches hold: its loss, rounded up, and the place of
+// its node among those that are searched.
 struct SearchedRow {
-    Sum loss;
+    float loss;
     PlaceIndex place;
 };
 
@@ -29,18 +30,18 @@ struct SearchedRows {
 
 class SparseBins {
   public:
-    // What the entries of a feature are in a node.
+    // What the entries of a feature are in a node; their loss is not above `loss`.
     struct Share {
-        Sum loss = 0;
-        Sum n_rows = 0;
-        std::size_t n_codes = 0;
-        std::int32_t last_code = -1;
+        double loss = 0.0;
+        std::uint32_t n_rows = 0;
+        std::uint16_t n_codes = 0;
+        std::int16_t last_code = -1;
     };
 
     SparseBins(const SparseCodes& codes, const Records& records, const SearchedRows& searched);
 
     // Goes through the entries of a feature: the places that have some. Valid until the next call.
-    std::span<const PlaceIndex> survey(std::size_t feature);
+    std::span<const PlaceIndex> survey(std::uint32_t rank);
     const Share& share(PlaceIndex place) const { return shares_[place]; }
 
     // Counts the bins of the feature just surveyed at some of the places that have entries.
@@ -57,7 +58,7 @@ class SparseBins {
     const SparseCodes& table_;
     const Records& records_;
     const SearchedRows& searched_;
-    std::size_t feature_ = 0;
+    std::uint32_t rank_ = 0;
     std::vector<Share> shares_;         // of every place
     std::vector<PlaceIndex> surveyed_;  // places with entries
 

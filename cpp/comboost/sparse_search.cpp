@@ -29,8 +29,7 @@ class Outlook {
         range_ = static_cast<double>(*highest) - static_cast<double>(*lowest);
     }
 
-    double most_gained(Sum side) const {
-        const auto loss = static_cast<double>(side);
+    double most_gained(double loss) const {
         if (rules_.criterion == Criterion::cost) return 2.0 * loss * (1.0 + kRounding);
         const double rest = loss_ - loss + rules_.smoothing;
         if (rest <= 0.0) return std::numeric_limits<double>::infinity();
@@ -44,6 +43,10 @@ class Outlook {
     SplitRules rules_;
     double loss_, squares_ = 0.0, range_;
 };
+
+float rounded_up(Sum loss) {
+    return loss == 0 ? 0.0F : std::nextafter(static_cast<float>(loss), std::numeric_limits<float>::infinity());
+}
 
 // Which features which nodes have drawn: (feature's rank, place), ascending; none if all nodes have all features.
 using Draws = std::vector<std::pair<std::uint32_t, PlaceIndex>>;
@@ -78,8 +81,8 @@ class Grower::SparseSearch {
         for_each_stretch(0, rows_.size(), 4, [&](std::size_t from, std::size_t to) {
             for (std::size_t i = from; i < to; ++i) {
                 const Sum weight = records.weights == nullptr ? 1 : Sum{records.weights[i]};
-                rows_[i] = {weight * records.units[i * width + records.channels.loss()],
-                            place_of_slot[partition.slot_of_row(i)]};
+                const Sum loss = weight * records.units[i * width + records.channels.loss()];
+                rows_[i] = {rounded_up(loss), place_of_slot[partition.slot_of_row(i)]};
             }
         });
     }
@@ -94,7 +97,7 @@ class Grower::SparseSearch {
                 judge_drawn(draws, task, number, n_tasks);
             else
                 for (std::size_t rank = number; rank < codes_.n_filled(); rank += n_tasks)
-                    judge_feature(codes_.by_size()[rank], task, [](PlaceIndex) { return true; });
+                    judge_feature(static_cast<std::uint32_t>(rank), task, [](PlaceIndex) { return true; });
         });
         keep_best();
     }
@@ -124,9 +127,9 @@ class Grower::SparseSearch {
     }
 
     std::size_t work_of(const Draws& draws) const {
-        if (!grower_.draws_features()) return codes_.rows().size() * kUpdatesPerEntry;
+        if (!grower_.draws_features()) return codes_.n_entries() * kUpdatesPerEntry;
         std::size_t n_entries = 0;
-        for (const auto& [rank, place] : draws) n_entries += codes_.entries(codes_.by_size()[rank]).rows.size();
+        for (const auto& [rank, place] : draws) n_entries += codes_.entries(rank).rows.size();
         return n_entries * kUpdatesPerEntry;
     }
 
@@ -137,17 +140,18 @@ class Grower::SparseSearch {
             while (end < draws.size() && draws[end].first == rank) ++end;
             if (rank % n_tasks != number) continue;
             for (std::size_t k = begin; k < end; ++k) asked[draws[k].second] = rank + 1;
-            judge_feature(codes_.by_size()[rank], task, [&](PlaceIndex place) { return asked[place] == rank + 1; });
+            judge_feature(rank, task, [&](PlaceIndex place) { return asked[place] == rank + 1; });
         }
     }
 
     // Judges a feature at all places that ask for it, have entries of it, and may gain more by it than is found yet.
     template <class Asks>
-    void judge_feature(std::size_t feature, Task& task, Asks&& asks) {
+    void judge_feature(std::uint32_t rank, Task& task, Asks&& asks) {
+        const std::size_t feature = codes_.feature(rank);
         task.hopeful.clear();
-        for (const PlaceIndex place : task.bins.survey(feature))
+        for (const PlaceIndex place : task.bins.survey(rank))
             if (asks(place) && may_win(place, feature, task.bins.share(place))) task.hopeful.push_back(place);
-        task.lookout.after(codes_.entries(feature).rows.size() * kUpdatesPerEntry);
+        task.lookout.after(codes_.entries(rank).rows.size() * kUpdatesPerEntry);
         if (task.hopeful.empty()) return;
         task.bins.count(task.hopeful);
         for (const PlaceIndex place : task.hopeful) {
@@ -160,8 +164,8 @@ class Grower::SparseSearch {
 
     bool may_win(PlaceIndex place, std::size_t feature, const SparseBins::Share& share) const {
         // One of the two sides has entries alone, and must keep what every side must.
-        if (static_cast<double>(share.loss) < rules_.min_loss) return false;
-        if (records_.channels.counted && share.n_rows < rules_.min_count) return false;
+        if (share.loss < rules_.min_loss) return false;
+        if (records_.channels.counted && Sum{share.n_rows} < rules_.min_count) return false;
         const double bar = bars_[place].load(std::memory_order_relaxed);
         const double gained = outlooks_[place].most_gained(share.loss);
         const double noise = grower_.rules_.noise;
@@ -201,10 +205,10 @@ class Grower::SparseSearch {
         for (std::size_t begin = 0, end = 0; begin < winners.size(); begin = end) {
             const std::size_t feature = best_[winners[begin]].feature;
             while (end < winners.size() && best_[winners[end]].feature == feature) ++end;
-            bins.survey(feature);
+            bins.survey(codes_.rank(feature));
             bins.count(std::span(winners).subspan(begin, end - begin));
             for (std::size_t k = begin; k < end; ++k) grower_.keep(best_[winners[k]], bins.bins(winners[k]));
-            lookout.after(codes_.entries(feature).rows.size() * kUpdatesPerEntry);
+            lookout.after(codes_.entries(codes_.rank(feature)).rows.size() * kUpdatesPerEntry);
         }
     }
 

@@ -147,7 +147,7 @@ def digest_rows(codes: Codes | _core.SparseCodes, labels: Labels, weights: Weigh
 def hash_entries(codes: _core.SparseCodes) -> NDArray[np.uint64]:
     """The hashes of a sparse table's rows: sums over its codes, each times the key of its feature."""
     zeros = codes.zero_codes.astype(np.uint64)
-    keys = mixed(np.arange(len(zeros), dtype=np.uint64)) | np.uint64(1)
+    keys = mixed(codes.features.astype(np.uint64)) | np.uint64(1)
     hashes = np.full(codes.n_rows, (zeros * keys).sum(dtype=np.uint64))
     for begin in range(0, len(codes.rows), DIGESTED_AT_ONCE):
         rows = codes.rows[begin : begin + DIGESTED_AT_ONCE]

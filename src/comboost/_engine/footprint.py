@@ -12,7 +12,7 @@ from comboost._engine.binning import columns_at_once
 from comboost._engine.memory import check_room
 from comboost._engine.rows import HISTOGRAM_BUDGET
 from comboost._engine.votes import BLOCK_BYTES, KEPT_BYTES
-from comboost._table.table import RawTable
+from comboost._table.table import ENTRY_BYTES, RawTable
 
 #: Bytes, by what they are for.
 Uses = dict[str, int]
@@ -34,6 +34,11 @@ MOST_CODES = 256  # of a feature, and of features that share one
 CANDIDATE = 128  # bytes of a feature that is tried for a node
 MOST_CANDIDATES = 2**18  # at once, as in cpp/comboost/growing.cpp
 GROWING_NODE = 170  # bytes of a node that grows, beside two sums for every class
+SPARSE_FEATURE = 2 * 4 + 8 + 1 + 3 * 8 + 1  # bytes of a feature of a sparse table: rank, entries, zeros, bins, kind
+COPIED_ENTRY = 8 + 4  # bytes of an entry while it is binned: its value and its row
+SORTED_ENTRY = 2 * 16  # bytes of an entry that is sorted, and of the place that it is sorted into
+SEARCHED_ROW = 8 + 4  # bytes of a row of a sparse table while a level is searched, and of its slot
+GROWN_FEATURE = 2 * 8 + 1 + 3 * 8  # bytes of a feature that trees grow by: bins, kind, shares in what was learned
 SCORER_ARRAYS = 3  # of rows × classes, while a scorer looks: a copy of the votes, what it asks for, one that it makes
 COUNT_SQUARES = 5  # K×K matrices while a score of counts is found, beside one for every thread
 
@@ -88,17 +93,21 @@ class TableCopies:
         Whether its floats can be read where they are.
     by_column : int
         Bytes of the copy that is made before columns can be cut out, and stays: of a CSR matrix, it as CSC.
+    n_entries : int or None
+        Entries of a table that stays sparse.
     """
 
     n_rows: int
     n_features: int
     is_view: bool = True
     by_column: int = 0
+    n_entries: int | None = None
 
     @classmethod
     def of(cls, table: RawTable) -> "TableCopies":
         """Of a table that is about to be read."""
-        return cls(*table.shape, table.chosen is None and table.source.view() is not None, table.source.copy_bytes())
+        is_view = table.chosen is None and table.source.view() is not None
+        return cls(*table.shape, is_view, table.source.copy_bytes(), table.source.n_entries)
 
     @property
     def n_bytes(self) -> int:
@@ -108,6 +117,8 @@ class TableCopies:
     @property
     def columns(self) -> int:
         """Columns that are converted at a time, and what they are cut out as."""
+        if self.n_entries is not None:
+            return COPIED_ENTRY * self.n_entries
         at_once = min(self.n_features, columns_at_once(self.n_rows))
         return 0 if self.is_view else 2 * at_once * NUMBER * self.n_rows
 
@@ -214,9 +225,21 @@ class FitShape:
         """What the largest phase holds."""
         return largest(*self.phases().values())
 
+    @property
+    def n_entries(self) -> int | None:
+        """Entries of a table that stays sparse."""
+        return None if self.table is None else self.table.n_entries
+
     def codes(self) -> Uses:
         """The table in bins."""
+        if self.n_entries is not None:
+            return {"codes": ENTRY_BYTES * self.n_entries, "bins": SPARSE_FEATURE * self.n_features + self.edges}
         return {"codes": self.n_rows * self.n_features}
+
+    @property
+    def edges(self) -> int:
+        """Bytes of the edges between bins: next to nothing, unless a table has more features than it has rows."""
+        return NUMBER * self.n_bins
 
     def rows(self) -> Uses:
         """What rounds need of the rows."""
@@ -233,13 +256,16 @@ class FitShape:
 
     def binning(self) -> Uses:
         """What it takes to find the bins."""
-        return self.columns() | {"values that are sorted": self.sorted_bytes}
+        found = 0 if self.n_entries is None else 2 * self.edges
+        return self.columns() | {"values that are sorted": self.sorted_bytes, "bins": found}
 
     @property
     def sorted_bytes(self) -> int:
         """Bytes of the columns that threads sort, each some of them after the other."""
         if self.table is None:
             return 0
+        if self.n_entries is not None:
+            return min(self.n_threads * self.n_rows, self.n_entries) * SORTED_ENTRY
         column = NUMBER * (1 + self.weighted) * self.n_rows
         at_once = min(SORTED_COLUMNS, max(1, SORTED_BYTES // max(1, column)), self.n_features)
         n_groups = -(-self.n_features // at_once)
@@ -249,6 +275,9 @@ class FitShape:
         """What a tree takes while it grows."""
         n_leaves = self.limits.n_leaves(self.n_rows) if self.n_features else 0
         nodes = 2 * n_leaves * (2 * NUMBER * self.n_classes + GROWING_NODE)
+        if self.n_entries is not None:
+            searched = SEARCHED_ROW * self.n_rows + GROWN_FEATURE * self.n_features + self.edges
+            return {"rows that are searched": searched, "nodes that grow": nodes + n_leaves * CANDIDATE}
         candidates = CANDIDATE * min(MOST_CANDIDATES, n_leaves * self.n_features)
         return {"histograms": self.histograms(), "nodes that grow": nodes + candidates}
 
@@ -297,8 +326,9 @@ class FitShape:
         }
 
     def electing(self) -> Uses:
-        """What the votes of weak learners that are no trees add up to."""
-        return {"votes that are added up": NUMBER * self.n_rows * self.n_classes if self.n_ballots else 0}
+        """What the votes add up to, of weak learners that are no trees, or on rows of a sparse table."""
+        votes = NUMBER * self.n_rows * self.n_classes
+        return {"votes that are added up": votes if self.n_ballots or self.n_entries is not None else 0}
 
     def squares(self, n_squares: int) -> Uses:
         """K×K matrices."""
@@ -312,8 +342,8 @@ class FitShape:
 
     @property
     def histogram(self) -> int:
-        """Bytes of one histogram."""
-        return self.n_bins * self.n_channels * NUMBER
+        """Bytes of one histogram, if there are any."""
+        return 0 if self.n_entries is not None else self.n_bins * self.n_channels * NUMBER
 
     @property
     def n_channels(self) -> int:

@@ -305,7 +305,9 @@ class MemoryRows:
 class GrownRows(MemoryRows, ABC):
     """Rows in this process's memory, voted on by trees that grow on them; however their codes are kept."""
 
-    def __init__(self, labels: Labels, weights: Weights | None, n_classes: int, n_threads: int, *, counted: bool) -> None:
+    def __init__(
+        self, labels: Labels, weights: Weights | None, n_classes: int, n_threads: int, *, counted: bool
+    ) -> None:
         super().__init__(labels, weights, n_classes, n_threads, counted=counted)
         self._n_channels = self._table.n_channels
         self._votes = np.empty(len(labels), dtype=LABEL)

@@ -117,6 +117,4 @@ def binned_rows(
     """Rows that trees grow on, whichever way their codes are kept."""
     if isinstance(codes, _core.SparseCodes):
         return SparseRows(labels, weights, n_classes, n_threads, codes=codes, counted=counted)
-    return BinnedRows(
-        labels, weights, n_classes, n_threads, codes=codes, bin_offsets=bins.bin_offsets, counted=counted
-    )
+    return BinnedRows(labels, weights, n_classes, n_threads, codes=codes, bin_offsets=bins.bin_offsets, counted=counted)

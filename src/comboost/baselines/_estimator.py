@@ -39,7 +39,16 @@ class TreeVoter(Voter, ABC):
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         rules = TreeRules(self.max_depth, self.criterion, self.min_samples_leaf, 0.0, raw.shape[1], seed)
         n_threads = n_threads_of(self.n_jobs)
-        return Problem.read(raw, y, self.categorical_features, self.max_bins, rules, n_threads, self._resampling, sparse=self._takes_sparse)
+        return Problem.read(
+            raw,
+            y,
+            self.categorical_features,
+            self.max_bins,
+            rules,
+            n_threads,
+            self._resampling,
+            sparse=self._takes_sparse,
+        )
 
     @abstractmethod
     def _resampling(self, masses: Sums, n_features: int) -> Uses:
