@@ -24,7 +24,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from comboost._table.categories import Categories
-from comboost._table.reading import find_categorical, read_table
+from comboost._table.choosing import find_categorical
+from comboost._table.reading import read_table
 from comboost._table.table import survey
 
 

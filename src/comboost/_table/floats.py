@@ -68,3 +68,27 @@ def why_no_float(value: Any) -> str | None:
     except NO_FLOAT as error:
         return None if value is None else str(error)
     return None
+
+
+class Offences:
+    """What is wrong with several columns, raised as one error."""
+
+    def __init__(self) -> None:
+        self.found: list[Exception] = []
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep an error for later."""
+        try:
+            yield
+        except (TypeError, ValueError) as error:
+            self.found.append(error)
+
+    def raise_any(self) -> None:
+        """Raise what was found: an error as it is, several in one that lists them."""
+        if len(self.found) == 1:
+            raise self.found[0]
+        if self.found:
+            kind = TypeError if all(isinstance(error, TypeError) for error in self.found) else ValueError
+            reasons = "\n".join(f"- {error}" for error in self.found)
+            raise kind(f"{len(self.found)} columns of X cannot be used:\n{reasons}") from self.found[0]
