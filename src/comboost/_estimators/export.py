@@ -152,7 +152,7 @@ def category_rule(name: str, values: list[Any], *notes: str) -> str:
     """What is true on one side of a split of categories; no split leaves a side without anything."""
     note = "".join(notes)
     if not values:
-        return f"{name} is{note.removeprefix(OR)}"
+        return f"{name} is{(note or MISSING).removeprefix(OR)}"
     listed = [format_category(value) for value in values]
     if len(listed) > MAX_LISTED:
         listed[MAX_SHOWN:] = [f"... {len(listed) - MAX_SHOWN} more"]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from comboost._dtypes import Floats, Weights
 from comboost._table.categories import Column, is_missing
 from comboost._table.floats import shown, why_no_float
-from comboost._table.times import seconds_of
+from comboost._table.times import NUMPY_TIMES, seconds_of
 
 NUMBERS, TEXT, OBJECTS = "numbers", "text", "other objects"
 DATES, CLOCKS, DURATIONS = "dates", "times of day", "durations"
@@ -182,7 +182,7 @@ def text_floats(column: Column) -> Floats:
 
 def object_floats(array: NDArray[Any], label: str) -> Floats:
     """Numbers, times and text that spells numbers, of any type, as floats."""
-    if array.dtype.kind != "O" or np.timedelta64 not in set(map(type, array.tolist())):  # of which NumPy drops the unit
+    if array.dtype.kind != "O" or set(map(type, array.tolist())).isdisjoint(NUMPY_TIMES):  # NumPy drops their units
         try:
             return array.astype(np.float64)
         except (ArithmeticError, TypeError, ValueError):  # a value is pandas.NA, a time, no number or too large

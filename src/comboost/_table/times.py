@@ -9,6 +9,7 @@ microsecond, no earlier time has a larger number, and equal ones have the same, 
 """
 
 import datetime
+import math
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,8 @@ def seconds_of_ticks(ticks: NDArray[np.int64], unit: str) -> Floats:
     else:
         # Rounded as a fraction of a second: integers of nanoseconds as floats would lose what microseconds have.
         per_second = SECOND // TICKS[unit]
-        whole, rest = np.divmod(ticks, per_second)
-        seconds = whole + rest / per_second
+        whole, rest = np.divmod(np.abs(ticks), per_second)
+        seconds = np.copysign(whole + rest / per_second, ticks)
     seconds[ticks == NOT_A_TIME] = np.nan
     return seconds
 
@@ -107,5 +108,6 @@ def seconds_of(value: Any) -> float:
         )
     elif has_zone(value):
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
-    whole, rest = divmod(ticks_of(numpy_time(value)), SECOND)
-    return whole + rest / SECOND
+    ticks = ticks_of(numpy_time(value))
+    whole, rest = divmod(abs(ticks), SECOND)
+    return math.copysign(whole + rest / SECOND, ticks)
