@@ -77,7 +77,9 @@ def text_column(part: Source, weights: Weights | None, *, text_allowed: bool) ->
 def mix(source: Source, f: int, weights: Weights | None) -> tuple[Mixture, Column | None]:
     """Of what the values of a feature are, and these values, if they had to be found."""
     if source.kind(f) == "numbers":
-        return Mixture(source.label(f), source.shape[0], {NUMBERS: float(source.numbers(f)[0])}), None
+        numbers_held = source.numbers(f)
+        present = numbers_held[~np.isnan(numbers_held)]
+        return Mixture(source.label(f), source.shape[0], {NUMBERS: value for value in present[:1].tolist()}), None
     if source.kind(f) == "objects":
         return Mixture.of_objects(source.label(f), source.objects(f), weights, lambda: source.column(f))
     column = source.column(f)

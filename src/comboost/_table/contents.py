@@ -10,6 +10,7 @@ import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -110,10 +111,14 @@ class Mixture:
         """Look at an array of objects; with their distinct values, if these had to be found."""
         values = array.tolist()
         example_of_type = dict(zip(map(type, values), values, strict=True))
-        by_kind = {content_of(held): value for held, value in example_of_type.items()}
-        examples = {kind: value for kind, value in by_kind.items() if kind is not None}
-        if OBJECTS in examples or (len(examples) < 2 and TEXT not in examples):  # NaN is a number, too
-            return cls(label, len(values), examples), None
+        kinds = {content_of(held): value for held, value in example_of_type.items()}
+        if OBJECTS in kinds:
+            return cls(label, len(values), {OBJECTS: kinds[OBJECTS]}), None
+        sure = {kind for kind in kinds if kind is not None}
+        if len(sure) < 2 and TEXT not in sure:
+            # NaN is of a type of numbers, too.
+            first = islice((value for value in values if not is_missing(value)), 1)
+            return cls(label, len(values), dict(zip(sure, first, strict=False))), None
         column = find()
         return cls.of_column(column, weights), column
 
