@@ -39,7 +39,7 @@ def find_open(source: Source, known: Iterable[int]) -> list[int]:
         if source.kind(f) in TOLD_BY_VALUES:
             found.append(f)
         elif source.kind(f) in ("nested", "other"):
-            with offences.noted():
+            with offences:
                 source.numbers(f)
     offences.raise_any()
     return found
@@ -54,7 +54,7 @@ def fit_categories(
     categories, codes, offences = Categories(), {}, Offences()
     for f in sorted({*known, *raw.source.odd_columns()}):
         part = raw.part(EVERY_ROW, f, f + 1)
-        with offences.noted():
+        with offences:
             column = part.column(0) if f in known else text_column(part, weights, text_allowed=text_allowed)
             if column is not None:
                 codes[f] = categories.learn(f, column, weights)
@@ -79,7 +79,9 @@ def mix(source: Source, f: int, weights: Weights | None) -> tuple[Mixture, Colum
     if source.kind(f) == "numbers":
         numbers_held = source.numbers(f)
         present = numbers_held[~np.isnan(numbers_held)]
-        return Mixture(source.label(f), source.shape[0], {NUMBERS: value for value in present[:1].tolist()}), None
+        return Mixture(
+            source.label(f), source.shape[0], dict(zip((NUMBERS,), present[:1].tolist(), strict=False))
+        ), None
     if source.kind(f) == "objects":
         return Mixture.of_objects(source.label(f), source.objects(f), weights, lambda: source.column(f))
     column = source.column(f)

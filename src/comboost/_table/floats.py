@@ -71,18 +71,19 @@ def why_no_float(value: Any) -> str | None:
 
 
 class Offences:
-    """What is wrong with several columns, raised as one error."""
+    """What is wrong with several columns, raised as one error. Under ``with``, an error is kept for later."""
 
     def __init__(self) -> None:
         self.found: list[Exception] = []
 
-    @contextmanager
-    def noted(self) -> Iterator[None]:
-        """Keep an error for later."""
-        try:
-            yield
-        except (TypeError, ValueError) as error:
-            self.found.append(error)
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: Any, error: BaseException | None, _traceback: Any) -> bool:
+        if not isinstance(error, (TypeError, ValueError)):
+            return False
+        self.found.append(error)
+        return True
 
     def raise_any(self) -> None:
         """Raise what was found: an error as it is, several in one that lists them."""

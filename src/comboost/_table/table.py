@@ -71,7 +71,7 @@ class Source(ABC):
         offences = Offences()
         for f in range(self.shape[1]):
             if f not in skip:
-                with offences.noted():
+                with offences:
                     matrix[:, f] = self.numbers(f)
         offences.raise_any()
         return matrix
@@ -303,7 +303,7 @@ class Table:
         matrix = part.floats(skip=[f - first for f in coded])
         offences = Offences()
         for f in coded:
-            with offences.noted():
+            with offences:
                 matrix[:, f - first] = self.categories.codes(f, part.column(f - first))
         offences.raise_any()
         return matrix

@@ -120,7 +120,7 @@ def find_features(
     mixtures: Mixtures = cluster.merge(mix_part, collection.parts, join_mixtures, undecided, scale)
     offences, found = Offences(), set(known)
     for f, mixture in mixtures.items():
-        with offences.noted():
+        with offences:
             if_empty = text_allowed and header.source.kind(f) == "text"
             if mixture.is_category(text_allowed=text_allowed, if_empty=if_empty):
                 found.add(f)

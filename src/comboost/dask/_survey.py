@@ -169,7 +169,7 @@ def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtu
         checked = CheckedPart.read(part, scale)
         table, weights, offences, mixtures = checked.table, checked.kept_weights, Offences(), {}
         for f in features if table.shape[0] else []:
-            with offences.noted():
+            with offences:
                 mixtures[f], _ = mix(table.part(EVERY_ROW, f, f + 1), 0, weights)
         offences.raise_any()
     return mixtures
