@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
+from heapq import nlargest
 from typing import Any, Protocol
 
 import numpy as np
@@ -139,8 +140,8 @@ class CategoryCounts:
         ordered = sorted_distinct(self.label, set(self.weights))
         if len(ordered) <= MAX_CATEGORIES:
             return tuple(ordered), ()
-        # Sorting is stable: of equal weights the first values are kept.
-        kept = set(sorted(ordered, key=lambda value: -self.weights[value])[:MAX_CATEGORIES])
+        # Of equal weights the first values are kept, as by a stable sort.
+        kept = set(nlargest(MAX_CATEGORIES, ordered, key=self.weights.__getitem__))
         return tuple(v for v in ordered if v in kept), tuple(v for v in ordered if v not in kept)
 
 
@@ -235,7 +236,7 @@ def as_values(values: Sequence[Any]) -> NDArray[Any]:
 
 def sorted_distinct(label: str, distinct: set[Any]) -> list[Any]:
     """Values in sorted order."""
-    has_numpy_times = any(isinstance(value, NUMPY_TIMES) for value in distinct)
+    has_numpy_times = not set(map(type, distinct)).isdisjoint(NUMPY_TIMES)
     try:
         return sorted(distinct, key=order_of if has_numpy_times else None)
     except TypeError as error:

@@ -77,8 +77,8 @@ def text_column(part: Source, weights: Weights | None, *, text_allowed: bool) ->
 def mix(source: Source, f: int, weights: Weights | None) -> tuple[Mixture, Column | None]:
     """Of what the values of a feature are, and these values, if they had to be found."""
     if source.kind(f) == "numbers":
-        numbers_held = source.numbers(f)
-        present = numbers_held[~np.isnan(numbers_held)]
+        given = source.numbers(f)
+        present = given[~np.isnan(given)]
         return Mixture(
             source.label(f), source.shape[0], dict(zip((NUMBERS,), present[:1].tolist(), strict=False))
         ), None

@@ -7,6 +7,7 @@ which a few values are words, such as "?", is neither: these most likely stand f
 import datetime
 import math
 import numbers
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._dtypes import Floats, Weights
-from comboost._table.categories import Column, is_missing
+from comboost._table.categories import Column, is_missing, is_text
 from comboost._table.floats import shown, why_no_float
 from comboost._table.times import NUMPY_TIMES, seconds_of
 
@@ -36,7 +37,7 @@ MISSING_TYPES = ("NoneType", "NAType", "NaTType", "MaskedConstant")  # two of pa
 
 #: What files write where nothing is known.
 PLACEHOLDERS = {"", "?", "-", "--", ".", "*", "na", "n/a", "#n/a", "n.a.", "null", "none", "nil", "missing", "unknown"}
-NUMBER_STARTS = set("+-.0123456789 \t\nniNI")  # of most text, the first letter tells that it is no number
+NUMBER_START = re.compile(r"\s*[+-]?\s*(\d|\.\d|nan|inf)", re.IGNORECASE)  # of most text, this tells that it is none
 MANY = 9  # this many numbers for every word: a column of numbers
 MOST_SHOWN = 5
 
@@ -50,13 +51,20 @@ def content_of(held: type) -> str | None:
 
 def spells_number(text: str) -> bool:
     """Whether text is a number as Python reads it."""
-    first = text[:1]
-    return bool(first) and (first in NUMBER_STARTS or not first.isascii()) and why_no_float(text) is None
+    return NUMBER_START.match(text) is not None and why_no_float(text) is None
 
 
 def stands_for_missing(text: str) -> bool:
     """Whether text is what files write where nothing is known."""
     return text.strip().casefold() in PLACEHOLDERS
+
+
+def examples_of(values: list[Any]) -> dict[str, Any]:
+    """A value of every kind that there is, besides missing ones."""
+    if is_text(values):
+        return {TEXT: values[0]}
+    kinds = ((content_of(type(value)), value) for value in values if not is_missing(value))
+    return {kind: value for kind, value in kinds if kind is not None}
 
 
 @dataclass(frozen=True)
@@ -87,22 +95,19 @@ class Mixture:
     @classmethod
     def of_column(cls, column: Column, weights: Weights | None) -> "Mixture":
         """Look at the values of a column whose rows have these weights; None if every row weighs 1."""
-        examples: dict[str, Any] = {}
-        words: dict[str, int] = {}
-        n_spelled = n_words = 0
         rows = column.weigh().tolist()
         masses = rows if weights is None else column.weigh(weights).tolist()
+        words: dict[str, int] = {}
+        n_spelled = n_words = 0
         for value, n_rows, mass in zip(column.values, rows, masses, strict=True):
-            kind = content_of(type(value))
-            if kind is None or (kind != TEXT and is_missing(value)):
+            if not isinstance(value, str):
                 continue
-            examples.setdefault(kind, value)
-            if kind == TEXT and spells_number(value):
+            if spells_number(value):
                 n_spelled += mass
-            elif kind == TEXT:
+            else:
                 n_words += 0 if stands_for_missing(value) else mass
                 words[value] = n_rows
-        return cls(column.label, len(column.places), examples, n_spelled, n_words, words)
+        return cls(column.label, len(column.places), examples_of(column.values), n_spelled, n_words, words)
 
     @classmethod
     def of_objects(
