@@ -334,7 +334,7 @@ def test_rules_of_missing_and_unseen_categories_are_documented():
     text = " ".join((CoMBoClassifier.__doc__ or "").split())
     assert "Missing values (NaN, None, NA) go to the side of a split that suits them best." in text
     assert "A category that training has not seen counts as a missing one." in text
-    assert f"up to {MAX_CATEGORIES} per feature" in text
+    assert f"With more than {MAX_CATEGORIES} in a feature, the {MAX_CATEGORIES} that weigh most have codes of" in text
 
 
 # How many there may be
