@@ -272,13 +272,6 @@ def test_as_many_categories_as_allowed_are_fine():
     np.testing.assert_array_equal(codes_of(categories, values), values[:, 0] + 1)
 
 
-@pytest.mark.parametrize("as_values", [lambda value: value, str])
-def test_too_many_categories_are_counted_and_named(as_values):
-    frame = pd.DataFrame({"n": 0, "city": [as_values(value) for value in range(MAX_CATEGORIES + 1)]})
-    with pytest.raises(ValueError, match=r"column 'city' of X holds 255 categories; at most 254 .*TargetEncoder"):
-        fit_categories(raw_table(frame), [1])
-
-
 @pytest.mark.parametrize("values", [[1, "a"], ["a", 1.5], [True, "True"], ["a", datetime.date(2020, 1, 1)]])
 @pytest.mark.parametrize("container", [objects, lambda values: pandas_frame(values, "category")])
 def test_values_of_several_kinds_are_refused(container, values):

@@ -1,6 +1,5 @@
 """Tables: the same values in any container give the same floats, block by block, without a copy of the whole."""
 
-import datetime
 import re
 import subprocess
 import sys
@@ -24,7 +23,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from comboost._table.categories import Categories
-from comboost._table.reading import find_categorical, read_table
+from comboost._table.choosing import find_categorical
+from comboost._table.reading import read_table
 from comboost._table.table import survey
 
 
@@ -361,20 +361,15 @@ NOT_NUMBERS = {
     "text": (np.array([["1", "a"]]), "column 1 of X holds text, such as 'a'"),
     "pandas object": (pd.DataFrame({"n": [1, 2], "t": pd.Series([None, "a"], dtype=object)}), "column 't' .* 'a'"),
     "pandas text": (pd.DataFrame({"n": [1, 2], "t": pd.Series(["a", None], dtype="string")}), "column 't' .* 'a'"),
-    "pandas Arrow text": (pd.DataFrame({"t": pd.Series(["1"], dtype="string[pyarrow]")}), "column 't' .* '1'"),
     "pandas category": (pd.DataFrame({"t": ["a", "b"]}).astype("category"), "column 't' .* 'a'"),
     "polars text": (pl.DataFrame({"n": [1], "t": ["a"]}), "column 't' .* 'a'"),
     "polars category": (pl.DataFrame({"t": ["a"]}, {"t": pl.Categorical}), "column 't' .* 'a'"),
     "pyarrow text": (pa.table({"t": ["a", None]}), "column 't' .* 'a'"),
-    "NumPy dates": (np.array([["2020-01-01"]], dtype="M8[D]"), "column 0 .*datetime64.*convert it to numbers"),
-    "pandas dates": (pd.DataFrame({"d": pd.to_datetime(["2020-01-01"])}), "column 'd' .*datetime64.*convert"),
-    "pandas zoned dates": (pd.DataFrame({"d": pd.to_datetime(["2020-01-01"], utc=True)}), "column 'd' .*convert"),
     "pandas periods": (pd.DataFrame({"d": pd.period_range("2020", periods=2, freq="D")}), "column 'd' .*convert"),
     "pandas intervals": (pd.DataFrame({"d": pd.interval_range(0, 2).astype("category")}), "column 'd' .*no numbers"),
     "pandas complex": (pd.DataFrame({"c": [1j]}), "column 'c' .*complex.*convert"),
-    "polars dates": (pl.DataFrame({"d": [datetime.date(2020, 1, 1)]}), "column 'd' .*Date.*convert"),
+    "pyarrow intervals": (pa.table({"d": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}), "column 'd' .*convert"),
     "polars lists": (pl.DataFrame({"d": [[1, 2]]}), "column 'd' .*List.*convert"),
-    "pyarrow dates": (pa.table({"d": [datetime.date(2020, 1, 1)]}), "column 'd' .*date32.*convert"),
     "pyarrow lists": (pa.table({"d": [["a"]]}), "column 'd' .*list.*convert"),
 }
 
@@ -393,7 +388,7 @@ def test_text_errors_say_what_to_do():
         whole(table_of(np.array([["a"]], dtype=object)))
 
 
-@pytest.mark.parametrize("value", [{"a": 1}, [1, 2], datetime.date(2020, 1, 1), 1j])
+@pytest.mark.parametrize("value", [{"a": 1}, [1, 2], 1j])
 def test_objects_that_are_no_numbers_are_named(value):
     X = np.empty((1, 2), dtype=object)
     X[0] = [1.0, value]

@@ -6,6 +6,7 @@ from benchmarks.tables.early_stopping import EarlyStoppingCase
 from benchmarks.tables.missing import MissingCase
 from benchmarks.tables.odd import MOST_CLASSES, MOST_ROWS, ODD, OddCase
 from benchmarks.tables.plain import PlainCase
+from benchmarks.tables.rare import RareCase
 from benchmarks.tables.results import Case
 from benchmarks.tables.sparse import SparseCase, SparseWideCase
 from benchmarks.tables.wide import WideCase
@@ -17,6 +18,7 @@ CASES: tuple[Case, ...] = (
     WideCase(),
     SparseCase(),
     SparseWideCase(),
+    RareCase(),
     MissingCase(),
     EarlyStoppingCase(),
     CopiesCase(),

@@ -112,7 +112,7 @@ def fit_catboost(X: Any, y: Any, n_threads: int) -> Any:
         allow_writing_files=False,
         logging_level="Silent",
     )
-    return model.fit(X, y, cat_features=list(range(N_COLUMNS)))
+    return model.fit(X, y, cat_features=list(X.select_dtypes("category")))
 
 
 def fit_hist(X: Any, y: Any) -> Any:

@@ -276,13 +276,6 @@ def test_categories_of_several_kinds_are_refused(client):
         DaskCoMBoClassifier(client=client).fit(X, y)
 
 
-def test_too_many_categories_in_all_partitions_together_are_refused(client):
-    values = np.arange(300).astype(float)
-    model = DaskCoMBoClassifier(client=client, categorical_features=[0])
-    with pytest.raises(ValueError, match="300 categories; at most 254"):
-        model.fit(lazy(values[:, None], chunks=(100, 1)), lazy((values > 9).astype(int), chunks=100))
-
-
 def test_local_tables_are_referred_to_the_local_estimator(client):
     with pytest.raises(TypeError, match="use CoMBoClassifier"):
         DaskCoMBoClassifier(client=client).fit(ROWS, [0, 0, 1, 1])

@@ -60,7 +60,7 @@ def read_feature(column, weights, max_bins, is_categorical):
     values, places = np.unique(column, return_inverse=True)
     of_value = add_up(weights[:, np.newaxis], places, len(values))[:, 0].tolist()
     if is_categorical:
-        return Feature.of_categories(values.tolist())
+        return Feature.of_categories(values.tolist(), of_value)
     return Feature.of_numbers(values.tolist(), of_value, max_bins)
 
 
@@ -69,7 +69,8 @@ def encode(feature, column):
     if feature.categories is not None:
         known = np.array(feature.categories)
         places = np.minimum(np.searchsorted(known, column), len(known) - 1)
-        return np.where(known[places] == column, places + 1, MISSING)
+        rest = np.where(np.isin(column, list(feature.rest)), len(known) + 1, MISSING)
+        return np.where(known[places] == column, places + 1, rest)
     n_below = np.searchsorted(feature.edges, column)
     return np.where(np.isnan(column), MISSING, n_below + 1) if feature.reserves_missing else n_below
 

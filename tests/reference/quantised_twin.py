@@ -6,6 +6,7 @@ the built-in ``sum`` compensates floats since Python 3.12, and numpy adds pairwi
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -23,6 +24,7 @@ LARGEST_ALPHA = 0.5 * math.log(2.0**31)
 VANISHED_LOSS = 1e-200
 LARGEST_ROUNDING = 1 / 32
 MISSING = 0  # the code reserved for missing values
+MAX_CATEGORIES = 254
 MOST_ITEMS_IN_ALL_SETS = 8
 POWER_STEPS = 16
 
@@ -182,11 +184,15 @@ def encode(x, edges):
 
 @dataclass
 class Feature:
-    """How the values of one feature turn into codes; ``categories`` is None for a numeric one."""
+    """How the values of one feature turn into codes; ``categories`` is None for a numeric one.
+
+    The values in ``rest`` are categories that share a code.
+    """
 
     edges: list[float]
     categories: list[float] | None
     reserves_missing: bool
+    rest: frozenset[float] = frozenset()
 
     @classmethod
     def of_numbers(cls, values, weights, max_bins):
@@ -194,18 +200,25 @@ class Feature:
         return cls(bin_edges(values, weights, max_bins), None, any(math.isnan(x) for x in values))
 
     @classmethod
-    def of_categories(cls, values):
+    def of_categories(cls, values, weights):
         """Read the categories off the kept rows."""
-        return cls([], sorted({x for x in values if not math.isnan(x)}), True)
+        totals = Counter()
+        for x, n in zip(values, weights, strict=True):
+            if not math.isnan(x):
+                totals[x] += n
+        by_weight = sorted(totals, key=lambda x: (-totals[x], x))
+        return cls([], sorted(by_weight[:MAX_CATEGORIES]), True, frozenset(by_weight[MAX_CATEGORIES:]))
 
     @property
     def n_codes(self):
         """The number of codes, the reserved one included."""
-        n_values = len(self.edges) + 1 if self.categories is None else len(self.categories)
+        n_values = len(self.edges) + 1 if self.categories is None else len(self.categories) + bool(self.rest)
         return n_values + self.reserves_missing
 
     def encode(self, x):
         """Return the code of x; a category that no kept row has is a missing one."""
+        if x in self.rest:
+            return len(self.categories) + 1
         if self.categories is not None:
             return self.categories.index(x) + 1 if x in self.categories else MISSING
         if not self.reserves_missing:
@@ -951,7 +964,7 @@ def read(X, y, sample_weight, max_bins, categorical):
     weights = [all_weights[i] for i in kept]
     columns = [[X[i][f] for i in kept] for f in range(len(X[0]))]
     features = [
-        Feature.of_categories(column) if f in categorical else Feature.of_numbers(column, weights, max_bins)
+        Feature.of_categories(column, weights) if f in categorical else Feature.of_numbers(column, weights, max_bins)
         for f, column in enumerate(columns)
     ]
     codes = [[feature.encode(x) for x in column] for feature, column in zip(features, columns, strict=True)]

@@ -161,7 +161,8 @@ class TreeFit(Fit):
         return Audience(table.encode(self.categories), self.plan.n_threads)
 
     def _row_fingerprint(self) -> str:
-        values = digest(self.bins.flat_edges, self.bins.edge_starts, self.bins.kinds, self.categories.values)
+        shared = (self.categories.infrequent,) if self.categories.infrequent else ()
+        values = digest(self.bins.flat_edges, self.bins.edge_starts, self.bins.kinds, self.categories.values, *shared)
         return f"{values}{self.row_digest}"
 
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from comboost import _core
 from comboost._dtypes import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
 from comboost._table.categories import Categories
-from comboost._table.reading import find_categorical
+from comboost._table.choosing import fit_categories
 from comboost._table.table import Entries, Matrix, RawTable, Table
 
 MOST_COLUMNS = 64
@@ -165,8 +165,7 @@ def bin_table(
     sparse : bool
         Whether the codes of a sparse table may be sparse.
     """
-    features = find_categorical(raw, categorical_features)
-    categories, known = Categories.fit(raw, features) if features else (Categories(), {})
+    categories, known = fit_categories(raw, categorical_features, weights)
     table = raw.encode(categories)
     if sparse and raw.source.n_entries is not None:
         entries = table.entries()
@@ -188,7 +187,7 @@ def infinity_error(label: str) -> ValueError:
 
 def category_edges(categories: Categories, feature: int) -> Floats:
     """The edges of a feature of categories: between the numbers of any two neighbours."""
-    return np.arange(1.5, len(categories.values[feature]))
+    return np.arange(1.5, categories.n_codes(feature))
 
 
 def runs(table: Table, kinds: Kinds) -> list[tuple[int, int]]:

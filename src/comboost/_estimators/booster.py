@@ -420,6 +420,7 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             feature_names=getattr(self, "feature_names_in_", None),
             class_names=self._voted_classes,
             categories=self._categories.values,
+            infrequent=self._categories.infrequent,
             missing=np.flatnonzero(self._forest.kinds != COMPLETE),
             votes=votes,
             decimals=decimals,

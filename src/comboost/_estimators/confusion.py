@@ -216,9 +216,11 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         Missing values have a bin of their own, and so has every category. More than 63 rarely help, since thresholds
         are drawn, and take longer.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Features that hold categories: those with a category dtype (pandas, polars, Arrow), or a list of indices, of
-        column names, or of a boolean for every feature; None is none. A split sends any set of them left; up to 254
-        per feature. Only the values count, not their order in a dtype.
+        Features that hold categories: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list
+        of indices, of column names, or of a boolean for every feature; None is none. Text in which every value spells a
+        number is numbers unless it is listed, and so are dates, times and durations: seconds. A split sends any set of
+        categories left. Only the values count, not their order in a dtype. With more than 254 in a feature, the 254
+        that weigh most have codes of their own, the first ones of equals, and the others share one code.
     cost_matrix : array-like, DataFrame or dict, default=None
         What taking class l for class j costs: truth in rows, prediction in columns, in the order of ``classes_``, zeros
         on the diagonal. A DataFrame is labelled with the classes. A 1-D array, a Series or a dict gives one cost per
@@ -275,6 +277,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
         Their names, if X had names that are all strings.
+    infrequent_categories_ : list of ndarray or None
+        For every feature the categories that share a code, sorted, as in scikit-learn's encoders; None if each has its
+        own, and for numbers.
     n_iter_ : int
         Rounds kept.
     edges_ : ndarray of shape (n_iter_,)
@@ -307,7 +312,7 @@ class ConfusionBoostingClassifier(ConfusionBooster):
 
     Notes
     -----
-    Missing values, unseen categories and callbacks are treated as by `CoMBoClassifier`.
+    Missing values, unseen and infrequent categories, times and callbacks are treated as by `CoMBoClassifier`.
 
     With more than 128 classes a leaf sums up what pulls every class up and what pushes it down instead of the costs of
     all pairs of classes; the memory of a leaf then grows with the classes, not with their square.

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
 
+OR = " or"
+MISSING, INFREQUENT = f"{OR} missing", f"{OR} infrequent"
 MISSING_CODE = 0  # the code of a missing category
 MAX_LISTED = 6  # a rule lists up to this many categories;
 MAX_SHOWN = 3  # of more, it lists the first ones and counts the others
@@ -21,6 +23,7 @@ def export_tree(
     feature_names: Iterable[Any] | None = None,
     class_names: Iterable[Any] | None = None,
     categories: Mapping[int, Iterable[Any]] | None = None,
+    infrequent: Container[int] = (),
     missing: Container[int] | None = None,
     votes: NDArray[np.float32] | None = None,
     decimals: int | None = 3,
@@ -38,7 +41,9 @@ def export_tree(
     class_names : iterable, optional
         All classes, in the order of their indices, which stand in for them if there are none.
     categories : mapping of int to iterable, optional
-        The sorted categories of every feature that has any.
+        The sorted categories of every feature that has any, without those that share a code.
+    infrequent : container of int, optional
+        The features of which some categories share the code after those.
     missing : container of int, optional
         The features of which the rules say where missing values go; None is all. A category that training has not seen
         is a missing one.
@@ -67,7 +72,7 @@ def export_tree(
     is_leaf = nodes["feature"] == LEAF
     features = list_names(feature_names, nodes["feature"][~is_leaf], "feature")
     classes = list_names(class_names, nodes["label"][is_leaf], "class")
-    words = SplitWords(sets, features, categories, missing, decimals)
+    words = SplitWords(sets, features, categories, infrequent, missing, decimals)
     lines = []
     ahead = [(0, 0, "")]  # a stack, since a tree may be deeper than Python lets functions call each other
     while ahead:
@@ -102,6 +107,7 @@ class SplitWords:
     sets: NDArray[np.uint8] | None
     features: list[str] | None
     categories: Mapping[int, Iterable[Any]] | None
+    infrequent: Container[int]
     missing: Container[int] | None
     decimals: int | None
 
@@ -125,19 +131,28 @@ class SplitWords:
         values = list(self.categories[feature])
         left = [value for code, value in enumerate(values, start=1) if goes_left[code]]
         right = [value for code, value in enumerate(values, start=1) if not goes_left[code]]
-        notes = self._missing_notes(feature, bool(goes_left[MISSING_CODE]))
-        return category_rule(name, left, notes[0]), category_rule(name, right, notes[1])
+        shared = ("", "")
+        if feature in self.infrequent:
+            shared = sides(INFREQUENT, to_left=bool(goes_left[len(values) + 1]))
+        missing = self._missing_notes(feature, bool(goes_left[MISSING_CODE]))
+        return category_rule(name, left, shared[0], missing[0]), category_rule(name, right, shared[1], missing[1])
 
     def _missing_notes(self, feature: int, missing_left: bool) -> tuple[str, str]:
         if self.missing is not None and feature not in self.missing:
             return "", ""
-        return (" or missing", "") if missing_left else ("", " or missing")
+        return sides(MISSING, to_left=missing_left)
 
 
-def category_rule(name: str, values: list[Any], note: str) -> str:
-    """What is true on one side of a split of categories."""
+def sides(note: str, *, to_left: bool) -> tuple[str, str]:
+    """A note on one of two sides."""
+    return (note, "") if to_left else ("", note)
+
+
+def category_rule(name: str, values: list[Any], *notes: str) -> str:
+    """What is true on one side of a split of categories; no split leaves a side without anything."""
+    note = "".join(notes)
     if not values:
-        return f"{name} is missing"  # no split leaves a side without anything
+        return f"{name} is{(note or MISSING).removeprefix(OR)}"
     listed = [format_category(value) for value in values]
     if len(listed) > MAX_LISTED:
         listed[MAX_SHOWN:] = [f"... {len(listed) - MAX_SHOWN} more"]

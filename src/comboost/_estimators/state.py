@@ -163,6 +163,9 @@ def check_fitted(attributes: Mapping[str, Any]) -> None:
         raise ValueError("its categories are not those of the features that have some")
     if not all(isinstance(values, tuple) and len(values) <= MAX_CATEGORIES for values in categories.values()):
         raise ValueError(f"a feature has no list of at most {MAX_CATEGORIES} categories")
+    infrequent = attributes["_categories"].infrequent
+    if not all(f in categories and isinstance(values, tuple) and values for f, values in infrequent.items()):
+        raise ValueError("its infrequent categories are not those of features that have some")
 
 
 def classes_beside(attributes: Mapping[str, Any], n_voted: int) -> int:

@@ -24,6 +24,7 @@ from comboost._engine.votes import (
 from comboost._estimators.parameters import PROBA, Rule, check_parameters, n_threads_of
 from comboost._estimators.state import pack_state, plain_state, seal, unseal
 from comboost._table.candidates import Candidates
+from comboost._table.categories import as_values
 from comboost._table.reading import read_table
 from comboost._table.table import Table
 
@@ -43,6 +44,12 @@ class Voter(ClassifierMixin, BaseEstimator):
     def n_classes_(self) -> int:
         """The number of classes."""
         return len(self.classes_)
+
+    @property
+    def infrequent_categories_(self) -> list[NDArray[Any] | None]:
+        """The categories of every feature that share a code, sorted; None if there are none."""
+        shared = self._categories.infrequent
+        return [as_values(shared[f]) if f in shared else None for f in range(self.n_features_in_)]
 
     def decision_function(self, X: Any) -> Floats:
         """Weighted votes f of every class.

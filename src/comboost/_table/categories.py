@@ -1,24 +1,27 @@
 """Categories to numbers. In: columns, as distinct values and each row's place among them. Out: codes 1.0, 2.0, ...
 
 A code is the place of a value among the sorted values of training, so it depends on the values alone: not on the
-container, nor on the order in which a category dtype lists them.
+container, nor on the order in which a category dtype lists them. Of too many values, the most frequent have codes of
+their own, and the others share one.
 """
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from heapq import nlargest
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._dtypes import CODE, Codes, Floats
-from comboost._table.floats import EXACT_INTEGERS, shown, why_no_float
+from comboost._dtypes import CODE, SUM, Codes, Floats, Sums, Weights
+from comboost._table.floats import EXACT_INTEGERS
 from comboost._table.times import NUMPY_TIMES, TIMES, order_of, plain_time
 
-MAX_CATEGORIES = 254  # of the 255 bins of a feature, one is left for values unseen in training
+MAX_CATEGORIES = 254  # with codes of their own: a byte also holds the one that others share, and that of missing ones
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,15 @@ class Column:
         narrowed[used + 1] = np.arange(len(used))
         return cls(label, pick(used), narrowed[shifted])
 
-    def present(self) -> list[Any]:
-        """The values but those that stand for "missing"."""
-        return [value for value in self.values if not is_missing(value)]
+    def weigh(self, weights: Weights | None = None) -> Sums:
+        """The summed integer weight of the rows of every value; how many rows these are if there are no weights."""
+        # The place -1, of missing ones, is first. Sums of integers up to 2**53 are exact in floats.
+        found = np.bincount(self.places + 1, weights, minlength=len(self.values) + 1)[1:]
+        return found.astype(SUM)
+
+    def without_rows(self) -> "Column":
+        """The values alone."""
+        return Column(self.label, self.values, self.places[:0])
 
     def spread(self, numbers_of_values: list[float]) -> Floats:
         """Give every row the number of its value; NaN if that is missing."""
@@ -88,74 +97,174 @@ class HasColumns(Protocol):
 
 
 @dataclass(frozen=True)
+class CategoryCounts:
+    """The distinct values of a column, and how often there is which. Those of parts can be added up in any order.
+
+    Attributes
+    ----------
+    label : str
+        What errors call the column.
+    weights : dict
+        The summed integer weight of every value that is not missing.
+    """
+
+    label: str
+    weights: dict[Any, int]
+
+    @classmethod
+    def of(cls, column: Column, weights: Weights | None) -> "CategoryCounts":
+        """Count the values of a column whose rows have these weights; None if every row weighs 1."""
+        counted = list(zip(column.values, column.weigh(weights).tolist(), strict=True))
+        totals: dict[Any, int] = dict(counted) if is_text(column.values) else {}
+        if len(totals) == len(counted):
+            return cls(column.label, totals)
+        check_kind(column.label, column.values)
+        totals = {}
+        for value, weight in counted:
+            if not is_missing(value):
+                known = plain(value)
+                totals[known] = totals.get(known, 0) + weight
+        return cls(column.label, totals)
+
+    @classmethod
+    def join(cls, parts: "Sequence[CategoryCounts]") -> "CategoryCounts":
+        """Those of several parts."""
+        totals: dict[Any, int] = {}
+        for value, weight in (item for part in parts for item in part.weights.items()):
+            totals[value] = totals.get(value, 0) + weight
+        check_kind(parts[0].label, list(totals))
+        return cls(parts[0].label, totals)
+
+    def split(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The values with a code of their own, and those that share one: the lightest, if there are too many."""
+        ordered = sorted_distinct(self.label, set(self.weights))
+        if len(ordered) <= MAX_CATEGORIES:
+            return tuple(ordered), ()
+        # Of equal weights the first values are kept, as by a stable sort.
+        kept = set(nlargest(MAX_CATEGORIES, ordered, key=self.weights.__getitem__))
+        return tuple(v for v in ordered if v in kept), tuple(v for v in ordered if v not in kept)
+
+
+@dataclass(frozen=True)
 class Categories:
     """The values of every category column, as seen in training. Part of the model; empty if there are none.
 
     Parameters
     ----------
     values : dict of int to tuple
-        The sorted distinct values of every such feature. Whole numbers are ints, whatever they came as.
+        The sorted distinct values of every such feature that have codes of their own: all, or the most frequent ones.
+        Whole numbers are ints, whatever they came as.
+    infrequent : dict of int to tuple
+        The sorted other values, which share the code after those; only for features that have any.
     """
 
     values: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    infrequent: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
     @classmethod
-    def fit(cls, raw: HasColumns, features: list[int]) -> tuple["Categories", dict[int, Codes]]:
+    def fit(
+        cls, raw: HasColumns, features: Iterable[int], weights: Weights | None = None
+    ) -> tuple["Categories", dict[int, Codes]]:
         """Collect the values that the rows of these features hold, and the codes of the rows, 0 for missing values."""
         categories, codes = cls(), {}
         for feature in features:
-            column = raw.column_values(feature)
-            categories.values[feature] = sorted_values(column)
-            codes[feature] = np.nan_to_num(categories.codes(feature, column)).astype(CODE)
+            codes[feature] = categories.learn(feature, raw.column_values(feature), weights)
         return categories, codes
 
+    @classmethod
+    def of_counts(cls, counts: Mapping[int, CategoryCounts]) -> "Categories":
+        """The categories of columns whose values are counted."""
+        categories = cls()
+        for feature, counted in counts.items():
+            categories._add(feature, counted)
+        return categories
+
+    def learn(self, feature: int, column: Column, weights: Weights | None) -> Codes:
+        """Add a feature with the values of a column, and code its rows, 0 for missing values."""
+        few = len(column.values) <= MAX_CATEGORIES  # nobody asks how often there is which
+        self._add(feature, CategoryCounts.of(column.without_rows() if few else column, None if few else weights))
+        return np.nan_to_num(self.codes(feature, column)).astype(CODE)
+
+    def _add(self, feature: int, counted: CategoryCounts) -> None:
+        self.values[feature], infrequent = counted.split()
+        if infrequent:
+            self.infrequent[feature] = infrequent
+
+    def n_codes(self, feature: int) -> int:
+        """Codes of the values of a feature, without that of missing ones."""
+        return len(self.values[feature]) + (feature in self.infrequent)
+
+    @cached_property
+    def _code_of(self) -> dict[int, dict[Any, float]]:
+        """The codes of the values of every feature that was asked for."""
+        return {}
+
+    def code_of(self, feature: int) -> dict[Any, float]:
+        """The code of every value of a feature, made once: a single row is to be predicted in no time."""
+        if feature not in self._code_of:
+            known = self.values[feature]
+            codes = dict.fromkeys(self.infrequent.get(feature, ()), len(known) + 1.0)
+            codes.update((value, float(code)) for code, value in enumerate(known, start=1))
+            self._code_of[feature] = codes
+        return self._code_of[feature]
+
     def codes(self, feature: int, column: Column) -> Floats:
-        """The code of every row: 1.0, 2.0, ... in sorted order; NaN for missing values and those unseen in training."""
+        """The code of every row: 1.0, 2.0, ... in sorted order, then the one that infrequent values share.
+
+        NaN for missing values and for those that training has not seen.
+        """
         known = self.values[feature]
-        now = kind_of_column(column)
+        now = check_kind(column.label, column.values)
         if known and now is not None and now != kind_of(known[0]):
+            example = next(value for value in column.values if not is_missing(value))
             raise ValueError(
                 f"{column.label} of X held {kind_of(known[0])} in training, such as {known[0]!r}, and holds {now} now, "
-                f"such as {column.present()[0]!r}; give values of the kind seen in training."
+                f"such as {example!r}; give values of the kind seen in training."
             )
-        code_of = {value: float(code) for code, value in enumerate(known, start=1)}
+        code_of = self.code_of(feature)
         # Numbers and text that are equal have the same hash, whatever their type; times have not.
         values = column.values if now != "other objects" else map(plain, column.values)
         return column.spread([code_of.get(value, math.nan) for value in values])
 
 
-def sorted_values(column: Column) -> tuple[Any, ...]:
-    """The distinct values of a column in sorted order, without what stands for "missing"."""
-    kind_of_column(column)
-    distinct = {plain(value) for value in column.present()}
-    if len(distinct) > MAX_CATEGORIES:
-        raise ValueError(
-            f"{column.label} of X holds {len(distinct)} categories; at most {MAX_CATEGORIES} are supported. Group the "
-            "rare ones, encode the column with sklearn.preprocessing.TargetEncoder, or, where it holds numbers, leave "
-            "it out of categorical_features."
-        )
-    has_numpy_times = any(isinstance(value, NUMPY_TIMES) for value in distinct)
+def as_values(values: Sequence[Any]) -> NDArray[Any]:
+    """Values as an array: of numbers if they are such, else of objects."""
+    kind = object if any(kind_of(value) != "numbers" for value in values) else None
+    array: NDArray[Any] = np.array(values, dtype=kind)
+    return array
+
+
+def sorted_distinct(label: str, distinct: set[Any]) -> list[Any]:
+    """Values in sorted order."""
+    has_numpy_times = not set(map(type, distinct)).isdisjoint(NUMPY_TIMES)
     try:
-        return tuple(sorted(distinct, key=order_of if has_numpy_times else None))
+        return sorted(distinct, key=order_of if has_numpy_times else None)
     except TypeError as error:
         raise ValueError(
-            f"{column.label} of X cannot be used as categories, since its values have no order: {error}. Give values "
+            f"{label} of X cannot be used as categories, since its values have no order: {error}. Give values "
             "of one type, for example with astype(str)."
         ) from error
 
 
-def kind_of_column(column: Column) -> str | None:
-    """The one kind of a column's values; None if all are missing."""
-    example_of = {kind_of(value): value for value in column.present()}
-    if any(map(is_infinite, column.values)):
+def is_text(values: list[Any]) -> bool:
+    """Whether all values are text, none of them missing: told without a look at each."""
+    return set(map(type, values)) == {str}
+
+
+def check_kind(label: str, values: list[Any]) -> str | None:
+    """The one kind of some values; None if all are missing, an error if there are several."""
+    if is_text(values):
+        return "text"
+    example_of = {kind_of(value): value for value in values if not is_missing(value)}
+    if any(map(is_infinite, values)):
         raise ValueError(
-            f"Input X contains infinity in {column.label}, which is no category; replace it by another value, or by "
+            f"Input X contains infinity in {label}, which is no category; replace it by another value, or by "
             "NaN where it means that nothing is known."
         )
     if len(example_of) > 1:
         seen = ", ".join(f"{kind} ({value!r})" for kind, value in example_of.items())
         raise ValueError(
-            f"{column.label} of X mixes categories of several kinds: {seen}. Give values of one kind, for example with "
+            f"{label} of X mixes categories of several kinds: {seen}. Give values of one kind, for example with "
             "astype(str)."
         )
     return next(iter(example_of), None)
@@ -193,97 +302,3 @@ def is_missing(value: Any) -> bool:
 def is_infinite(value: Any) -> bool:
     """Whether a value is a number without end; integers never are, however large."""
     return isinstance(value, (float, np.floating, Decimal)) and math.isinf(value)
-
-
-def category_floats(column: Column) -> Floats:
-    """A column of a category dtype as the numbers that its values are, if they are to be read as such."""
-    text = next((value for value in column.values if isinstance(value, str)), None)
-    if text is not None:
-        raise text_error(column.label, text)
-    try:
-        return column.spread([math.nan if is_missing(value) else float(value) for value in column.values])
-    except OverflowError as error:
-        raise range_error(column.label, next(value for value in column.values if why_no_float(value))) from error
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{column.label} of X holds categories that are no numbers: {error}. Name the column in "
-            "categorical_features, or convert it to numbers."
-        ) from error
-
-
-def text_error(label: str, text: str) -> ValueError:
-    """What to do about text that is not among the categories."""
-    return ValueError(
-        f"{label} of X holds text, such as {text!r}, where a number is expected. If it holds categories, name it in "
-        'categorical_features, or give a data frame in which it has a category dtype, with astype("category") in '
-        "pandas; else convert it to numbers."
-    )
-
-
-def range_error(label: str, value: Any) -> ValueError:
-    """What to do about a number that no float can hold."""
-    return ValueError(
-        f"{label} of X holds {shown(value)}, and floats end at 1.8e308; scale the column, or give NaN where nothing is "
-        "known."
-    )
-
-
-def read_features(given: Any, names: list[str] | None, n_features: int) -> list[int]:
-    """The features that a list of indices, a mask or a list of names stands for, in order."""
-    is_list = np.iterable(given) and not isinstance(given, (str, bytes))
-    items = list(given) if is_list else [given]
-    if is_list and not items:
-        return []
-    if is_list and all(isinstance(item, (bool, np.bool_)) for item in items):
-        return masked_features(items, n_features)
-    if is_list and all(isinstance(item, numbers.Integral) and not isinstance(item, bool) for item in items):
-        return indexed_features(items, n_features)
-    if is_list and all(isinstance(item, str) for item in items):
-        return named_features(items, names)
-    raise ValueError(
-        f'categorical_features={given!r}; give "from_dtype", None, or a list: indices of columns, their names, or a '
-        "boolean for every column."
-    )
-
-
-def masked_features(mask: list[bool], n_features: int) -> list[int]:
-    """The features that a mask chooses."""
-    if len(mask) != n_features:
-        raise ValueError(
-            f"categorical_features is a mask of length {len(mask)}, but X has {n_features} features; give a boolean "
-            "for every feature."
-        )
-    return [feature for feature, is_given in enumerate(mask) if is_given]
-
-
-def indexed_features(indices: list[int], n_features: int) -> list[int]:
-    """The features at some indices."""
-    outside = sorted({int(index) for index in indices if not 0 <= index < n_features})
-    if outside:
-        raise ValueError(
-            f"categorical_features holds {outside}, but X has {n_features} features; give indices from 0 to "
-            f"{n_features - 1}."
-        )
-    check_distinct([int(index) for index in indices])
-    return sorted(int(index) for index in indices)
-
-
-def named_features(wanted: list[str], names: list[str] | None) -> list[int]:
-    """The features of some names."""
-    if names is None:
-        raise ValueError(
-            f"categorical_features gives names, {wanted}, but the columns of X have none that are text; give indices "
-            "or a mask, or a data frame with column names."
-        )
-    unknown = [name for name in wanted if name not in names]
-    if unknown:
-        raise ValueError(f"categorical_features holds {unknown}, but X has no such columns; its columns are {names}.")
-    check_distinct(wanted)
-    return [feature for feature, name in enumerate(names) if name in wanted]
-
-
-def check_distinct(items: list[Any]) -> None:
-    """Raise if a feature is given twice: one of them may be a slip for another feature."""
-    repeated = sorted({item for item in items if items.count(item) > 1})
-    if repeated:
-        raise ValueError(f"categorical_features holds {repeated} more than once; give every feature once.")

@@ -68,3 +68,28 @@ def why_no_float(value: Any) -> str | None:
     except NO_FLOAT as error:
         return None if value is None else str(error)
     return None
+
+
+class Offences:
+    """What is wrong with several columns, raised as one error. Under ``with``, an error is kept for later."""
+
+    def __init__(self) -> None:
+        self.found: list[Exception] = []
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: Any, error: BaseException | None, _traceback: Any) -> bool:
+        if not isinstance(error, (TypeError, ValueError)):
+            return False
+        self.found.append(error)
+        return True
+
+    def raise_any(self) -> None:
+        """Raise what was found: an error as it is, several in one that lists them."""
+        if len(self.found) == 1:
+            raise self.found[0]
+        if self.found:
+            kind = TypeError if all(isinstance(error, TypeError) for error in self.found) else ValueError
+            reasons = "\n".join(f"- {error}" for error in self.found)
+            raise kind(f"{len(self.found)} columns of X cannot be used:\n{reasons}") from self.found[0]

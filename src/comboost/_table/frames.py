@@ -1,5 +1,6 @@
 """Data frames as sources of columns: pandas, polars, Arrow. In: one of them. Out: its columns, by what they hold."""
 
+import datetime
 import sys
 from abc import abstractmethod
 from decimal import Decimal
@@ -7,10 +8,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from comboost._dtypes import Floats
-from comboost._table.categories import Column, category_floats, text_error
-from comboost._table.table import EVERY_ROW, Matrix, RowChoice, Source, array_floats, as_view, dtype_error
+from comboost._table.categories import Column
+from comboost._table.contents import category_floats, dtype_error, text_floats
+from comboost._table.table import EVERY_ROW, Matrix, RowChoice, Source, array_floats, as_view, label_in_errors
+from comboost._table.times import NOT_A_TIME, seconds_of_array, seconds_of_ticks
+
+TEXT_OR_NAN = {str, float, type(None)}
 
 
 class FrameSource(Source):
@@ -30,9 +36,6 @@ class FrameSource(Source):
         """The dtype of every column."""
         return list(self.data.dtypes)
 
-    def dtype_categories(self) -> list[int]:
-        return [f for f in range(self.shape[1]) if self.kind(f) == "category"]
-
     def column(self, f: int) -> Column:
         if self.kind(f) == "nested":
             raise ValueError(
@@ -46,20 +49,27 @@ class FrameSource(Source):
         if kind == "category":
             return category_floats(self.column(f))
         if kind == "text":
-            raise text_error(self.label(f), next(iter(self.column(f).present()), ""))
+            return text_floats(self.column(f))
+        if kind == "objects":
+            return array_floats(self.objects(f), self.label(f))
+        if kind == "times":
+            with label_in_errors(self.label(f)):
+                return self._seconds(f)
         if kind != "numbers":
             raise dtype_error(self.label(f), self.dtypes[f])
         return self._numbers(f)
 
-    @abstractmethod
-    def kind(self, f: int) -> str:
-        """What a column holds: "numbers", "category", "text", "nested" (lists and the like) or "other" (dates, ...)."""
+    def objects(self, f: int) -> NDArray[Any]:
+        raise NotImplementedError(f"{type(self).__name__} holds no columns of objects")
 
     @abstractmethod
     def _column(self, f: int) -> Column: ...
 
     @abstractmethod
     def _numbers(self, f: int) -> Matrix: ...
+
+    @abstractmethod
+    def _seconds(self, f: int) -> Floats: ...
 
 
 class PandasSource(FrameSource):
@@ -87,18 +97,27 @@ class PandasSource(FrameSource):
             return "text"
         if dtype.type in (list, dict):
             return "nested"
-        # Objects may be numbers: reading them will tell.
-        return "numbers" if dtype.name == "null[pyarrow]" or dtype.type in (np.object_, Decimal) else "other"
+        if dtype.type is np.object_:
+            return "objects"
+        if dtype.kind in "mM" or dtype.type in (datetime.date, datetime.time):
+            return "times"
+        return "numbers" if dtype.name == "null[pyarrow]" or dtype.type is Decimal else "other"
+
+    def objects(self, f: int) -> NDArray[Any]:
+        return np.asarray(self.data.iloc[:, f].to_numpy())
 
     def _column(self, f: int) -> Column:
         series, label = self.data.iloc[:, f], self.label(f)
         if series.dtype.name == "category":
             categories = series.cat.categories
             return Column.of_dictionary(label, series.cat.codes.to_numpy(), lambda used: list(categories[used]))
-        if isinstance(series.dtype, np.dtype):
+        # pandas hashes text much faster than Python does; of other objects, Python says which are equal.
+        if isinstance(series.dtype, np.dtype) and not (
+            series.dtype == object and set(map(type, series)) <= TEXT_OR_NAN
+        ):
             return Column.of_array(label, series.to_numpy())
         places, values = series.factorize()
-        return Column(label, list(values), places)
+        return Column(label, values.tolist() if series.dtype.type is str else list(values), places)
 
     def _numbers(self, f: int) -> Matrix:
         series = self.data.iloc[:, f]
@@ -106,6 +125,14 @@ class PandasSource(FrameSource):
             return array_floats(series.to_numpy(), self.label(f))
         floats: Floats = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return floats
+
+    def _seconds(self, f: int) -> Floats:
+        series = self.data.iloc[:, f]
+        if type(series.dtype).__name__ == "ArrowDtype":
+            return arrow_seconds(sys.modules["pyarrow"].chunked_array(series))
+        if getattr(series.dtype, "tz", None) is not None:
+            series = series.dt.tz_convert(None)
+        return seconds_of_array(series.to_numpy())
 
 
 class PolarsSource(FrameSource):
@@ -130,6 +157,8 @@ class PolarsSource(FrameSource):
             return "text"
         if dtype.is_nested() or dtype == polars.Object:
             return "nested"
+        if dtype.is_temporal():
+            return "times"
         return "numbers" if dtype.is_numeric() or dtype in (polars.Boolean, polars.Null) else "other"
 
     def _column(self, f: int) -> Column:
@@ -153,6 +182,12 @@ class PolarsSource(FrameSource):
     def _numbers(self, f: int) -> Matrix:
         floats: Floats = self.data[:, f].cast(sys.modules["polars"].Float64).to_numpy()
         return floats
+
+    def _seconds(self, f: int) -> Floats:
+        series, polars = self.data[:, f], sys.modules["polars"]
+        unit = {polars.Date: "D", polars.Time: "ns"}.get(series.dtype) or series.dtype.time_unit
+        ticks = series.to_physical().cast(polars.Int64).fill_null(NOT_A_TIME)
+        return seconds_of_ticks(ticks.to_numpy(), unit)
 
 
 class ArrowSource(FrameSource):
@@ -181,6 +216,8 @@ class ArrowSource(FrameSource):
             return "nested"
         if "string" in str(dtype):
             return "text"
+        if types.is_temporal(dtype) and "interval" not in str(dtype):
+            return "times"
         numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
         return "numbers" if any(holds(dtype) for holds in numeric) else "other"
 
@@ -197,6 +234,8 @@ class ArrowSource(FrameSource):
         dtype = str(dictionary.type)
         if dtype in ("timestamp[ns]", "duration[ns]"):
             return list(dictionary.to_numpy(zero_copy_only=False)[used])
+        if "string" in dtype and len(used) == len(dictionary):
+            return list(dictionary.to_pylist())
         chosen = [dictionary[int(i)] for i in used]
         if dtype == "time64[ns]" and any(value.value % 1000 for value in chosen):
             raise nanosecond_error(self.label(f), dtype)
@@ -205,6 +244,17 @@ class ArrowSource(FrameSource):
     def _numbers(self, f: int) -> Matrix:
         floats: Floats = self.data.column(f).cast("float64", safe=False).to_numpy()
         return floats
+
+    def _seconds(self, f: int) -> Floats:
+        return arrow_seconds(self.data.column(f))
+
+
+def arrow_seconds(chunks: Any) -> Floats:
+    """A column of Arrow's dates, times or durations as seconds."""
+    held = chunks.type
+    unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(held)) or held.unit
+    ticks = chunks.cast(f"int{held.bit_width}").cast("int64").fill_null(NOT_A_TIME)
+    return seconds_of_ticks(ticks.to_numpy(), unit)
 
 
 def nanosecond_error(label: str, dtype: Any) -> ValueError:

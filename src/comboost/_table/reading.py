@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_array, validate_data
 
 from comboost._dtypes import MAX_ROWS, Labels, Weights
 from comboost._table.candidates import Candidates
-from comboost._table.categories import read_features
 from comboost._table.floats import as_rectangle, numbers_in_errors
 from comboost._table.frames import ArrowSource, FrameSource, PandasSource, PolarsSource
 from comboost._table.labels import read_classes, read_labels
@@ -102,9 +101,9 @@ def check_header(names: list[Any]) -> None:
 
 
 def check_numbers(frame: FrameSource) -> None:
-    """Raise if a column holds what cannot be a number, such as periods."""
+    """Raise if a column holds what other learners do not take for numbers, such as dates."""
     for f in range(frame.shape[1]):
-        if frame.kind(f) == "other":
+        if frame.kind(f) in ("other", "times"):
             raise ValueError(
                 f"X holds no numbers in {frame.label(f)}; a weak learner that is given as estimator takes numbers "
                 "alone. Convert the column, drop it, or leave estimator=None: trees take categories."
@@ -134,15 +133,6 @@ def unlisted(X: Any) -> Any:
         return X
     array = as_rectangle(X, "X")
     return np.array(X, dtype=object) if array.dtype.kind in "SU" else array
-
-
-def find_categorical(raw: RawTable, categorical_features: Any) -> list[int]:
-    """Indices of the features that hold categories: by their dtype, none, or as listed, by index, mask or name."""
-    if categorical_features is None:
-        return []
-    if isinstance(categorical_features, str) and categorical_features == "from_dtype":
-        return raw.source.dtype_categories()
-    return read_features(categorical_features, raw.names, raw.shape[1])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ asked for, and then no more than the block. Whatever stands for "missing" become
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -15,13 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._dtypes import Floats
-from comboost._table.categories import Categories, Column, is_missing, range_error, text_error
-from comboost._table.floats import shown
+from comboost._table.categories import Categories, Column
+from comboost._table.contents import dtype_error, object_floats
+from comboost._table.floats import Offences
+from comboost._table.times import seconds_of_array
 
 Matrix = NDArray[np.floating[Any]]
 RowChoice = slice | NDArray[np.intp]
 EVERY_ROW = slice(None)
 ENTRY_BYTES = 5  # of an entry of a sparse table in bins: its row and its code
+KIND_OF_ARRAY = dict.fromkeys("biuf", "numbers") | dict.fromkeys("mM", "times") | dict.fromkeys("OUST", "objects")
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,13 @@ class Source(ABC):
         """What errors call a column."""
         return f"column {f + self.offset}" if self.names is None else f"column {self.names[f]!r}"
 
+    def odd_columns(self) -> list[int]:
+        """Columns whose dtype is not one of numbers."""
+        return [f for f in range(self.shape[1]) if self.kind(f) != "numbers"]
+
     def dtype_categories(self) -> list[int]:
         """Columns whose dtype says that they hold categories."""
-        return []
+        return [f for f in self.odd_columns() if self.kind(f) == "category"]
 
     def cut(self, rows: RowChoice, first: int, last: int) -> Self:
         """Some columns of some rows: a view, or a copy of no more than that."""
@@ -61,9 +69,12 @@ class Source(ABC):
     def floats(self, skip: Collection[int] = ()) -> Matrix:
         """All of it as a new matrix in Fortran order. The columns to skip may hold anything."""
         matrix = np.empty(self.shape, order="F")
+        offences = Offences()
         for f in range(self.shape[1]):
             if f not in skip:
-                matrix[:, f] = self.numbers(f)
+                with offences:
+                    matrix[:, f] = self.numbers(f)
+        offences.raise_any()
         return matrix
 
     @property
@@ -83,6 +94,18 @@ class Source(ABC):
 
     @abstractmethod
     def _cut(self, rows: RowChoice, first: int, last: int) -> Any: ...
+
+    @abstractmethod
+    def kind(self, f: int) -> str:
+        """What a column holds by its dtype.
+
+        This is "numbers", "times", "category", "text", "objects" (which may be anything), "nested" (lists and the
+        like) or "other".
+        """
+
+    @abstractmethod
+    def objects(self, f: int) -> NDArray[Any]:
+        """A column of objects, (n_samples,)."""
 
     @abstractmethod
     def column(self, f: int) -> Column:
@@ -109,6 +132,15 @@ class ArraySource(Source):
 
     def floats(self, skip: Collection[int] = ()) -> Matrix:
         return numeric_floats(self.data) if self.data.dtype.kind in "biuf" else super().floats(skip)
+
+    def odd_columns(self) -> list[int]:
+        return [] if self.kind(0) == "numbers" else list(range(self.shape[1]))
+
+    def kind(self, f: int) -> str:
+        return KIND_OF_ARRAY.get(self.data.dtype.kind, "other")
+
+    def objects(self, f: int) -> NDArray[Any]:
+        return np.asarray(self.data[:, f])
 
     def column(self, f: int) -> Column:
         return Column.of_array(self.label(f), self.data[:, f])
@@ -158,6 +190,15 @@ class SparseSource(Source):
         with np.errstate(invalid="ignore"):
             matrix: Floats = self.data.astype(np.float64).toarray(order="F")
         return matrix
+
+    def odd_columns(self) -> list[int]:
+        return []
+
+    def kind(self, f: int) -> str:
+        return "numbers"
+
+    def objects(self, f: int) -> NDArray[Any]:
+        return self.numbers(f)
 
     def column(self, f: int) -> Column:
         return Column.of_array(self.label(f), self.by_column[:, [f]].toarray()[:, 0])
@@ -214,37 +255,24 @@ def numeric_floats(array: NDArray[Any]) -> Matrix:
 
 
 def array_floats(array: NDArray[Any], label: str) -> Matrix:
-    """A 1-D array of numbers, of objects that are numbers, or of text that spells them, as floats."""
+    """A 1-D array of numbers, of times, of objects that are such, or of text that spells numbers, as floats."""
     if array.dtype.kind in "biuf":
         return numeric_floats(array)
+    if array.dtype.kind in "mM":
+        with label_in_errors(label):
+            return seconds_of_array(array)
     if array.dtype.kind not in "OUST":
         raise dtype_error(label, array.dtype)
-    try:
-        return array.astype(np.float64)
-    except (ArithmeticError, TypeError, ValueError):  # pandas.NA is among the values, or one is no number or too large
-        return np.array([object_float(value, label) for value in array.tolist()])
+    return object_floats(array, label)
 
 
-def object_float(value: Any, label: str) -> float:
-    """An object as a float, or an error that says what it is."""
+@contextmanager
+def label_in_errors(label: str) -> Iterator[None]:
+    """Say in an error about units of time in which column they are."""
     try:
-        return np.nan if is_missing(value) else float(value)
-    except OverflowError as error:
-        raise range_error(label, value) from error
+        yield
     except ValueError as error:
-        raise (text_error if isinstance(value, str) else number_error)(label, value) from error
-    except TypeError as error:
-        raise TypeError(f"{label} of X holds {value!r}: {error}. Convert the column to numbers, or drop it.") from error
-
-
-def number_error(label: str, value: Any) -> ValueError:
-    """What to do about a number that is none, such as a signalling NaN."""
-    return ValueError(f"{label} of X holds {shown(value)}, which is no number; give one, or NaN if it is not known.")
-
-
-def dtype_error(label: str, dtype: Any) -> ValueError:
-    """What to do about dates and the like."""
-    return ValueError(f"{label} of X has the dtype {dtype}, which holds no numbers; convert it to numbers, or drop it.")
+        raise ValueError(f"{label} of X cannot be read as numbers: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -345,8 +373,11 @@ class Table:
         if not coded and (view := part.view()) is not None:
             return view
         matrix = part.floats(skip=list(coded))
+        offences = Offences()
         for place, f in coded.items():
-            matrix[:, place] = self.categories.codes(f, part.column(place))
+            with offences:
+                matrix[:, place] = self.categories.codes(f, part.column(place))
+        offences.raise_any()
         return matrix
 
     def _coded(self, first: int, last: int) -> dict[int, int]:

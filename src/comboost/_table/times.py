@@ -1,17 +1,26 @@
-"""Dates, times and durations without loss. In: those of Python, NumPy and pandas. Out: integers, or plain objects.
+"""Dates, times and durations. In: those of Python, NumPy and pandas. Out: integers, plain objects, or seconds.
 
 Python counts in microseconds and NumPy turns anything finer into bare numbers, so times that differ by nanoseconds
-would become one. Here they stay apart, and equal ones stay equal whatever their unit is.
+would become one. As categories they stay apart, and equal ones stay equal whatever their unit is.
+
+As numbers they are seconds: of a date or time those since the start of 1970, UTC, which is also the zone of times
+without one; of a time of day those since midnight. A float64 tells times of today apart to a quarter of a
+microsecond, no earlier time has a larger number, and equal ones have the same, whatever their unit is.
 """
 
 import datetime
+import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from comboost._dtypes import Floats
 
 SECOND = 10**18  # in attoseconds, NumPy's finest unit
 TICKS = {"W": 604_800 * SECOND, "D": 86_400 * SECOND, "h": 3600 * SECOND, "m": 60 * SECOND, "s": SECOND}
 TICKS |= {"ms": 10**15, "us": 10**12, "ns": 10**9, "ps": 10**6, "fs": 10**3, "as": 1}
+NOT_A_TIME = np.iinfo(np.int64).min  # NumPy's NaT, as an integer
 FINER_THAN_PYTHON = ("ns", "ps", "fs", "as")
 NUMPY_TIMES = (np.datetime64, np.timedelta64)
 TIMES = (*NUMPY_TIMES, datetime.datetime, datetime.timedelta)  # those of pandas are kinds of Python's
@@ -64,3 +73,41 @@ def coarsened(value: Any) -> Any:
 def order_of(value: Any) -> Any:
     """By what to sort values among which there are times of NumPy: these do not compare with Python's."""
     return ticks_of(numpy_time(value)) if isinstance(value, TIMES) and not has_zone(value) else value
+
+
+def seconds_of_ticks(ticks: NDArray[np.int64], unit: str) -> Floats:
+    """Integers that count units of NumPy's as seconds; NaN for NaT."""
+    if unit not in TICKS:
+        raise ValueError(f"the unit {unit!r} has no fixed length; convert the column to days or a finer unit.")
+    if TICKS[unit] >= SECOND:
+        seconds: Floats = ticks.astype(np.float64) * (TICKS[unit] // SECOND)
+    else:
+        # Rounded as a fraction of a second: integers of nanoseconds as floats would lose what microseconds have.
+        per_second = SECOND // TICKS[unit]
+        whole, rest = np.divmod(np.abs(ticks), per_second)
+        seconds = np.copysign(whole + rest / per_second, ticks)
+    seconds[ticks == NOT_A_TIME] = np.nan
+    return seconds
+
+
+def seconds_of_array(times: NDArray[Any]) -> Floats:
+    """Dates, times or durations of NumPy's as seconds; NaN for NaT."""
+    kind, (unit, _) = times.dtype.kind, np.datetime_data(times.dtype)
+    if kind == "M" and unit in ("Y", "M", "generic"):
+        unit = "D"
+    if unit in TICKS:
+        times = times.astype(f"{kind}8[{unit}]")  # a unit may be several of them
+    return seconds_of_ticks(times.astype(np.int64), unit)
+
+
+def seconds_of(value: Any) -> float:
+    """A date, time, time of day or duration as seconds."""
+    if isinstance(value, datetime.time):
+        value = datetime.timedelta(
+            hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond
+        )
+    elif has_zone(value):
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    ticks = ticks_of(numpy_time(value))
+    whole, rest = divmod(abs(ticks), SECOND)
+    return math.copysign(whole + rest / SECOND, ticks)

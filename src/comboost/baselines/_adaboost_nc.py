@@ -36,8 +36,9 @@ class AdaBoostNCClassifier(TreeVoter):
     max_bins : int, default=255
         Bins of a feature; from 2 to 255. They are those of the original rows.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Features that hold categories: those with a category dtype (pandas, polars, Arrow), or a list of indices, of
-        column names, or of a boolean for every feature; None is none.
+        Features that hold categories: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list
+        of indices, of column names, or of a boolean for every feature; None is none. Text that spells numbers, dates
+        and many categories are treated as by `CoMBoClassifier`.
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares.
     n_jobs : int or None, default=None
@@ -55,6 +56,9 @@ class AdaBoostNCClassifier(TreeVoter):
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
         Their names, if X had names that are all strings.
+    infrequent_categories_ : list of ndarray or None
+        For every feature the categories that share a code, sorted, as in scikit-learn's encoders; None if each has its
+        own, and for numbers.
     n_iter_ : int
         Rounds kept.
     estimator_weights_ : ndarray of shape (n_iter_,)

@@ -117,9 +117,11 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         Bins of a feature; from 2 to 255. A feature with no more distinct values than that is not rounded at all.
         Missing values have a bin of their own, and so has every category.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Features that hold categories: those with a category dtype (pandas, polars, Arrow), or a list of indices, of
-        column names, or of a boolean for every feature; None is none. A split sends any set of them left; up to 254
-        per feature. Only the values count, not their order in a dtype.
+        Features that hold categories: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list
+        of indices, of column names, or of a boolean for every feature; None is none. Text in which every value spells a
+        number is numbers unless it is listed, and so are dates, times and durations: seconds. A split sends any set of
+        categories left. Only the values count, not their order in a dtype. With more than 254 in a feature, the 254
+        that weigh most have codes of their own, the first ones of equals, and the others share one code.
     step : {"edge", "exact"}, default="edge"
         Weight of a round: ``"edge"`` is the paper's, ½·ln((1+δ)/(1−δ)); ``"exact"`` minimises the loss along the vote.
     cost_matrix : array-like, DataFrame or dict, default=None
@@ -171,6 +173,9 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
         Their names, if X had names that are all strings.
+    infrequent_categories_ : list of ndarray or None
+        For every feature the categories that share a code, sorted, as in scikit-learn's encoders; None if each has its
+        own, and for numbers.
     n_iter_ : int
         Rounds kept.
     estimator_weights_ : ndarray of shape (n_iter_,)

@@ -10,7 +10,9 @@ from dask.delayed import Delayed, delayed
 from comboost._dtypes import CATEGORIES, COMPLETE, KIND, WITH_MISSING
 from comboost._engine.binning import BinMapper, category_edges, infinity_error
 from comboost._table.categories import Categories
-from comboost._table.reading import find_categorical, read_part
+from comboost._table.choosing import find_categorical, find_open, takes_text
+from comboost._table.floats import Offences
+from comboost._table.reading import read_part
 from comboost._table.table import RawTable
 from comboost._table.weights import Masses, find_scale, no_weight_error
 from comboost.dask._cluster import Cluster
@@ -19,7 +21,7 @@ from comboost.dask._parts import Collection, Part
 from comboost.dask._quantiles import EdgeSearch, Tally
 from comboost.dask._shard import ShardSettings
 from comboost.dask._shard_group import ShardGroup, changed_rows_error
-from comboost.dask._survey import ClassCounts, LabelWeights, Survey, count_part
+from comboost.dask._survey import ClassCounts, LabelWeights, Mixtures, Survey, count_part, join_mixtures, mix_part
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,10 @@ class SurveyedRows:
     ) -> "SurveyedRows":
         """Survey all parts."""
         header = read_part(collection.header)
-        features = find_categorical(header, categorical_features)
-        numeric = [f for f in range(collection.n_features) if f not in features]
         weights = find_weights(cluster, collection) if weighted else None
         scale = None if weights is None else LabelScale(weights.labels, find_scale(weights.weights.exponents))
+        features = find_features(cluster, collection, header, categorical_features, scale)
+        numeric = [f for f in range(collection.n_features) if f not in features]
         search = EdgeSearch(numeric, collection.n_features, max_bins)
         survey = cluster.merge(Survey.of_part, collection.parts, Survey.join, features, scale, search.question)
         if weights is not None and survey.counts is not None:
@@ -105,6 +107,25 @@ class SurveyedRows:
             shards.close()
             raise changed_rows_error("the classes were counted again")
         return shards
+
+
+def find_features(
+    cluster: Cluster, collection: Collection, header: RawTable, categorical_features: Any, scale: LabelScale | None
+) -> list[int]:
+    """The features that hold categories. If dtypes leave it open, their values are looked at first."""
+    known, text_allowed = find_categorical(header, categorical_features), takes_text(categorical_features)
+    undecided = find_open(header.source, known)
+    if not undecided:
+        return known
+    mixtures: Mixtures = cluster.merge(mix_part, collection.parts, join_mixtures, undecided, scale)
+    offences, found = Offences(), set(known)
+    for f, mixture in mixtures.items():
+        with offences:
+            if_empty = text_allowed and header.source.kind(f) == "text"
+            if mixture.is_category(text_allowed=text_allowed, if_empty=if_empty):
+                found.add(f)
+    offences.raise_any()
+    return sorted(found)
 
 
 def find_weights(cluster: Cluster, collection: Collection) -> LabelWeights | None:

@@ -20,6 +20,7 @@ from dask.delayed import Delayed
 from sklearn.exceptions import DataConversionWarning
 
 from comboost._table.floats import numbers_in_errors
+from comboost._table.reading import check_header
 
 OPAQUE = np.empty(0, dtype=object)  # the metadata of arrays whose blocks are no arrays
 
@@ -80,6 +81,7 @@ def read_collections(X: Any, y: Any, sample_weight: Any) -> Collection:
         weight = float(sample_weight) if isinstance(sample_weight, numbers.Real) else None
     given = cut_alike(X, y, sample_weight if weight is None else None)
     header = header_of(given["X"])
+    check_header(list(getattr(header, "columns", ())))
     return Collection(parts_of(given, header, weight), header, header.shape[1])
 
 

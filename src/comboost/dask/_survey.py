@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 
 from comboost._dtypes import SUM, Sums
 from comboost._table.candidates import Candidates
-from comboost._table.categories import Categories, Column, sorted_values
+from comboost._table.categories import Categories, CategoryCounts
+from comboost._table.choosing import mix
+from comboost._table.contents import Mixture
+from comboost._table.floats import Offences
 from comboost._table.labels import find_distinct, join_labels, kind_of_labels, read_classes, read_labels
 from comboost._table.reading import check_n_rows
+from comboost._table.table import EVERY_ROW
 from comboost._table.weights import ClassWeights, read_weights_of_part
 from comboost.dask._coding import CheckedPart, LabelScale
 from comboost.dask._parts import Part, partition_in_errors
@@ -63,8 +67,8 @@ class Survey:
         Rows given.
     counts : LabelCounts or None
         Their labels; None without rows.
-    columns : dict of int to Column
-        The distinct values of every feature of categories, among rows that weigh something.
+    columns : dict of int to CategoryCounts
+        The distinct values of every feature of categories, and what the rows of each weigh.
     tally : Tally or None
         Counts of the numeric features' values; None without rows that weigh something.
     locations : list of PartLocation
@@ -73,7 +77,7 @@ class Survey:
 
     n_rows: int = 0
     counts: LabelCounts | None = None
-    columns: dict[int, Column] = field(default_factory=dict)
+    columns: dict[int, CategoryCounts] = field(default_factory=dict)
     tally: Tally | None = None
     locations: list[PartLocation] = field(default_factory=list)
 
@@ -87,7 +91,8 @@ class Survey:
             counts = LabelCounts.of_part(checked)
             if checked.table.shape[0] == 0:
                 return cls(len(checked.labels), counts)
-            columns = {f: only_values(checked.table.column_values(f)) for f in features}
+            weights = checked.kept_weights
+            columns = {f: CategoryCounts.of(checked.table.column_values(f), weights) for f in features}
             tally = count_checked(checked, features, question)
         location = PartLocation(part.number, checked.table.shape[0], get_worker().address)
         return cls(len(checked.labels), counts, columns, tally, [location])
@@ -121,8 +126,8 @@ class Survey:
         return ClassCounts(candidates, candidates.chosen(sums))
 
     def categories(self) -> Categories:
-        """The categories, sorted."""
-        return Categories({f: sorted_values(column) for f, column in self.columns.items()})
+        """The categories: the most frequent ones, and the others."""
+        return Categories.of_counts(self.columns)
 
 
 class ClassCounts(NamedTuple):
@@ -145,18 +150,35 @@ def check_same_kind(found: Sequence[NDArray[Any]]) -> None:
         )
 
 
-def only_values(column: Column) -> Column:
-    """A column without its rows."""
-    return Column(column.label, list(sorted_values(column)), np.empty(0, dtype=np.intp))
+def join_columns(columns: Sequence[Mapping[int, CategoryCounts]]) -> dict[int, CategoryCounts]:
+    """The values of some parts together."""
+    by_feature: dict[int, list[CategoryCounts]] = {}
+    for f, counts in (item for part in columns for item in part.items()):
+        by_feature.setdefault(f, []).append(counts)
+    return {f: CategoryCounts.join(counts) for f, counts in by_feature.items()}
 
 
-def join_columns(columns: Sequence[Mapping[int, Column]]) -> dict[int, Column]:
-    """The values of some parts together; an error as soon as they are too many."""
-    joined: dict[int, Column] = {}
-    for f, column in (item for part in columns for item in part.items()):
-        before = joined[f].values if f in joined else []
-        joined[f] = only_values(Column(column.label, [*before, *column.values], column.places))
-    return joined
+Mixtures = dict[int, Mixture]  # of what the values of some features are
+
+
+def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtures:
+    """Of what the values of these features are, in a part."""
+    if len(part.y) == 0:
+        return {}
+    with partition_in_errors(part):
+        checked = CheckedPart.read(part, scale)
+        table, weights, offences, mixtures = checked.table, checked.kept_weights, Offences(), {}
+        for f in features if table.shape[0] else []:
+            with offences:
+                mixtures[f], _ = mix(table.part(EVERY_ROW, f, f + 1), 0, weights)
+        offences.raise_any()
+    return mixtures
+
+
+def join_mixtures(parts: list[Mixtures]) -> Mixtures:
+    """Of what they are in several parts together."""
+    features = sorted({f for part in parts for f in part})
+    return {f: Mixture.join([part[f] for part in parts if f in part]) for f in features}
 
 
 class LabelWeights(NamedTuple):
