@@ -26,7 +26,7 @@ from comboost._table.weights import class_sums
 from comboost.dask._cluster import LOOK_AFTER
 from comboost.dask._coding import CodedRows
 from comboost.dask._memory import check_worker_memory, worker_uses
-from comboost.dask._steps import Answer, ShardState, add, unpack
+from comboost.dask._steps import Answer, ShardState, add, pack_answer, unpack, unpack_answer
 
 ADVICE = (
     "use more workers, or workers with more memory, or fewer features, classes or bins (max_bins), or smaller trees "
@@ -129,8 +129,8 @@ class Shard:
             self._last_answer = unpack(packed).take(self._state)
         self._last_number = number
 
-    def ask(self, tree_number: int, number: int, packed: bytes) -> Answer:
-        """Take a step, here and in the shards below, and add up the answers."""
+    def ask(self, tree_number: int, number: int, packed: bytes) -> Any:
+        """Take a step, here and in the shards below: their answers, added up and packed."""
         self._check_wanted(tree_number)
         # Those on other workers come first: they start at once, while one on this worker is done when called.
         asked = [child.actor.ask(tree_number, number, packed) for child in self._children]
@@ -147,8 +147,8 @@ class Shard:
                 self._last_number = number
             answer = self._last_answer
         for child, future in zip(self._children, asked, strict=True):
-            answer = add(answer, self._answer_of_child(tree_number, child, future))
-        return answer
+            answer = add(answer, unpack_answer(self._answer_of_child(tree_number, child, future)))
+        return pack_answer(answer)
 
     def _check_wanted(self, tree_number: int) -> None:
         if tree_number < self._tree_number or tree_number <= self._given_up:

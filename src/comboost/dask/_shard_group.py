@@ -15,7 +15,7 @@ from comboost._boosting.warm_start import RowDigest
 from comboost._dtypes import Sums
 from comboost.dask._cluster import Cluster, ClusterError, Placement, SilentWorkerError
 from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, wait_for_answer
-from comboost.dask._steps import Answer, AnswerT, RoundStep, Step, align_sums, pack
+from comboost.dask._steps import Answer, AnswerT, RoundStep, Step, pack, unpack_answer
 from comboost.dask._survey import PartLocation
 
 FAN_OUT = 4  # children of a shard: more would queue at its wire, fewer make the tree deep
@@ -120,7 +120,7 @@ class ShardGroup:
                 check_alive([handle.future for handle in self._handles])
                 self._is_asking = True
                 begun = self._handles[0].actor.ask(self._tree_number, self._step_number, packed)
-                answer: AnswerT = align_sums(wait_for_answer(begun, lambda: self._check(self._handles)))
+                answer: AnswerT = unpack_answer(wait_for_answer(begun, lambda: self._check(self._handles)))
             except CONNECTION_ERRORS as error:
                 self._note_loss(error)
             else:
