@@ -82,7 +82,7 @@ def test_answer_is_the_same_after_its_way(answer):
 
 def test_sums_of_an_answer_are_aligned_wherever_they_arrive():
     packed = pack_answer(SUMS)
-    arrived = unpack_answer(packed._replace(packed=moved(packed.packed)))
+    arrived = unpack_answer(packed._replace(sums=packed.sums._replace(packed=moved(packed.sums.packed))))
     assert arrived.flags.aligned
     assert arrived.flags.writeable
     np.testing.assert_array_equal(arrived, SUMS)

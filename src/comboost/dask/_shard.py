@@ -26,7 +26,7 @@ from comboost._table.weights import class_sums
 from comboost.dask._cluster import LOOK_AFTER
 from comboost.dask._coding import CodedRows
 from comboost.dask._memory import check_worker_memory, worker_uses
-from comboost.dask._steps import Answer, ShardState, add, pack_answer, unpack, unpack_answer
+from comboost.dask._steps import Answer, PackedAnswer, ShardState, add, pack_answer, unpack, unpack_answer
 
 ADVICE = (
     "use more workers, or workers with more memory, or fewer features, classes or bins (max_bins), or smaller trees "
@@ -129,7 +129,7 @@ class Shard:
             self._last_answer = unpack(packed).take(self._state)
         self._last_number = number
 
-    def ask(self, tree_number: int, number: int, packed: bytes) -> Any:
+    def ask(self, tree_number: int, number: int, packed: bytes) -> PackedAnswer:
         """Take a step, here and in the shards below: their answers, added up and packed."""
         self._check_wanted(tree_number)
         # Those on other workers come first: they start at once, while one on this worker is done when called.

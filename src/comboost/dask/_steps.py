@@ -263,15 +263,20 @@ def add(one: Answer, other: Answer) -> Answer:
     return None
 
 
-def pack_answer(answer: Answer) -> Any:
-    """An answer as it travels."""
-    if isinstance(answer, AdvanceAnswer):
-        return answer if answer.root is None else answer._replace(root=PackedIntegers.of(answer.root))
-    return None if answer is None else PackedIntegers.of(answer)
+class PackedAnswer(NamedTuple):
+    """An answer as it travels: its sums in few bytes, apart from what else there is."""
+
+    rest: AdvanceAnswer | None
+    sums: PackedIntegers | None
 
 
-def unpack_answer(packed: Any) -> Any:
+def pack_answer(answer: Answer) -> PackedAnswer:
+    """An answer that is to travel."""
+    rest, sums = (answer._replace(root=None), answer.root) if isinstance(answer, AdvanceAnswer) else (None, answer)
+    return PackedAnswer(rest, None if sums is None else PackedIntegers.of(sums))
+
+
+def unpack_answer(packed: PackedAnswer) -> Any:
     """An answer that has travelled."""
-    if isinstance(packed, AdvanceAnswer):
-        return packed if packed.root is None else packed._replace(root=packed.root.unpack())
-    return None if packed is None else packed.unpack()
+    sums = None if packed.sums is None else packed.sums.unpack()
+    return sums if packed.rest is None else packed.rest._replace(root=sums)
