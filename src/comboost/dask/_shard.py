@@ -133,7 +133,7 @@ class Shard:
         """Take a step, here and in the shards below: their answers, added up and packed."""
         self._check_wanted(tree_number)
         # Those on other workers come first: they start at once, while one on this worker is done when called.
-        asked = [child.actor.ask(tree_number, number, packed) for child in self._children]
+        asked = [call(child.actor, "ask", tree_number, number, packed) for child in self._children]
         step = unpack(packed)
         if not step.changes:
             answer = step.take(self._state)
@@ -167,9 +167,18 @@ class Shard:
             if sign_of_life is not None and sign_of_life.done():
                 sign_of_life.result()
                 sign_of_life = None
-            sign_of_life = sign_of_life or child.actor.facts()
+            sign_of_life = sign_of_life or call(child.actor, "facts")
 
         return wait_for_answer(future, check)
+
+
+def call(actor: Any, method: str, *args: Any) -> Any:
+    """Begin a call of an actor; an OSError if Dask has noticed that its worker is gone."""
+    try:
+        begin = getattr(actor, method)
+    except ValueError as error:  # of an older Dask; a newer one raises RuntimeError
+        raise ConnectionError(str(error)) from error
+    return begin(*args)
 
 
 def wait_for_answer(future: Any, check: Callable[[], None]) -> Any:
