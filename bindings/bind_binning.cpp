@@ -57,6 +57,9 @@ void check_intervals(const comboost::KeyIntervals& intervals) {
                     "an interval ends before it starts, or its shift is over 63");
             require(static_cast<std::int64_t>(i) == starts[f] || highs[i - 1] < lows[i],
                     "the intervals of a feature must ascend and be disjoint");
+            require(static_cast<std::int64_t>(i) == starts[f] || shifts[i - 1] != shifts[i] ||
+                        highs[i - 1] >> shifts[i] < lows[i] >> shifts[i],
+                    "no cell may belong to two intervals");
         }
     }
 }
@@ -75,6 +78,7 @@ NewCells count_cells(const Values<T>& values, const std::optional<Vector<Weight>
                      const Vector<std::uint8_t>& shifts, const Vector<std::int64_t>& starts, int n_threads) {
     require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in their number of rows");
     require(starts.size() == values.shape(1) + 1, "starts must have one entry more than there are features");
+    require(values.shape(1) <= comboost::Cell::kMostFeatures, "there are more features than cells can tell apart");
     const comboost::KeyIntervals intervals{span_of(lows), span_of(highs), span_of(shifts), span_of(starts)};
     std::vector<comboost::Cell> cells;
     {
@@ -85,11 +89,13 @@ NewCells count_cells(const Values<T>& values, const std::optional<Vector<Weight>
     return new_cells(std::move(cells));
 }
 
-NewCells merge_cells(const CellBytes& a, const CellBytes& b) {
+NewCells merge_cells(const std::vector<CellBytes>& sets) {
+    std::vector<std::span<const comboost::Cell>> records;
+    for (const CellBytes& set : sets) records.push_back(records_of<comboost::Cell>(set));
     std::vector<comboost::Cell> merged;
     {
         WithoutPython release;
-        merged = comboost::merge_cells(records_of<comboost::Cell>(a), records_of<comboost::Cell>(b));
+        merged = comboost::merge_cells(records);
     }
     return new_cells(std::move(merged));
 }
@@ -105,8 +111,8 @@ void bind_dtype(nb::module_& m) {
           "Writes the bin of every value, feature by feature.");
     m.def("count_cells", &count_cells<T>, "values"_a.noconvert(), "weights"_a.noconvert().none(), "lows"_a.noconvert(),
           "highs"_a.noconvert(), "shifts"_a.noconvert(), "starts"_a.noconvert(), "n_threads"_a,
-          "The cells of intervals of keys that hold rows, as records: feature, first key, smallest and largest key "
-          "seen, rows, weight.");
+          "The cells of intervals of keys that hold rows, as records: smallest and largest key seen, weight, rows, and "
+          "feature and shift in one number.");
 }
 
 }  // namespace
@@ -114,8 +120,8 @@ void bind_dtype(nb::module_& m) {
 void bind_binning(nb::module_& m) {
     bind_dtype<double>(m);
     bind_dtype<float>(m);
-    m.def("merge_cells", &merge_cells, "a"_a.noconvert(), "b"_a.noconvert(),
-          "Two sets of cells in the order of features and places as one; cells of the same place add up.");
+    m.def("merge_cells", &merge_cells, "sets"_a,
+          "Sets of cells in the order of features and keys as one; those that are the same cell add up.");
 }
 
 }  // namespace comboost_python

@@ -35,7 +35,7 @@ auto find_sparse_edges(const Vector<std::int64_t>& starts, const Vector<RowIndex
     require(max_bins >= 2 && max_bins <= comboost::kMaxBins, "max_bins lies outside 2..255");
     comboost::SparseEdges found;
     {
-        nb::gil_scoped_release release;
+        WithoutPython release;
         found = comboost::find_sparse_edges(matrix, span_or_empty(weights), max_bins, n_threads);
     }
     return std::tuple(copy_records<double, double, nb::ndim<1>>(found.edges, {found.edges.size()}),
@@ -105,7 +105,7 @@ auto view_of(nb::handle owner) {
 }  // namespace
 
 void bind_sparse(nb::module_& m) {
-    const auto release = nb::call_guard<nb::gil_scoped_release>();
+    const auto release = nb::call_guard<WithoutPython>();
 
     m.def("find_sparse_edges", &find_sparse_edges, "starts"_a.noconvert(), "rows"_a.noconvert(), "values"_a.noconvert(),
           "n_rows"_a, "weights"_a.noconvert().none(), "max_bins"_a, "n_threads"_a,

@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, one repeat")
     parser.add_argument("--repeats", type=int, help=f"turns of every fit that is timed ({REPEATS}, quick 1)")
     parser.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="rows of `speed` (float64)")
+    parser.add_argument("--ours", action="store_true", help="leave the peers out of `speed`")
     parser.add_argument("--output", type=Path, metavar="FILE.json", help="where to store all that was measured")
     return parser.parse_args(arguments)
 
@@ -58,8 +60,9 @@ def render(entry: dict[str, Any]) -> str:
 
 def run_cases(options: argparse.Namespace) -> bool:
     """Run the cases and store all so far when each is done; whether all of them could be run."""
-    plan = Plan(options.repeats or (1 if options.quick else REPEATS), options.quick, options.dtype)
-    settings = {"repeats": plan.repeats, "quick": plan.quick, "dtype": plan.dtype}
+    repeats = options.repeats or (1 if options.quick else REPEATS)
+    plan = Plan(repeats, options.quick, options.dtype, with_peers=not options.ours)
+    settings = asdict(plan)
     setting = describe_setting("dask", ENGINES, settings)
     print(setting["command"], describe(setting), *([QUICK_REMARK] if plan.quick else []), sep="\n")
     entries: list[dict[str, Any]] = []

@@ -49,16 +49,19 @@ class Booster:
 
 
 class Comboost(Booster):
-    """Ours."""
+    """Ours, with a vote for one class in every leaf."""
 
     name = "comboost on Dask"
     module = "comboost.dask"
+    local_name = "comboost local"
+    local_estimator = "CoMBoClassifier"
 
     def estimator(self, client: "Client", n_rounds: int) -> Any:
-        """Return a DaskCoMBoClassifier."""
-        from comboost.dask import DaskCoMBoClassifier
+        """Return the Dask estimator of the same name."""
+        import comboost.dask
 
-        return DaskCoMBoClassifier(n_estimators=n_rounds, max_depth=MAX_DEPTH, max_bins=MAX_BINS, client=client)
+        estimator = getattr(comboost.dask, f"Dask{self.local_estimator}")
+        return estimator(n_estimators=n_rounds, max_depth=MAX_DEPTH, max_bins=MAX_BINS, client=client)
 
     def predict(self, model: Any, X: NDArray[Any]) -> NDArray[Any]:
         """Let the local model predict."""
@@ -67,6 +70,14 @@ class Comboost(Booster):
     def n_rounds(self, model: Any) -> int:
         """Rounds kept."""
         return model.n_iter_
+
+
+class ConfusionBoosting(Comboost):
+    """Ours, with votes for every class."""
+
+    name = "ConfusionBoosting on Dask"
+    local_name = "ConfusionBoosting local"
+    local_estimator = "ConfusionBoostingClassifier"
 
 
 class LightGBM(Booster):
@@ -138,4 +149,5 @@ class OneTreeXGBoost(XGBoost):
 
 
 OURS = Comboost
+ALL_OURS: tuple[type[Comboost], ...] = (Comboost, ConfusionBoosting)
 PEERS: tuple[type[Booster], ...] = (LightGBM, XGBoost, OneTreeXGBoost)

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.dask.rows import Rows
 from benchmarks.speed.libraries import MAX_BINS, MAX_DEPTH
 
-PARTS_OF_FOREST = ("nodes", "sets", "offsets", "weights")
+PARTS_OF_FOREST = ("nodes", "sets", "offsets", "weights", "votes")
 PARTS_OF_MODEL = (
     "classes_",
     "estimator_weights_",
@@ -28,21 +28,22 @@ def load(rows: Rows) -> None:
     _data[:] = rows.load()
 
 
-def fit(n_rounds: int, n_threads: int) -> tuple[float, Any]:
+def fit(n_rounds: int, n_threads: int, estimator: str = "CoMBoClassifier") -> tuple[float, Any]:
     """Seconds of a fit on the loaded rows, and the model."""
-    from comboost import CoMBoClassifier
+    import comboost
 
-    model = CoMBoClassifier(n_estimators=n_rounds, max_depth=MAX_DEPTH, max_bins=MAX_BINS, n_jobs=n_threads)
+    parameters = {"n_estimators": n_rounds, "max_depth": MAX_DEPTH, "max_bins": MAX_BINS, "n_jobs": n_threads}
+    model = getattr(comboost, estimator)(**parameters)
     start = time.perf_counter()
     model.fit(*_data)
     return time.perf_counter() - start, model
 
 
 def digest_of(model: Any) -> str:
-    """A digest of every bit of a fitted model."""
+    """A digest of every bit of a fitted model; only votes for one class have weights."""
     arrays = [getattr(model._forest, part) for part in PARTS_OF_FOREST]
-    arrays += [getattr(model, part) for part in PARTS_OF_MODEL]
+    arrays += [getattr(model, part, None) for part in PARTS_OF_MODEL]
     digest = hashlib.sha256(model.stop_reason_.encode())
     for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -9,11 +9,12 @@ QUICK_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Plan:
-    """Repeats of every fit that is timed, whether sizes are small ones, and the type of the rows that are timed."""
+    """Repeats of every fit that is timed, whether sizes are small ones, the rows' type, and whether peers fit, too."""
 
     repeats: int
     quick: bool
     dtype: str
+    with_peers: bool = True
 
     def scale(self, rows: Rows) -> Rows:
         """The rows at the size of this plan."""

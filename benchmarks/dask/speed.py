@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.dask import local
 from benchmarks.dask.apart import Apart, apart, say
-from benchmarks.dask.boosters import OURS, PEERS, Booster
+from benchmarks.dask.boosters import ALL_OURS, OURS, PEERS, Booster, Comboost
 from benchmarks.dask.clusters import connected
 from benchmarks.dask.plan import Plan
 from benchmarks.dask.rows import Rows
@@ -27,7 +27,6 @@ N_ROUNDS = 50
 ROWS = Rows(2_000_000, 30, 5, n_chunks=16)
 WARM_UP = Rows(4000, 30, 5, n_chunks=4)
 WARM_UP_ROUNDS = 2
-LOCAL = f"comboost local, {N_WORKERS} threads"
 TO_LOCAL = Target("≤", 1.3)
 TO_PEER = Target("≤", 1 / 2)
 NONE = Target("≤", 0)
@@ -76,7 +75,7 @@ class SpeedCase:
         result = Result()
         rows = rows_of(plan)
         with apart() as lone, connected(N_WORKERS) as client:
-            racers = {LOCAL: enter_local(lone, rows)} | enter_boosters(client, rows, result)
+            racers = enter_local(lone, rows) | enter_boosters(client, plan, result)
             turns = take_turns({name: partial(racer.lap, name) for name, racer in racers.items()}, plan.repeats)
             result.left_out |= turns.errors
             finished = {name: racers[name] for name in turns.results}
@@ -95,25 +94,40 @@ def rows_of(plan: Plan) -> Rows:
     return replace(plan.scale(ROWS), dtype=plan.dtype)
 
 
-def enter_local(lone: Apart, rows: Rows) -> Racer:
+def enter_local(lone: Apart, rows: Rows) -> dict[str, Racer]:
     """Ours without the cluster, in a process that has drawn the rows already and fitted a few."""
     lone.run(local.load, WARM_UP)
-    lone.run(local.fit, WARM_UP_ROUNDS, N_WORKERS)
+    for kind in ALL_OURS:
+        lone.run(local.fit, WARM_UP_ROUNDS, N_WORKERS, kind.local_estimator)
     lone.run(local.load, rows)
-    say(f"drew {rows.name} in a process for the local fit")
+    say(f"drew {rows.name} in a process for the local fits")
 
-    def fit(n_rounds: int) -> tuple[float, Any]:
-        return lone.run(local.fit, n_rounds, N_WORKERS)
+    def fit(estimator: str, n_rounds: int) -> tuple[float, Any]:
+        return lone.run(local.fit, n_rounds, N_WORKERS, estimator)
 
-    return Racer(fit, lambda model, X: model.predict(X), lambda model: model.n_iter_, is_ours=True)
+    def predict(model: Any, X: Any) -> Any:
+        return model.predict(X)
+
+    def n_rounds(model: Any) -> int:
+        return model.n_iter_
+
+    return {
+        local_name(kind): Racer(partial(fit, kind.local_estimator), predict, n_rounds, is_ours=True)
+        for kind in ALL_OURS
+    }
 
 
-def enter_boosters(client: "Client", rows: Rows, result: Result) -> dict[str, Racer]:
+def local_name(kind: type[Comboost]) -> str:
+    """What tables call the local fit of one of ours."""
+    return f"{kind.local_name}, {N_WORKERS} threads"
+
+
+def enter_boosters(client: "Client", plan: Plan, result: Result) -> dict[str, Racer]:
     """All that fit on the cluster, warmed up; those that cannot are left out."""
-    data, small = rows.persisted(client), WARM_UP.persisted(client)
+    data, small = rows_of(plan).persisted(client), WARM_UP.persisted(client)
     say("drew the same rows on the workers")
     racers = {}
-    for kind in (OURS, *PEERS):
+    for kind in (*ALL_OURS, *(PEERS if plan.with_peers else ())):
         try:
             if (reason := kind.missing()) is None:
                 timed_fit(kind(), client, small, WARM_UP_ROUNDS)
@@ -124,7 +138,7 @@ def enter_boosters(client: "Client", rows: Rows, result: Result) -> dict[str, Ra
             continue
         booster = kind()
         fit = partial(timed_fit, booster, client, data)
-        racers[kind.name] = Racer(fit, booster.predict, booster.n_rounds, is_ours=kind is OURS)
+        racers[kind.name] = Racer(fit, booster.predict, booster.n_rounds, is_ours=issubclass(kind, Comboost))
     return racers
 
 
@@ -142,7 +156,8 @@ def sample_of(rows: Rows) -> tuple[Any, Any]:
 
 def row_of(name: str, racer: Racer, racers: dict[str, Racer], learning: Learning) -> Row:
     """A line of the table."""
-    ours = racers.get(OURS.name)
+    rivals = {local_name(kind): kind.name for kind in ALL_OURS}
+    ours = racers.get(rivals.get(name, OURS.name))
     return {
         "method": name,
         "1 round, s": min(racer.first_seconds),
@@ -157,17 +172,25 @@ def row_of(name: str, racer: Racer, racers: dict[str, Racer], learning: Learning
 
 def verdicts_on(racers: dict[str, Racer], learned: dict[str, Learning]) -> list[Verdict]:
     """Whether ours is fast enough, is the same as the local one, and has learned something, as all others have."""
-    ours, alone = racers.get(OURS.name), racers.get(LOCAL)
-    verdicts = []
-    for name in (LOCAL, *(kind.name for kind in PEERS)):
-        other = racers.get(name)
-        sound = ours is not None and other is not None and not (learned[OURS.name].failure or learned[name].failure)
-        ratio = min(ours.seconds) / min(other.seconds) if sound else None
-        verdicts.append(Verdict(f"{OURS.name} / {name}", TO_LOCAL if name == LOCAL else TO_PEER, ratio))
+    verdicts = [verdict_on(kind.name, local_name(kind), TO_LOCAL, racers, learned) for kind in ALL_OURS]
+    for kind in PEERS:
+        if kind.name in racers:
+            verdicts.append(verdict_on(OURS.name, kind.name, TO_PEER, racers, learned))
     n_failed = sum(learning.failure is not None for learning in learned.values())
     verdicts.append(Verdict("models that learned nothing", NONE, float(n_failed)))
-    differing = None
-    if ours is not None and alone is not None:
-        differing = float(local.digest_of(ours.model.to_local()) != local.digest_of(alone.model))
-    verdicts.append(Verdict("models on Dask that differ from the local one in a byte", NONE, differing))
+    for kind in ALL_OURS:
+        on_dask, alone = racers.get(kind.name), racers.get(local_name(kind))
+        differing = None
+        if on_dask is not None and alone is not None:
+            differing = float(local.digest_of(on_dask.model.to_local()) != local.digest_of(alone.model))
+        verdicts.append(Verdict(f"models of {kind.name} that differ from the local one in a byte", NONE, differing))
     return verdicts
+
+
+def verdict_on(
+    ours: str, other: str, target: Target, racers: dict[str, Racer], learned: dict[str, Learning]
+) -> Verdict:
+    """How many times as long as another one ours takes; unknown if one of them could not be done or learned nothing."""
+    sound = {ours, other} <= racers.keys() and not (learned[ours].failure or learned[other].failure)
+    ratio = min(racers[ours].seconds) / min(racers[other].seconds) if sound else None
+    return Verdict(f"{ours} / {other}", target, ratio)

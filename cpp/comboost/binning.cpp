@@ -56,9 +56,8 @@ struct Interval {
     int shift;
 
     bool holds(ValueKey key) const { return key - low <= span; }
-    ValueKey cell(ValueKey key) const { return (key - low) >> shift; }
-    ValueKey place(ValueKey cell) const { return low + (cell << shift); }
-    ValueKey last_cell() const { return span >> shift; }
+    ValueKey cell(ValueKey key) const { return (key >> shift) - (low >> shift); }
+    ValueKey last_cell() const { return cell(low + span); }
 };
 
 // The intervals of one feature. Buckets of keys say where among them a search begins; it then takes the same few steps
@@ -116,46 +115,60 @@ class Intervals {
     std::vector<std::uint32_t> buckets_;  // the first interval that reaches into a bucket, or beyond it
 };
 
+constexpr Cell kEmptyCell{std::numeric_limits<ValueKey>::max(), 0, 0, 0, 0};
+
+void add_key(Cell& cell, ValueKey key, Weight weight) {
+    cell.low = std::min(cell.low, key);
+    cell.high = std::max(cell.high, key);
+    cell.weight += weight;
+    ++cell.rows;
+}
+
 // The cells of one feature, while rows are added.
 class CellCounter {
   public:
     CellCounter(const KeyIntervals& all, std::size_t feature, std::size_t n_rows)
-        : feature_(static_cast<std::int64_t>(feature)), intervals_(all, feature, n_rows) {
-        if (intervals_.n_cells() > std::min(kMostCounters, kCountersPerRow * n_rows)) return;
-        counters_ = AlignedArray<Counter>(intervals_.n_cells() + 1);
-        std::uninitialized_fill_n(counters_.data(), counters_.size(), Counter{});
+        : feature_(static_cast<std::uint32_t>(feature)),
+          intervals_(all, feature, n_rows),
+          is_dense_(intervals_.n_cells() <= std::min(kMostCounters, kCountersPerRow * n_rows)) {}
+
+    // Cells to count in, the one for keys outside all intervals included; none if keys are kept and sorted.
+    std::size_t n_counters() const { return is_dense_ ? intervals_.n_cells() + 1 : 0; }
+
+    void count_in(Cell* counters) {
+        counters_ = counters;
+        std::fill_n(counters_, n_counters(), kEmptyCell);
     }
 
     // weight_of(k) is the weight of keys[k].
     template <class WeightOf>
     void add(std::span<const ValueKey> keys, WeightOf&& weight_of) {
-        if (counters_.size() > 0)
+        if (is_dense_)
             count(keys, weight_of);
         else
             for (std::size_t k = 0; k < keys.size(); ++k)
                 if (intervals_.candidate(keys[k]).holds(keys[k])) items_.push_back({keys[k], weight_of(k)});
     }
 
-    std::vector<Cell> cells() { return counters_.size() > 0 ? counted_cells() : sorted_cells(); }
+    // As far as it is known before keys are sorted: how many cells there are.
+    std::size_t n_filled() const {
+        const auto is_filled = [](const Cell& cell) { return cell.rows > 0; };
+        return static_cast<std::size_t>(std::count_if(counters_, counters_ + n_counters(), is_filled)) + items_.size();
+    }
+
+    void append_cells(std::vector<Cell>& cells) {
+        if (is_dense_)
+            append_counted(cells);
+        else if (!items_.empty())
+            append_sorted(cells);
+    }
 
   private:
-    struct Counter {
-        ValueKey low = std::numeric_limits<ValueKey>::max(), high = 0;
-        std::int64_t rows = 0, weight = 0;
-
-        void add(ValueKey key, Weight more) {
-            low = std::min(low, key);
-            high = std::max(high, key);
-            ++rows;
-            weight += more;
-        }
-    };
-
     // Cells first, then their counters, which are on their way to the caches by then. Nothing branches on a value: keys
     // outside all intervals have a counter of their own.
     template <class WeightOf>
     void count(std::span<const ValueKey> keys, WeightOf&& weight_of) {
-        Counter* const counters = counters_.data();
+        Cell* const counters = counters_;
         const std::size_t outside = intervals_.n_cells();
         std::array<std::size_t, 256> cells;
         for (std::size_t begin = 0; begin < keys.size(); begin += cells.size()) {
@@ -167,52 +180,61 @@ class CellCounter {
                 cells[k] = (cell & all_bits_if_held) | (outside & ~all_bits_if_held);
                 __builtin_prefetch(counters + cells[k], 1);
             }
-            for (std::size_t k = 0; k < size; ++k) counters[cells[k]].add(keys[begin + k], weight_of(begin + k));
+            for (std::size_t k = 0; k < size; ++k) add_key(counters[cells[k]], keys[begin + k], weight_of(begin + k));
         }
     }
 
-    Cell cell_of(ValueKey place, const Counter& counter) const {
-        return {feature_, place, counter.low, counter.high, counter.rows, counter.weight};
+    Cell tagged(Cell cell, const Interval& interval) const {
+        cell.tag = feature_ << Cell::kShiftBits | static_cast<std::uint32_t>(interval.shift);
+        return cell;
     }
 
-    std::vector<Cell> counted_cells() const {
-        const auto holds_rows = [](const Counter& counter) { return counter.rows > 0; };
-        std::vector<Cell> cells;
-        cells.reserve(static_cast<std::size_t>(
-            std::count_if(counters_.data(), counters_.data() + intervals_.n_cells(), holds_rows)));
-        for (const Interval& interval : intervals_.each())
-            for (ValueKey cell = 0; cell <= interval.last_cell(); ++cell)
-                if (const Counter& counter = counters_.data()[interval.first_cell + cell]; holds_rows(counter))
-                    cells.push_back(cell_of(interval.place(cell), counter));
-        return cells;
+    void append_counted(std::vector<Cell>& cells) const {
+        for (const Interval& interval : intervals_.each()) {
+            const Cell* const first = counters_ + interval.first_cell;
+            for (const Cell* cell = first; cell <= first + interval.last_cell(); ++cell)
+                if (cell->rows > 0) cells.push_back(tagged(*cell, interval));
+        }
     }
 
-    std::vector<Cell> sorted_cells() {
-        std::vector<Cell> cells;
-        if (items_.empty()) return cells;
+    void append_sorted(std::vector<Cell>& cells) {
         std::vector<WeightedKey<ValueKey>> scratch;
         radix_sort(items_, scratch);
-        Counter counter;
-        ValueKey last_place = 0;
+        Cell open = kEmptyCell;
         for_each_stretch(0, items_.size(), kUpdatesPerKey, [&](std::size_t from, std::size_t to) {
             for (std::size_t i = from; i < to; ++i) {
                 const auto& [key, weight] = items_[i];
-                const Interval& interval = intervals_.candidate(key);
-                const ValueKey place = interval.place(interval.cell(key));
-                if (counter.rows > 0 && place != last_place)
-                    cells.push_back(cell_of(last_place, std::exchange(counter, Counter{})));
-                counter.add(key, weight);
-                last_place = place;
+                const Interval& interval = intervals_.candidate(open.low);
+                if (open.rows > 0 && (!interval.holds(key) || interval.cell(key) != interval.cell(open.low)))
+                    cells.push_back(tagged(std::exchange(open, kEmptyCell), interval));
+                add_key(open, key, weight);
             }
         });
-        cells.push_back(cell_of(last_place, counter));
-        return cells;
+        cells.push_back(tagged(open, intervals_.candidate(open.low)));
     }
 
-    std::int64_t feature_;
+    std::uint32_t feature_;
     Intervals intervals_;
-    AlignedArray<Counter> counters_;  // empty: keys are kept and sorted
+    bool is_dense_;
+    Cell* counters_ = nullptr;
     std::vector<WeightedKey<ValueKey>> items_;
+};
+
+// Memory to count in. A thread keeps it for its next part, up to a limit: fresh pages take as long as the counting.
+struct CountingRoom {
+    static constexpr std::size_t kMostKept = 1 << 25;  // bytes
+
+    AlignedArray<ValueKey> keys;
+    AlignedArray<Cell> counters;
+
+    void reserve(std::size_t n_keys, std::size_t n_counters) {
+        if (keys.size() < n_keys) keys = AlignedArray<ValueKey>(n_keys);
+        if (counters.size() < n_counters) counters = AlignedArray<Cell>(n_counters);
+    }
+
+    void trim() {
+        if (keys.size() * sizeof(ValueKey) + counters.size() * sizeof(Cell) > kMostKept) *this = CountingRoom();
+    }
 };
 
 // keys[k * size + i] is the key of row begin + i in the k-th of some features.
@@ -225,18 +247,26 @@ void gather_keys(const Matrix<T>& values, std::span<const std::size_t> features,
                 keys[k * size + i] = key_of(static_cast<double>(values(begin + i, features[k])));
 }
 
+// The cells of some features.
 template <class T>
-void count_group(const Matrix<T>& values, std::span<const Weight> weights, std::span<const std::size_t> features,
-                 const KeyIntervals& intervals, std::vector<Cell>* cells) {
+std::vector<Cell> count_group(const Matrix<T>& values, std::span<const Weight> weights,
+                              std::span<const std::size_t> features, const KeyIntervals& intervals) {
     std::vector<CellCounter> counters;
-    for (const std::size_t f : features) counters.emplace_back(intervals, f, values.n_rows);
-    std::vector<ValueKey> keys(features.size() * std::min(kCountedRows, values.n_rows));
+    std::size_t n_counters = 0;
+    for (const std::size_t f : features) n_counters += counters.emplace_back(intervals, f, values.n_rows).n_counters();
+    thread_local CountingRoom room;
+    room.reserve(features.size() * std::min(kCountedRows, values.n_rows), n_counters);
+    Cell* free = room.counters.data();
+    for (CellCounter& counter : counters) {
+        counter.count_in(free);
+        free += counter.n_counters();
+    }
     Lookout lookout;
     for (std::size_t begin = 0; begin < values.n_rows; begin += kCountedRows) {
         const std::size_t size = std::min(kCountedRows, values.n_rows - begin);
-        gather_keys(values, features, begin, size, keys.data());
+        gather_keys(values, features, begin, size, room.keys.data());
         for (std::size_t k = 0; k < features.size(); ++k) {
-            const std::span<const ValueKey> column(keys.data() + k * size, size);
+            const std::span<const ValueKey> column(room.keys.data() + k * size, size);
             if (weights.empty())
                 counters[k].add(column, [](std::size_t) { return Weight{1}; });
             else
@@ -244,7 +274,13 @@ void count_group(const Matrix<T>& values, std::span<const Weight> weights, std::
             lookout.after(size * kUpdatesPerKey);
         }
     }
-    for (std::size_t k = 0; k < features.size(); ++k) cells[k] = counters[k].cells();
+    std::vector<Cell> cells;
+    std::size_t n_filled = 0;
+    for (const CellCounter& counter : counters) n_filled += counter.n_filled();
+    cells.reserve(n_filled);
+    for (CellCounter& counter : counters) counter.append_cells(cells);
+    room.trim();
+    return cells;
 }
 
 }  // namespace
@@ -309,44 +345,52 @@ std::vector<Cell> count_cells(const Matrix<T>& values, std::span<const Weight> w
     const auto n_shares = static_cast<std::size_t>(std::max(1, n_threads));
     const std::size_t group_size =
         std::clamp<std::size_t>((features.size() + n_shares - 1) / n_shares, 1, kCountedColumns);
-    std::vector<std::vector<Cell>> cells(features.size());
-    for_each_task((features.size() + group_size - 1) / group_size, values.n_rows * features.size() * 8, n_threads,
-                  [&](std::size_t group) {
-                      const std::size_t first = group * group_size;
-                      const std::size_t size = std::min(group_size, features.size() - first);
-                      count_group(values, weights, std::span(features).subspan(first, size), intervals, &cells[first]);
-                  });
+    std::vector<std::vector<Cell>> cells((features.size() + group_size - 1) / group_size);
+    for_each_task(cells.size(), values.n_rows * features.size() * 8, n_threads, [&](std::size_t group) {
+        const std::size_t first = group * group_size;
+        const std::size_t size = std::min(group_size, features.size() - first);
+        cells[group] = count_group(values, weights, std::span(features).subspan(first, size), intervals);
+    });
+    if (cells.size() == 1) return std::move(cells[0]);
     std::size_t n_cells = 0;
-    for (const auto& of_feature : cells) n_cells += of_feature.size();
+    for (const auto& of_group : cells) n_cells += of_group.size();
     std::vector<Cell> all;
     all.reserve(n_cells);
-    for (const auto& of_feature : cells) all.insert(all.end(), of_feature.begin(), of_feature.end());
+    for (const auto& of_group : cells) all.insert(all.end(), of_group.begin(), of_group.end());
     return all;
 }
 
-std::vector<Cell> merge_cells(std::span<const Cell> a, std::span<const Cell> b) {
-    const auto is_before = [](const Cell& left, const Cell& right) {
-        return left.feature != right.feature ? left.feature < right.feature : left.place < right.place;
+std::vector<Cell> merge_cells(std::span<const std::span<const Cell>> sets) {
+    const auto is_before = [](const Cell& one, const Cell& other) {
+        return std::pair(one.feature(), one.low) < std::pair(other.feature(), other.low);
     };
-    std::vector<Cell> merged;
-    merged.reserve(a.size() + b.size());
-    auto from_a = a.begin(), from_b = b.begin();
-    Lookout lookout;
-    while (from_a != a.end() && from_b != b.end()) {
-        if (is_before(*from_a, *from_b)) {
-            merged.push_back(*from_a++);
-        } else if (is_before(*from_b, *from_a)) {
-            merged.push_back(*from_b++);
-        } else {
-            merged.push_back({from_a->feature, from_a->place, std::min(from_a->low, from_b->low),
-                              std::max(from_a->high, from_b->high), from_a->rows + from_b->rows,
-                              from_a->weight + from_b->weight});
-            ++from_a, ++from_b;
-        }
-        lookout.after(kUpdatesPerKey);
+    std::vector<std::span<const Cell>> rest;
+    std::size_t n_cells = 0;
+    for (const auto& set : sets) {
+        if (!set.empty()) rest.push_back(set);
+        n_cells += set.size();
     }
-    merged.insert(merged.end(), from_a, a.end());
-    merged.insert(merged.end(), from_b, b.end());
+    std::vector<Cell> merged;
+    merged.reserve(n_cells);
+    Lookout lookout;
+    while (!rest.empty()) {
+        const Cell* first = &rest[0].front();
+        for (const auto& set : rest)
+            if (is_before(set.front(), *first)) first = &set.front();
+        Cell sum = *first;
+        sum.rows = 0, sum.weight = 0;
+        for (auto& set : rest) {
+            const Cell& cell = set.front();
+            if (cell.tag != sum.tag || cell.place() != sum.place()) continue;
+            sum.high = std::max(sum.high, cell.high);
+            sum.rows += cell.rows;
+            sum.weight += cell.weight;
+            set = set.subspan(1);
+        }
+        merged.push_back(sum);
+        std::erase_if(rest, [](const auto& set) { return set.empty(); });
+        lookout.after(kUpdatesPerKey * sets.size());
+    }
     return merged;
 }
 

@@ -51,8 +51,8 @@ void encode(const Matrix<T>& values, std::span<const double> edges, std::span<co
 // Keys stand for doubles: unsigned integers in the order of the values. -0 is 0; NaN lies beyond the infinities.
 using ValueKey = std::uint64_t;
 
-// Closed intervals of keys to count in, disjoint and ascending; feature f's are at [starts[f], starts[f + 1]). From its
-// low on, an interval is divided into cells of 2^shift keys.
+// Closed intervals of keys to count in, disjoint and ascending; feature f's are at [starts[f], starts[f + 1]). Keys of
+// an interval that agree but for their last `shift` bits share a cell.
 struct KeyIntervals {
     std::span<const ValueKey> lows, highs;
     std::span<const std::uint8_t> shifts;
@@ -61,19 +61,23 @@ struct KeyIntervals {
 
 // What the rows of a cell are; cells of several row sets add up.
 struct Cell {
-    std::int64_t feature;
-    ValueKey place;      // the first key that belongs here
     ValueKey low, high;  // the smallest and the largest key seen
-    std::int64_t rows;
     std::int64_t weight;
+    std::uint32_t rows;
+    std::uint32_t tag;  // the feature and the shift
+
+    static constexpr int kShiftBits = 6;
+    static constexpr std::size_t kMostFeatures = std::size_t{1} << (32 - kShiftBits);
+
+    std::uint32_t feature() const { return tag >> kShiftBits; }
+    ValueKey place() const { return low >> (tag & ((1u << kShiftBits) - 1)); }
 };
-static_assert(sizeof(Cell) == 48 && alignof(Cell) == 8, "CELL_DTYPE of dask/_quantiles.py mirrors this record");
-static_assert(offsetof(Cell, feature) == 0 && sizeof(Cell::feature) == 8);
-static_assert(offsetof(Cell, place) == 8 && sizeof(Cell::place) == 8);
-static_assert(offsetof(Cell, low) == 16 && sizeof(Cell::low) == 8);
-static_assert(offsetof(Cell, high) == 24 && sizeof(Cell::high) == 8);
-static_assert(offsetof(Cell, rows) == 32 && sizeof(Cell::rows) == 8);
-static_assert(offsetof(Cell, weight) == 40 && sizeof(Cell::weight) == 8);
+static_assert(sizeof(Cell) == 32 && alignof(Cell) == 8, "CELL_DTYPE of dask/_quantiles.py mirrors this record");
+static_assert(offsetof(Cell, low) == 0 && sizeof(Cell::low) == 8);
+static_assert(offsetof(Cell, high) == 8 && sizeof(Cell::high) == 8);
+static_assert(offsetof(Cell, weight) == 16 && sizeof(Cell::weight) == 8);
+static_assert(offsetof(Cell, rows) == 24 && sizeof(Cell::rows) == 4);
+static_assert(offsetof(Cell, tag) == 28 && sizeof(Cell::tag) == 4);
 
 // The cells that hold rows, in the order of features and keys. A feature without intervals is not read. `weights` is
 // empty if every row weighs 1.
@@ -81,7 +85,7 @@ template <class T>
 std::vector<Cell> count_cells(const Matrix<T>& values, std::span<const Weight> weights, const KeyIntervals& intervals,
                               int n_threads);
 
-// Two sets of cells as one. All are in the order of features and places; those of the same place add up.
-std::vector<Cell> merge_cells(std::span<const Cell> a, std::span<const Cell> b);
+// Sets of cells as one. All are in the order of features and keys; those that are the same cell add up.
+std::vector<Cell> merge_cells(std::span<const std::span<const Cell>> sets);
 
 }  // namespace comboost

@@ -253,6 +253,15 @@ def test_rows_that_cannot_be_computed_again_are_named_in_a_clear_error(breakable
     assert not hasattr(model, "classes_")
 
 
+def test_rows_bound_to_a_worker_that_is_gone_are_named_in_a_clear_error(client, rows, monkeypatch):
+    monkeypatch.setattr(_cluster, "LOOK_AFTER", 0.05)
+    monkeypatch.setattr(_cluster, "PATIENCE", 0.1)
+    gone = "tcp://127.0.0.1:9"
+    X = client.persist(cut(rows[0], 300), workers=[gone])
+    with pytest.raises(ClusterError, match=f"absent for 0 s: {gone}"):
+        DaskCoMBoClassifier(n_estimators=N_ROUNDS, client=client).fit(X, cut(rows[1], 300))
+
+
 def count_held(client):
     """What the workers keep: shards and results of tasks."""
     # Not a function of this file, which workers cannot import.

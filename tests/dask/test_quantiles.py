@@ -223,6 +223,16 @@ def test_cells_may_lie_at_any_address():
     np.testing.assert_array_equal(twice.cells["rows"], 2 * tally.cells["rows"])
 
 
+@given(rows=weighted_rows())
+def test_tally_arrives_as_it_was_sent(rows):
+    X, weights = rows
+    tally = count_keys(table_of(X), EdgeSearch(range(X.shape[1]), X.shape[1], 255).question, weights)
+    arrived = pickle.loads(pickle.dumps(tally))
+    assert arrived.n_rows == tally.n_rows
+    assert arrived.cells.dtype == CELL_DTYPE
+    assert arrived.cells.tobytes() == tally.cells.tobytes()
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -231,6 +241,7 @@ def test_cells_may_lie_at_any_address():
         ({"starts": [0, 2]}, "one entry more"),
         ({"lows": [5, 3]}, "before it starts"),
         ({"highs": [4, 9], "starts": [0, 2, 2]}, "disjoint"),
+        ({"shifts": [1, 1], "starts": [0, 2, 2]}, "two intervals"),
         ({"shifts": [0, 64]}, "over 63"),
         ({"shifts": [0]}, "low, high and shift"),
     ],

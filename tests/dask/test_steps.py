@@ -1,6 +1,7 @@
 """What travels between the client and the shards arrives as the core wants it: at aligned addresses."""
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -23,9 +24,10 @@ from comboost.dask._steps import (
     SplitStep,
     SumLeavesStep,
     add,
-    align_sums,
     pack,
+    pack_answer,
     unpack,
+    unpack_answer,
 )
 
 FOREST = CoMBoClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
@@ -34,6 +36,7 @@ TREE, VOTING_TREE = FOREST.tree(0), VOTING_FOREST.tree(0)
 LEAF_VOTE = LeafVote(VOTING_TREE, LeafFactors.of(VOTING_TREE.votes))
 OBJECTIVE = BalancedObjective.of(None, Masses(np.array([1, 1, 1])), 1.0, "log")
 SPLITS = np.arange(6, dtype=np.int32).reshape(2, 3)
+SUMS = np.arange(6, dtype=SUM).reshape(1, 2, 3)
 STEPS = [
     AdvanceStep(Vote(TREE, 2.0, 0.5), np.eye(3), 4, with_root=True),
     SplitStep(SPLITS),
@@ -70,22 +73,19 @@ def test_arrays_of_a_step_are_aligned_wherever_its_bytes_lie(step, place):
     assert [array.ctypes.data % 8 for array in arrays_in(arrived)] == [0] * len(arrays_in(step))
 
 
+@pytest.mark.parametrize("answer", [None, SUMS, AdvanceAnswer(7, 0.5, None, 3), AdvanceAnswer(7, 0.5, SUMS, 3)])
+def test_answer_is_the_same_after_its_way(answer):
+    arrived = unpack_answer(pickle.loads(pickle.dumps(pack_answer(answer))))
+    assert type(arrived) is type(answer)
+    assert pickle.dumps(arrived) == pickle.dumps(answer)
+
+
 def test_sums_of_an_answer_are_aligned_wherever_they_arrive():
-    sums = np.arange(6, dtype=SUM).reshape(1, 2, 3)
-    assert not moved(sums).flags.aligned
-    answer = align_sums(AdvanceAnswer(7, 0.5, moved(sums)))
-    for aligned in (align_sums(moved(sums)), answer.root):
-        assert aligned.flags.aligned
-        np.testing.assert_array_equal(aligned, sums)
-    assert (answer.loss, answer.largest) == (7, 0.5)
-    assert align_sums(AdvanceAnswer(7, 0.5, None)).root is None
-    assert align_sums(None) is None
-
-
-def test_answers_that_are_aligned_are_not_copied():
-    sums = np.arange(6, dtype=SUM)
-    assert align_sums(sums) is sums
-    assert align_sums(AdvanceAnswer(7, 0.5, sums)).root is sums
+    packed = pack_answer(SUMS)
+    arrived = unpack_answer(packed._replace(sums=packed.sums._replace(packed=moved(packed.sums.packed))))
+    assert arrived.flags.aligned
+    assert arrived.flags.writeable
+    np.testing.assert_array_equal(arrived, SUMS)
 
 
 def test_question_is_aligned_wherever_it_arrives():

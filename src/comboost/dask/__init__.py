@@ -5,6 +5,7 @@ The modules, in the order of the data; each imports only from those above it:
 - ``_heartbeats``: which workers have fallen silent
 - ``_cluster``: the user's cluster: tasks on parts, their answers joined, and nobody waits for ever
 - ``_parts``: Dask collections as parts of rows
+- ``_packing``: integers on their way, in few bytes
 - ``_coding``: a part, read and coded on its worker
 - ``_quantiles``: exact bin edges from counts of keys that add up
 - ``_survey``: what all parts together are like: classes, weights, categories

@@ -8,6 +8,7 @@ while a pass ends with an error.
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from dask import is_dask_collection
@@ -232,8 +233,16 @@ class Cluster:
 
     def wait(self, futures: list[Future], placement: Placement) -> None:
         """Wait for tasks, however they end; an error if they cannot."""
+        give_up = None
         while not self._are_done(futures):
             self._check_tasks(placement)
+            bound_to = find_absent_workers(self.client, [future.key for future in futures])
+            if bound_to is None:
+                give_up = None
+            else:
+                give_up = give_up or time.monotonic() + PATIENCE
+                if time.monotonic() > give_up:
+                    raise absent_workers_error(bound_to)
 
     def _are_done(self, futures: list[Future]) -> bool:
         try:
@@ -286,6 +295,38 @@ def lost_rows_error() -> ClusterError:
         "A worker was lost together with rows that Dask cannot compute again, since they were scattered to it, or "
         "their futures were cancelled; give a collection that Dask can rebuild (read from files, or computed from "
         "such), and fit again."
+    )
+
+
+def find_absent_workers(client: Client, keys: list[Any]) -> str | None:
+    """Which workers tasks, or what they depend on, may run on, if there is none of them; None if there is."""
+
+    # Within a function it travels as it is: the scheduler may have no comboost to import it from.
+    def find(dask_scheduler: Any) -> str | None:
+        tasks = [dask_scheduler.tasks[key] for key in keys if key in dask_scheduler.tasks]
+        seen = set(tasks)
+        while tasks:
+            task = tasks.pop()
+            if task.state == "no-worker":
+                allowed = task.worker_restrictions or task.host_restrictions or task.resource_restrictions or ()
+                return ", ".join(sorted(allowed))
+            missing = {needed for needed in task.dependencies if needed.state != "memory"} - seen
+            seen |= missing
+            tasks += missing
+        return None
+
+    with suppress(ValueError):  # of a scheduler that runs nobody's functions
+        absent: str | None = client.run_on_scheduler(find)
+        return absent
+    return None
+
+
+def absent_workers_error(workers: str) -> ClusterError:
+    """What to do if rows may be computed only where nobody is."""
+    return ClusterError(
+        f"Rows, or what they are computed from, are bound to workers that have been absent for {PATIENCE:.0f} s: "
+        f"{workers or 'any at all'}; start them again, or give a collection that may be computed anywhere (persisted "
+        "without workers=, resources= or dask.annotate), and fit again."
     )
 
 

@@ -79,7 +79,9 @@ class SurveyedRows:
 
     def find_bins(self, categories: Categories) -> BinMapper:
         """Ask for counts of values until they tell all edges."""
-        search, parts = self.search, [self.collection.parts[part.number] for part in self.survey.locations]
+        # Neighbours are joined first, so those on one worker: only what is joined there travels.
+        locations = sorted(self.survey.locations, key=lambda part: (part.worker, part.number))
+        search, parts = self.search, [self.collection.parts[part.number] for part in locations]
         assert self.survey.tally is not None
         search.learn(self.survey.tally)
         if search.infinite.any():

@@ -17,34 +17,36 @@ from comboost import _core
 from comboost._dtypes import CATEGORIES, COMPLETE, KIND, Floats, Weights
 from comboost._engine.binning import read, runs
 from comboost._table.table import Table
+from comboost.dask._packing import PackedIntegers
 
 Keys = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
-Cells = NDArray[np.void]  # of CELL_DTYPE, in the order of features and places
+Cells = NDArray[np.void]  # of CELL_DTYPE, in the order of features and keys
 
 #: The rows of one feature whose keys lie in one cell. Mirrors ``Cell`` of ``cpp/comboost/binning.hpp``.
 CELL_DTYPE = np.dtype(
     [
-        ("feature", "<i8"),
-        ("place", "<u8"),  # the first key that belongs here
         ("low", "<u8"),  # the smallest and the largest key seen
         ("high", "<u8"),
-        ("rows", "<i8"),
         ("weight", "<i8"),
+        ("rows", "<u4"),
+        ("tag", "<u4"),  # the feature and the shift; keys of a cell agree but for that many of their last bits
     ],
     align=True,
 )
+SHIFT_BITS = 6  # of a tag
 
 SIGN = np.uint64(1 << 63)
 LOWEST = np.uint64(0x000F_FFFF_FFFF_FFFF)  # the keys of the infinities; those of NaN lie beyond
 HIGHEST = np.uint64(0xFFF0_0000_0000_0000)
 
 FIRST_SHIFT = 50  # the first pass has 4 cells from one power of two to the next
-MOST_KEYS = 2**19  # of all features and parts that are asked for one by one: 24 MiB
-MOST_CELLS = 2**18  # of all features that every part may be asked for: 12 MiB
+MOST_KEYS = 2**21  # of all features and parts that are asked for one by one: 64 MiB, and a third of it on a wire
+MOST_CELLS = 2**19  # of all features that every part may be asked for: 16 MiB
 MOST_CELLS_OF_FEATURE = 2**16  # the core has counters for that many
 FEWEST_BITS, MOST_BITS = 2, 7  # a cell is looked at in 2**bits steps for every cut that it may hold
+ENDS = 2  # an interval reaches into that many more cells than it is wide
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Question:
     lows, highs : ndarray of uint64
         Closed intervals, ascending and disjoint within a feature.
     shifts : ndarray of uint8
-        The cells of an interval are ``2**shift`` keys wide.
+        The keys of an interval that agree but for their last ``shift`` bits share a cell.
     starts : ndarray of int64, shape (n_features + 1,)
         Where the intervals of every feature start, and where the last ones end. Most features may have none.
     """
@@ -82,16 +84,41 @@ class Tally:
     @classmethod
     def merge(cls, tallies: Sequence["Tally"]) -> "Tally":
         """Answer for all of these rows."""
-        cells = [tally.cells for tally in tallies]
-        while len(cells) > 1:
-            pairs = [add_up(a, b) for a, b in zip(cells[::2], cells[1::2], strict=False)]
-            cells = pairs + cells[2 * len(pairs) :]
-        return cls(sum(tally.n_rows for tally in tallies), cells[0])
+        return cls(sum(tally.n_rows for tally in tallies), add_up(*(tally.cells for tally in tallies)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel in few bytes: most numbers are small, and most cells are like those before."""
+        return unpack_tally, (self.n_rows, *pack_cells(self.cells))
 
 
-def add_up(a: Cells, b: Cells) -> Cells:
-    """Two sets of cells as one."""
-    return as_cells(_core.merge_cells(cell_bytes(a), cell_bytes(b)))
+def pack_cells(cells: Cells) -> tuple[Any, ...]:
+    """Cells as they travel, as numbers that are small for most of them: see `unpack_tally`."""
+    low, rows, tags = cells["low"], cells["rows"], cells["tag"]
+    starts = np.flatnonzero(np.diff(tags, prepend=~tags[:1]))
+    numbers = (low, cells["high"] - low, rows, cells["weight"] - rows)
+    return starts, tags[starts], *map(PackedIntegers.of, numbers)
+
+
+def unpack_tally(
+    n_rows: int,
+    starts: NDArray[np.intp],
+    tags: NDArray[np.uint32],
+    low: PackedIntegers,
+    span: PackedIntegers,
+    rows: PackedIntegers,
+    excess: PackedIntegers,
+) -> Tally:
+    """A tally that has travelled: where the tags change and to what, the span of the keys, weight beyond the rows."""
+    cells = np.empty(low.shape, dtype=CELL_DTYPE)
+    cells["low"], cells["rows"] = low.unpack(), rows.unpack()
+    cells["high"], cells["weight"] = cells["low"] + span.unpack(), cells["rows"] + excess.unpack()
+    cells["tag"] = np.repeat(tags, np.diff(starts, append=len(cells)))
+    return Tally(n_rows, cells)
+
+
+def add_up(*sets: Cells) -> Cells:
+    """Sets of cells as one."""
+    return as_cells(_core.merge_cells([cell_bytes(cells) for cells in sets]))
 
 
 def as_cells(records: NDArray[np.uint8]) -> Cells:
@@ -130,7 +157,7 @@ def count_keys(table: Table, question: Question, weights: Weights | None, n_thre
         cells = as_cells(
             _core.count_cells(matrix, weights, question.lows, question.highs, question.shifts, starts, n_threads)
         )
-        cells["feature"] += first
+        cells["tag"] += np.uint32(first << SHIFT_BITS)
         answers.append(cells)
     cells = answers[0] if len(answers) == 1 else np.concatenate([np.empty(0, dtype=CELL_DTYPE), *answers])
     return Tally(table.shape[0], cells)
@@ -194,22 +221,21 @@ class EdgeSearch:
 
     def _note(self, tally: Tally) -> None:
         """Keep what only the first answer tells."""
-        cells, n_features = tally.cells, len(self.edges)
-        known = sums_of(cells["feature"], cells["rows"], n_features)
+        cells, features = tally.cells, features_of(tally.cells)
+        known = sums_of(features, cells["rows"], len(self.edges))
         self.missing[self._features] = known[self._features] < tally.n_rows
-        self.infinite[cells["feature"][(cells["low"] == LOWEST) | (cells["high"] == HIGHEST)]] = True
+        self.infinite[features[(cells["low"] == LOWEST) | (cells["high"] == HIGHEST)]] = True
 
     def _look_into(self, cells: Cells, n_cuts: Integers) -> Question:
         """Ask for every key of a feature if its open cells have few rows, and for finer cells otherwise."""
-        features, n_features = cells["feature"].copy(), len(self.edges)
-        cut_bits = bit_lengths(n_cuts - 1)  # so that a cell has steps for every cut that it may hold
+        features, n_features = features_of(cells), len(self.edges)
         rows = sums_of(features, cells["rows"], n_features)
-        n_steps = np.maximum(1, sums_of(features, 1 << cut_bits, n_features))
         n_open = int(np.count_nonzero(rows))
         most_keys = self._most_keys // n_open
         most_cells = min(MOST_CELLS_OF_FEATURE, MOST_CELLS // n_open)
-        bits = step_bits(rows / max(1, most_keys), most_cells / n_steps)[features] + cut_bits
-        shifts = np.maximum(0, bit_lengths(cells["high"] - cells["low"]) - bits)
+        room = most_cells / np.maximum(1, sums_of(features, n_cuts, n_features)) - ENDS
+        steps = n_cuts * steps_per_cut(rows / max(1, most_keys), room)[features]
+        shifts = np.maximum(0, np.ceil(np.log2((cells["high"] - cells["low"]) / steps))).astype(np.int64)
         shifts[rows[features] <= most_keys] = 0
         return make_question(features, cells["low"], cells["high"], shifts, n_features)
 
@@ -220,23 +246,22 @@ def make_question(features: Integers, lows: Keys, highs: Keys, shifts: Integers,
     return Question(lows.copy(), highs.copy(), shifts.astype(np.uint8), starts.astype(np.int64))
 
 
-def step_bits(excess: Floats, room: Floats) -> Integers:
-    """How finely to look into the open cells of every feature: in 2**bits steps for every cut.
+def steps_per_cut(excess: Floats, room: Floats) -> Floats:
+    """How finely to look into the open cells of every feature: in how many steps for every cut.
 
     Parameters
     ----------
     excess : ndarray
-        How many times more rows they have than could be asked for one by one. After a look with b bits, about one row
-        in 2**b is still in an open cell.
+        How many times more rows they have than could be asked for one by one. After a look with s steps, about one row
+        in s is still in an open cell.
     room : ndarray
         How many steps the answer has room for.
     """
     too_many = np.ceil(np.log2(np.maximum(2.0, excess)))
     n_passes = np.ceil(too_many / (MOST_BITS - 1))
-    wanted = np.ceil(too_many / n_passes) + 1  # one to spare, since values are not spread evenly
-    possible = np.floor(np.log2(np.maximum(1.0, room)))
-    bits: Integers = np.maximum(FEWEST_BITS, np.minimum(wanted, possible)).astype(np.int64)
-    return bits
+    wanted = 2.0 ** (np.ceil(too_many / n_passes) + 1)  # twice as many, since values are not spread evenly
+    steps: Floats = np.maximum(2.0**FEWEST_BITS, np.minimum(wanted, room))
+    return steps
 
 
 class Standing(NamedTuple):
@@ -250,7 +275,7 @@ class Standing(NamedTuple):
     @classmethod
     def of_cells(cls, cells: Cells, n_features: int, max_bins: int) -> "Standing":
         """Judge cells that together hold all values, in the order of features and keys."""
-        features, weights = cells["feature"].copy(), cells["weight"].copy()  # side by side, which is quicker
+        features, weights = features_of(cells), cells["weight"].copy()  # side by side, which is quicker
         total = sums_of(features, weights, n_features)
         after = np.cumsum(weights) - (np.cumsum(total) - total)[features]
         before = after - weights
@@ -267,12 +292,13 @@ class Standing(NamedTuple):
 def edges_between(cells: Cells, standing: Standing, n_features: int) -> list[Floats]:
     """Edges of every feature between settled cells: where the quantile rises, or between all of few values."""
     is_cut = standing.has_few[1:] | (standing.quantile[1:] > standing.quantile[:-1])
-    is_cut &= cells["feature"][1:] == cells["feature"][:-1]
+    features = features_of(cells)
+    is_cut &= features[1:] == features[:-1]
     below, above = values_of(cells["high"][:-1][is_cut]), values_of(cells["low"][1:][is_cut])
     with np.errstate(invalid="ignore"):  # between infinities, which are an error later on
         middle = below / 2 + above / 2
     edges = np.where((below <= middle) & (middle < above), middle, below)
-    ends = np.searchsorted(cells["feature"][1:][is_cut], np.arange(1, n_features))
+    ends = np.searchsorted(features[1:][is_cut], np.arange(1, n_features))
     return np.split(edges, ends)
 
 
@@ -281,12 +307,12 @@ def values_of(keys: Keys) -> Floats:
     return np.where(keys & SIGN != 0, keys ^ SIGN, ~keys).view(np.float64)
 
 
-def bit_lengths(numbers: NDArray[Any]) -> Integers:
-    """Bits of integers below 2**53."""
-    return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
+def features_of(cells: Cells) -> Integers:
+    """The feature of every cell."""
+    return (cells["tag"] >> SHIFT_BITS).astype(np.int64)
 
 
 def sums_of(features: Integers, numbers: Integers, n_features: int) -> Integers:
     """Sums of the cells of every feature; the cells are in the order of their features."""
     ends = np.searchsorted(features, np.arange(n_features + 1))
-    return np.diff(np.concatenate(([0], np.cumsum(numbers)))[ends])
+    return np.diff(np.concatenate(([0], np.cumsum(numbers, dtype=np.int64)))[ends])

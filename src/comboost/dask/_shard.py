@@ -26,7 +26,7 @@ from comboost._table.weights import class_sums
 from comboost.dask._cluster import LOOK_AFTER
 from comboost.dask._coding import CodedRows
 from comboost.dask._memory import check_worker_memory, worker_uses
-from comboost.dask._steps import Answer, ShardState, add, unpack
+from comboost.dask._steps import Answer, PackedAnswer, ShardState, add, pack_answer, unpack, unpack_answer
 
 ADVICE = (
     "use more workers, or workers with more memory, or fewer features, classes or bins (max_bins), or smaller trees "
@@ -129,11 +129,11 @@ class Shard:
             self._last_answer = unpack(packed).take(self._state)
         self._last_number = number
 
-    def ask(self, tree_number: int, number: int, packed: bytes) -> Answer:
-        """Take a step, here and in the shards below, and add up the answers."""
+    def ask(self, tree_number: int, number: int, packed: bytes) -> PackedAnswer:
+        """Take a step, here and in the shards below: their answers, added up and packed."""
         self._check_wanted(tree_number)
         # Those on other workers come first: they start at once, while one on this worker is done when called.
-        asked = [child.actor.ask(tree_number, number, packed) for child in self._children]
+        asked = [call(child.actor, "ask", tree_number, number, packed) for child in self._children]
         step = unpack(packed)
         if not step.changes:
             answer = step.take(self._state)
@@ -147,8 +147,8 @@ class Shard:
                 self._last_number = number
             answer = self._last_answer
         for child, future in zip(self._children, asked, strict=True):
-            answer = add(answer, self._answer_of_child(tree_number, child, future))
-        return answer
+            answer = add(answer, unpack_answer(self._answer_of_child(tree_number, child, future)))
+        return pack_answer(answer)
 
     def _check_wanted(self, tree_number: int) -> None:
         if tree_number < self._tree_number or tree_number <= self._given_up:
@@ -167,9 +167,18 @@ class Shard:
             if sign_of_life is not None and sign_of_life.done():
                 sign_of_life.result()
                 sign_of_life = None
-            sign_of_life = sign_of_life or child.actor.facts()
+            sign_of_life = sign_of_life or call(child.actor, "facts")
 
         return wait_for_answer(future, check)
+
+
+def call(actor: Any, method: str, *args: Any) -> Any:
+    """Begin a call of an actor; an OSError if Dask has noticed that its worker is gone."""
+    try:
+        begin = getattr(actor, method)
+    except ValueError as error:  # of an older Dask; a newer one raises RuntimeError
+        raise ConnectionError(str(error)) from error
+    return begin(*args)
 
 
 def wait_for_answer(future: Any, check: Callable[[], None]) -> Any:

@@ -14,8 +14,8 @@ from distributed import CancelledError, Future
 from comboost._boosting.warm_start import RowDigest
 from comboost._dtypes import Sums
 from comboost.dask._cluster import Cluster, ClusterError, Placement, SilentWorkerError
-from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, wait_for_answer
-from comboost.dask._steps import Answer, AnswerT, RoundStep, Step, align_sums, pack
+from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, call, wait_for_answer
+from comboost.dask._steps import Answer, AnswerT, RoundStep, Step, pack, unpack_answer
 from comboost.dask._survey import PartLocation
 
 FAN_OUT = 4  # children of a shard: more would queue at its wire, fewer make the tree deep
@@ -119,8 +119,8 @@ class ShardGroup:
             try:
                 check_alive([handle.future for handle in self._handles])
                 self._is_asking = True
-                begun = self._handles[0].actor.ask(self._tree_number, self._step_number, packed)
-                answer: AnswerT = align_sums(wait_for_answer(begun, lambda: self._check(self._handles)))
+                begun = call(self._handles[0].actor, "ask", self._tree_number, self._step_number, packed)
+                answer: AnswerT = unpack_answer(wait_for_answer(begun, lambda: self._check(self._handles)))
             except CONNECTION_ERRORS as error:
                 self._note_loss(error)
             else:
@@ -186,7 +186,7 @@ class ShardGroup:
         begun = []
         for handle in self._handles:
             with suppress(*CONNECTION_ERRORS):
-                begun.append(handle.actor.give_up(self._tree_number))
+                begun.append(call(handle.actor, "give_up", self._tree_number))
         return begun
 
     def _check(self, handles: Sequence[ShardHandle]) -> None:
@@ -198,7 +198,7 @@ class ShardGroup:
         """Whether a shard answers."""
         try:
             self._check([handle])
-            wait_for_answer(handle.actor.facts(), lambda: self._check([handle]))
+            wait_for_answer(call(handle.actor, "facts"), lambda: self._check([handle]))
         except CONNECTION_ERRORS:
             return False
         return True
@@ -223,9 +223,9 @@ class ShardGroup:
             for future in all_coded:
                 future.release()  # at once, whoever still refers to them: the shards have the rows now, or will not
         actors = [self._actor_of(future, placement) for future in self._new_shards]
-        facts = self._answers_to((actor.facts() for actor in actors), self._new_shards, placement.workers)
+        facts = self._answers_to((call(actor, "facts") for actor in actors), self._new_shards, placement.workers)
         steps = [pack(step) for step in (*without_roots(self._rounds), *self._tree_steps)]
-        replayed = (actor.replay(steps, self._step_number - 1) for actor in actors)
+        replayed = (call(actor, "replay", steps, self._step_number - 1) for actor in actors)
         self._answers_to(replayed, self._new_shards, placement.workers)
         handles = [ShardHandle(*each) for each in zip(parts_of.values(), self._new_shards, actors, facts, strict=True)]
         self._new_shards = []
@@ -235,8 +235,8 @@ class ShardGroup:
         """How to call a shard that was created."""
         try:
             return self._cluster.fetch(future, placement)
-        except (CancelledError, RuntimeError) as error:
-            if isinstance(error, RuntimeError) and DASK_LOST not in str(error):
+        except (CancelledError, RuntimeError, ValueError) as error:
+            if not isinstance(error, CancelledError) and DASK_LOST not in str(error):
                 raise
             raise LostShardError("a shard was lost while it was made") from error
 
@@ -267,7 +267,7 @@ class ShardGroup:
         self._handles = list(children)
         self._tree_number += 1
         calls = (
-            handle.actor.set_children(self._tree_number, [ChildShard(child.worker, child.actor) for child in below])
+            call(handle.actor, "set_children", self._tree_number, [ChildShard(c.worker, c.actor) for c in below])
             for handle, below in children.items()
         )
         needed, workers = zip(*((handle.future, handle.worker) for handle in self._handles), strict=True)

@@ -14,6 +14,7 @@ from comboost._dtypes import Floats, Sums
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.formulas import BalancedObjective
 from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, BinnedRows, LeafVote, Vote
+from comboost.dask._packing import PackedIntegers
 
 
 class AdvanceAnswer(NamedTuple):
@@ -152,7 +153,7 @@ class SplitStep:
             shard.add_children(len(self.splits), children)
             return shard.rows.count(np.arange(first, shard.n_nodes, 2, dtype=np.int32))
         for parent, child, counted in zip(parents, smaller - first, shard.rows.count(smaller), strict=True):
-            # Not in place: with workers in the client's process, the client holds this very array of the parent.
+            # Not in place: the last answer, which may be asked for again, may hold this very array of the parent.
             sibling = parent - counted
             children += [counted, sibling] if child % 2 == 0 else [sibling, counted]
         shard.add_children(len(self.splits), children)
@@ -262,8 +263,20 @@ def add(one: Answer, other: Answer) -> Answer:
     return None
 
 
-def align_sums(answer: Any) -> Any:
-    """An answer that may have arrived at any address, with its sums aligned, as the core wants them."""
-    if isinstance(answer, AdvanceAnswer):
-        return answer if answer.root is None else answer._replace(root=np.require(answer.root, requirements="A"))
-    return None if answer is None else np.require(answer, requirements="A")
+class PackedAnswer(NamedTuple):
+    """An answer as it travels: its sums in few bytes, apart from what else there is."""
+
+    rest: AdvanceAnswer | None
+    sums: PackedIntegers | None
+
+
+def pack_answer(answer: Answer) -> PackedAnswer:
+    """An answer that is to travel."""
+    rest, sums = (answer._replace(root=None), answer.root) if isinstance(answer, AdvanceAnswer) else (None, answer)
+    return PackedAnswer(rest, None if sums is None else PackedIntegers.of(sums))
+
+
+def unpack_answer(packed: PackedAnswer) -> Any:
+    """An answer that has travelled."""
+    sums = None if packed.sums is None else packed.sums.unpack()
+    return sums if packed.rest is None else packed.rest._replace(root=sums)
