@@ -10,6 +10,7 @@ template <>
 struct Compared<float> {
     using Values = float __attribute__((vector_size(32)));
     using Counts = std::int32_t __attribute__((vector_size(32)));
+    using Narrow = CodeBlock::Signed __attribute__((vector_size(8)));
     static constexpr std::size_t kFewEdges = 96;  // up to so many, comparing with all is quicker than a search
 };
 
@@ -17,6 +18,7 @@ template <>
 struct Compared<double> {
     using Values = double __attribute__((vector_size(32)));
     using Counts = std::int64_t __attribute__((vector_size(32)));
+    using Narrow = CodeBlock::Signed __attribute__((vector_size(4)));
     static constexpr std::size_t kFewEdges = 40;
 };
 
@@ -27,18 +29,24 @@ constexpr std::size_t kCountedValues = kCountedVectors * 32 / sizeof(T);
 
 // Compares some values with all edges.
 template <class T>
-void count_few(std::span<const T> edges, const T* values, Code* codes) {
+void count_few(std::span<const T> edges, const T* values, CodeBlock::Signed* codes) {
+    using Counts = typename Compared<T>::Counts;
+    constexpr std::size_t kPerVector = 32 / sizeof(T);
     typename Compared<T>::Values value[kCountedVectors];
     std::memcpy(value, values, sizeof(value));
-    typename Compared<T>::Counts count[kCountedVectors] = {};
+    Counts count[kCountedVectors];
+    for (Counts& counts : count) counts = Counts{} - CodeBlock::kOffset;
+#pragma GCC unroll 2
     for (const T edge : edges)
         for (std::size_t v = 0; v < kCountedVectors; ++v) count[v] -= value[v] > edge;
-    for (std::size_t k = 0; k < kCountedValues<T>; ++k)
-        codes[k] = static_cast<Code>(count[k / (32 / sizeof(T))][k % (32 / sizeof(T))]);
+    for (std::size_t v = 0; v < kCountedVectors; ++v) {
+        const auto narrow = __builtin_convertvector(count[v], typename Compared<T>::Narrow);
+        std::memcpy(codes + v * kPerVector, &narrow, kPerVector);
+    }
 }
 
 template <class T>
-Code count_one(std::span<const T> edges, T value) {
+CodeBlock::Signed count_one(std::span<const T> edges, T value) {
     const T* below = edges.data();
     std::size_t size = edges.size();
     while (size > 1) {
@@ -46,18 +54,19 @@ Code count_one(std::span<const T> edges, T value) {
         below += below[half - 1] < value ? half : 0;
         size -= half;
     }
-    return static_cast<Code>(below - edges.data() + (size == 1 && *below < value ? 1 : 0));
+    const std::ptrdiff_t count = below - edges.data() + (size == 1 && *below < value ? 1 : 0);
+    return static_cast<CodeBlock::Signed>(count - CodeBlock::kOffset);
 }
 
 template <class T>
-void count_below(std::span<const T> edges, const T* values, std::size_t n_values, Code* codes) {
+void count_below(std::span<const T> edges, const T* values, std::size_t n_values, CodeBlock::Signed* codes) {
     std::size_t i = 0;
     if (edges.size() <= Compared<T>::kFewEdges)
         for (; i + kCountedValues<T> <= n_values; i += kCountedValues<T>) count_few(edges, values + i, codes + i);
     for (; i < n_values; ++i) codes[i] = count_one(edges, values[i]);
 }
 
-void find_sides(const CodeSet& left, const Code* codes, std::size_t n_codes, Code* sides) {
+void find_sides(const CodeSet& left, const Code* codes, std::size_t n_codes, CodeBlock::Signed* sides) {
     std::size_t i = 0;
 #ifdef __AVX2__
     // A byte of the set is chosen by the upper five bits of a code, a bit of it by the lower three.

@@ -36,9 +36,6 @@ std::vector<std::int32_t> find_same_sets(std::span<const Node> nodes, std::span<
 ForestLayout::ForestLayout(const Forest& forest, std::size_t first, std::size_t last, std::size_t n_classes, From from)
     : from_(from),
       n_classes_(n_classes),
-      width_(n_classes > LevelTrees::kMaxTabled       ? 0
-             : n_classes > LevelTrees::kMaxTabled / 2 ? LevelTrees::kMaxTabled
-                                                      : LevelTrees::kMaxTabled / 2),
       nodes_(forest.nodes.data() + forest.offsets[first]),
       weights_(forest.weights.subspan(first, last - first)),
       votes_(forest.votes) {
@@ -122,7 +119,15 @@ void ForestLayout::find_depth(std::span<const std::int64_t> offsets) {
     levels_ = std::min(depth_, LevelTrees::kMaxDepth);
 }
 
+// Votes for few classes are padded in a table, but those of deep trees fill the cache less as they are.
+std::size_t ForestLayout::width_of_table() const {
+    constexpr std::size_t kMost = LevelTrees::kMaxTabled, kHalf = kMost / 2;
+    if (n_classes_ > kMost || (is_deep() && (votes_.empty() || n_classes_ >= kHalf))) return 0;
+    return n_classes_ > kHalf ? kMost : kHalf;
+}
+
 void ForestLayout::make_room(std::span<const Node> nodes) {
+    width_ = width_of_table();
     steps_.resize(n_trees() * n_steps());
     if (is_deep()) {
         starts_.resize(n_trees() << levels_);
@@ -140,15 +145,16 @@ void ForestLayout::make_room(std::span<const Node> nodes) {
 
 LevelTrees::Step ForestLayout::step_of(const Node& node) const {
     const std::size_t column = index_of(column_of(node));
-    const auto place = static_cast<std::uint32_t>(column);
-    if (columns_[column].by_set()) return {place, 0};
-    if (from_ == From::codes) return {place, node.bin};
+    const auto begin = static_cast<std::uint32_t>(column * CodeBlock::kRows);
+    if (columns_[column].by_set()) return {begin, 1};
     const std::vector<double>& ascending = thresholds_[group_of_[column]];
-    const auto found = std::lower_bound(ascending.begin(), ascending.end(), node.threshold);
-    return {place, static_cast<Code>(found - ascending.begin())};
+    const std::ptrdiff_t bin =
+        from_ == From::codes ? node.bin
+                             : std::lower_bound(ascending.begin(), ascending.end(), node.threshold) - ascending.begin();
+    return {begin, static_cast<CodeBlock::Signed>(bin + 1 - CodeBlock::kOffset)};
 }
 
-// Fills the steps below one place of a tree; a leaf that stands too high goes left down to the last level.
+// Fills the steps below one place of a tree; a leaf that stands too high is at all ends below it.
 void ForestLayout::fill_levels(const Node* root, const Node& node, std::size_t tree, std::size_t step) {
     if (step >= n_steps()) {
         const std::size_t end = (tree << levels_) + step - n_steps();
@@ -159,7 +165,7 @@ void ForestLayout::fill_levels(const Node* root, const Node& node, std::size_t t
         return;
     }
     const bool is_leaf = node.feature == kLeaf;
-    steps_[tree * n_steps() + step] = is_leaf ? LevelTrees::Step{0, LevelTrees::kAlwaysLeft} : step_of(node);
+    steps_[tree * n_steps() + step] = is_leaf ? LevelTrees::Step{0, 0} : step_of(node);
     fill_levels(root, is_leaf ? node : root[node.left], tree, 2 * step + 1);
     fill_levels(root, is_leaf ? node : root[node.left + 1], tree, 2 * step + 2);
 }
@@ -168,11 +174,11 @@ void ForestLayout::fill_stops(const Node* root, std::size_t n_nodes, std::size_t
     const auto begin = static_cast<std::uint32_t>(root - nodes_);
     for (std::uint32_t k = 0; k < n_nodes; ++k) {
         if (root[k].feature == kLeaf) {
-            stops_[begin + k] = {0, begin + k, LevelTrees::kFirstPlace + static_cast<std::uint32_t>(n_places_)};
+            stops_[begin + k] = {0, begin + k, LevelTrees::kFirstPlace + static_cast<std::int32_t>(n_places_)};
             fill_leaf(root[k], tree, n_places_++);
         } else {
             const LevelTrees::Step step = step_of(root[k]);
-            stops_[begin + k] = {step.column, begin + static_cast<std::uint32_t>(root[k].left), step.bin};
+            stops_[begin + k] = {step.column, begin + static_cast<std::uint32_t>(root[k].left), step.least};
         }
     }
 }

@@ -29,6 +29,9 @@ struct Column {
 // count the trees' own thresholds below a value, or are those of training.
 class ForestLayout {
   public:
+    // Columns of blocks begin at 32-bit places.
+    static constexpr std::size_t kMaxNodes = (std::size_t{1} << 32) / CodeBlock::kRows;
+
     enum class From { codes, values, values_with_missing };
 
     ForestLayout(const Forest& forest, std::size_t first, std::size_t last, std::size_t n_classes, From from);
@@ -53,13 +56,14 @@ class ForestLayout {
 
     std::size_t n_steps() const { return (std::size_t{1} << levels_) - 1; }
     bool is_deep() const { return depth_ > levels_; }
+    std::size_t width_of_table() const;
     Column column_of(const Node& node) const;
     std::size_t index_of(const Column& column) const;
     LevelTrees::Step step_of(const Node& node) const;
 
     From from_;
     std::size_t n_classes_;
-    std::size_t width_;  // of the table, 0 if there is none
+    std::size_t width_ = 0;  // of the table, 0 if there is none
     std::size_t depth_ = 0;
     std::size_t levels_ = 0;
     std::size_t n_places_ = 0;

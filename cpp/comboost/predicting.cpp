@@ -54,7 +54,7 @@ void vote_in_blocks(const ForestLayout& layout, std::size_t n_rows, std::size_t 
     const LevelTrees trees = layout.trees();
     const std::size_t updates = layout.depth() + 1;  // of a row by a tree
     for_each_block(n_rows, layout.n_trees() * updates, n_threads, [&](std::size_t first, std::size_t last) {
-        std::vector<Code> codes(std::max<std::size_t>(1, layout.columns().size()) * CodeBlock::kRows);
+        std::vector<CodeBlock::Signed> codes(std::max<std::size_t>(1, layout.columns().size()) * CodeBlock::kRows);
         for (std::size_t begin = first; begin < last; begin += CodeBlock::kRows) {
             const CodeBlock block{codes.data(), std::min(CodeBlock::kRows, last - begin)};
             fill(begin, block.n_rows, codes.data());
@@ -67,11 +67,11 @@ void vote_in_blocks(const ForestLayout& layout, std::size_t n_rows, std::size_t 
     });
 }
 
-void count_below(std::span<const float> edges, const float* values, std::size_t n_values, Code* codes) {
+void count_below(std::span<const float> edges, const float* values, std::size_t n_values, CodeBlock::Signed* codes) {
     kernels().count_floats(edges, values, n_values, codes);
 }
 
-void count_below(std::span<const double> edges, const double* values, std::size_t n_values, Code* codes) {
+void count_below(std::span<const double> edges, const double* values, std::size_t n_values, CodeBlock::Signed* codes) {
     kernels().count_doubles(edges, values, n_values, codes);
 }
 
@@ -93,13 +93,14 @@ class Encoder {
     }
 
     // The codes of a block of rows, a few of them at a time, which stay in the nearest cache for all columns.
-    void encode(const Matrix<T>& values, std::size_t begin, std::size_t n_rows, Code* codes) const {
+    void encode(const Matrix<T>& values, std::size_t begin, std::size_t n_rows, CodeBlock::Signed* codes) const {
         for (std::size_t i = 0; i < n_rows; i += kAtOnce)
             encode_few(values, begin + i, std::min(kAtOnce, n_rows - i), codes + i);
     }
 
   private:
     static constexpr std::size_t kAtOnce = 64;
+    static constexpr CodeBlock::Signed kLast = 127;  // beyond all thresholds
 
     // A T is above the threshold if it is above this T.
     static T round_down(double threshold) {
@@ -108,7 +109,7 @@ class Encoder {
         return is_above ? std::nextafter(rounded, -std::numeric_limits<T>::infinity()) : rounded;
     }
 
-    void encode_few(const Matrix<T>& matrix, std::size_t begin, std::size_t n_rows, Code* codes) const {
+    void encode_few(const Matrix<T>& matrix, std::size_t begin, std::size_t n_rows, CodeBlock::Signed* codes) const {
         const Matrix<T> values = matrix;  // a copy, which codes, being bytes, cannot overwrite
         T column[kAtOnce];
         Code categories[kAtOnce];
@@ -125,7 +126,7 @@ class Encoder {
             }
             count_below(std::span<const T>(edges_[c]), column, n_rows, codes);
             if (columns_[c].how == Column::kMissingRight)
-                for (std::size_t i = 0; i < n_rows; ++i) codes[i] = std::isnan(column[i]) ? Code{255} : codes[i];
+                for (std::size_t i = 0; i < n_rows; ++i) codes[i] = std::isnan(column[i]) ? kLast : codes[i];
         }
     }
 
@@ -154,8 +155,9 @@ bool has_categories(const Forest& forest, std::size_t first, std::size_t last) {
 
 // Whether to lay out the trees. That takes as long as some rows take to walk down a tree of as many nodes.
 bool pays_layout(std::size_t n_rows, const Forest& forest, std::size_t first, std::size_t last) {
-    return n_rows >= kFewRows && first < last &&
-           std::cmp_greater_equal(n_rows * (last - first), forest.offsets[last] - forest.offsets[first]);
+    const auto n_nodes = static_cast<std::size_t>(forest.offsets[last] - forest.offsets[first]);
+    return n_rows >= kFewRows && first < last && n_rows * (last - first) >= n_nodes &&
+           n_nodes < ForestLayout::kMaxNodes;
 }
 
 }  // namespace
@@ -169,7 +171,9 @@ void add_votes(const Matrix<T>& values, bool missing, const Forest& forest, std:
         const Encoder<T> encoder(layout, forest.sets);
         vote_in_blocks(
             layout, values.n_rows, n_classes, n_threads,
-            [&](std::size_t begin, std::size_t n_rows, Code* codes) { encoder.encode(values, begin, n_rows, codes); },
+            [&](std::size_t begin, std::size_t n_rows, CodeBlock::Signed* codes) {
+                encoder.encode(values, begin, n_rows, codes);
+            },
             [&](std::size_t begin, std::size_t, auto&& vote) { vote(scores + begin * n_classes); });
         return;
     }
@@ -194,13 +198,14 @@ template void add_votes(const Matrix<double>&, bool, const Forest&, std::size_t,
 
 void elect(const Codes& codes, const Forest& forest, std::size_t n_classes, int n_threads, std::span<Label> elected) {
     const ForestLayout layout(forest, 0, forest.weights.size(), n_classes, ForestLayout::From::codes);
-    const auto copy_block = [&](std::size_t begin, std::size_t n_rows, Code* block) {
+    const auto copy_block = [&](std::size_t begin, std::size_t n_rows, CodeBlock::Signed* block) {
         for (const Column& column : layout.columns()) {
             const Code* from = codes.column(static_cast<std::size_t>(column.feature)) + begin;
             if (column.by_set())
                 kernels().find_sides(forest.sets[static_cast<std::size_t>(column.how)], from, n_rows, block);
             else
-                std::memcpy(block, from, n_rows);
+                for (std::size_t i = 0; i < n_rows; ++i)
+                    block[i] = static_cast<CodeBlock::Signed>(from[i] - CodeBlock::kOffset);
             block += CodeBlock::kRows;
         }
     };

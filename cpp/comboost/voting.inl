@@ -2,6 +2,7 @@
 namespace comboost::COMBOOST_KERNELS {
 namespace {
 
+using SignedLanes = CodeBlock::Signed __attribute__((vector_size(32)));
 using CodeLanes = Code __attribute__((vector_size(32)));
 
 constexpr std::size_t kGroup = sizeof(CodeLanes);  // rows whose leaves are found at once
@@ -11,26 +12,26 @@ using GroupPlaces = std::uint32_t[kGroup];
 using FindPlaces = void (*)(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
                             GroupPlaces& places);
 
-// Where each of the rows first .. first + 31 leaves the levels of a tree.
-template <std::size_t Depth>
-CodeLanes find_ends(const LevelTrees::Step* steps, const CodeBlock& block, std::size_t first) {
-    CodeLanes ends[std::size_t{1} << Depth];
-    for (std::size_t end = 0; end < std::size_t{1} << Depth; ++end) ends[end] = CodeLanes{} + static_cast<Code>(end);
-    // From the last level up, every step chooses between what its children chose.
-    for (std::size_t level = Depth; level-- > 0;)
-        for (std::size_t k = 0; k < std::size_t{1} << level; ++k) {
-            const LevelTrees::Step& step = steps[(std::size_t{1} << level) - 1 + k];
-            CodeLanes codes;
-            std::memcpy(&codes, block.column(step.column) + first, sizeof(codes));
-            ends[k] = codes > step.bin ? ends[2 * k + 1] : ends[2 * k];
-        }
-    return ends[0];
+// Where rows leave the levels of a tree below a place in it: every step chooses between what its children chose.
+template <std::size_t Depth, std::size_t Level = 0, std::size_t Place = 0>
+inline CodeLanes find_ends(const LevelTrees::Step* steps, const CodeBlock::Signed* codes) {
+    if constexpr (Level == Depth) {
+        return CodeLanes{} + static_cast<Code>(Place);
+    } else {
+        const CodeLanes left = find_ends<Depth, Level + 1, 2 * Place>(steps, codes);
+        const CodeLanes right = find_ends<Depth, Level + 1, 2 * Place + 1>(steps, codes);
+        const LevelTrees::Step& step = steps[(std::size_t{1} << Level) - 1 + Place];
+        SignedLanes of_rows;
+        std::memcpy(&of_rows, codes + step.column, sizeof(of_rows));
+        return (SignedLanes{} + step.least) > of_rows ? left : right;
+    }
 }
 
 template <std::size_t Depth>
 void find_places(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
                  GroupPlaces& places) {
-    const CodeLanes ends = find_ends<Depth>(trees.steps + tree * ((std::size_t{1} << Depth) - 1), block, first);
+    const LevelTrees::Step* steps = trees.steps + tree * ((std::size_t{1} << Depth) - 1);
+    const CodeLanes ends = find_ends<Depth>(steps, block.codes + first);
     const auto first_place = static_cast<std::uint32_t>(tree << Depth);
     for (std::size_t k = 0; k < kGroup; ++k) places[k] = first_place + ends[k];
 }
@@ -45,18 +46,19 @@ void walk_on(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, 
     for (std::size_t begin = 0; begin < kGroup; begin += kAbreast) {
         std::uint32_t at[kAbreast];
         for (std::size_t k = 0; k < kAbreast; ++k) at[k] = trees.starts[places[begin + k]];
-        const Code* codes = block.codes + first + begin;
+        const CodeBlock::Signed* codes = block.codes + first + begin;
         for (std::uint32_t moved = 1; moved != 0;) {
             moved = 0;
 #pragma GCC unroll 8
             for (std::size_t k = 0; k < kAbreast; ++k) {
                 const LevelTrees::Stop& stop = trees.stops[at[k]];
-                const std::uint32_t next = stop.left + (codes[stop.column * CodeBlock::kRows + k] > stop.bin ? 1 : 0);
+                const std::uint32_t next = stop.left + (codes[stop.column + k] >= stop.least ? 1 : 0);
                 moved |= next ^ at[k];
                 at[k] = next;
             }
         }
-        for (std::size_t k = 0; k < kAbreast; ++k) places[begin + k] = trees.stops[at[k]].bin - LevelTrees::kFirstPlace;
+        for (std::size_t k = 0; k < kAbreast; ++k)
+            places[begin + k] = static_cast<std::uint32_t>(trees.stops[at[k]].least - LevelTrees::kFirstPlace);
     }
 }
 
@@ -109,7 +111,8 @@ void add_tabled(const LevelTrees& trees, std::size_t first, std::size_t last, co
                 std::size_t n_classes, double* scores) {
     constexpr std::size_t kWidth = V * kLanes;
     constexpr std::size_t kAbreast = 8 / V;  // rows; more would not stay in registers
-    alignas(64) double sums[CodeBlock::kRows * kWidth] = {};
+    alignas(64) double sums[CodeBlock::kRows * kWidth];
+    std::fill_n(sums, (block.n_rows + kGroup - 1) / kGroup * kGroup * kWidth, 0.0);
     for (std::size_t i = 0; i < block.n_rows; ++i) std::copy_n(scores + i * n_classes, n_classes, sums + i * kWidth);
     const auto add = [&](std::size_t row, std::size_t, std::size_t n_trees, const GroupPlaces* places) {
         for (std::size_t k = 0; k < kGroup; k += kAbreast) {
