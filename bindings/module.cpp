@@ -10,6 +10,7 @@ void bind_balancing(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_predicting(nanobind::module_& m);
 void bind_validating(nanobind::module_& m);
+void bind_measuring(nanobind::module_& m);
 }  // namespace comboost_python
 
 NB_MODULE(_core, m) {
@@ -24,4 +25,5 @@ NB_MODULE(_core, m) {
     comboost_python::bind_forest(m);
     comboost_python::bind_predicting(m);
     comboost_python::bind_validating(m);
+    comboost_python::bind_measuring(m);
 }
