@@ -1,5 +1,7 @@
 #include <nanobind/stl/optional.h>
 
+#include <array>
+
 #include "arrays.hpp"
 #include "checked_forest.hpp"
 #include "comboost/predicting.hpp"
@@ -18,6 +20,27 @@ void add_votes(const Values<T>& values, bool missing, const CheckedForest& fores
     require(first <= last && last <= forest.n_trees(), "the rounds asked for lie outside the model");
     comboost::add_votes(matrix_of(values), missing, forest.get(), first, last, forest.n_classes(), n_threads,
                         scores.data());
+}
+
+// A tree alone, checked here: what is made for a forest of one tree would take longer than its votes on a few rows.
+template <class T>
+void add_tree_votes(const Values<T>& values, bool missing, const NodeBytes& nodes, const SetBytes& sets,
+                    const std::optional<LeafVotes>& votes, double weight, int n_threads, const OutScores& scores) {
+    const std::size_t n_classes = scores.shape(1);
+    require_n_classes(n_classes);
+    require(scores.shape(0) == values.shape(0), "scores and values differ in their number of rows");
+    require(!votes || (votes->shape(0) > 0 && votes->shape(1) == n_classes), "votes must be (n_leaves, n_classes)");
+    const std::array offsets{std::int64_t{0}, static_cast<std::int64_t>(nodes.shape(0))};
+    std::vector<comboost::Node> moved;  // what came over a wire may lie at any address
+    if (reinterpret_cast<std::uintptr_t>(nodes.data()) % alignof(comboost::Node) != 0) {
+        moved.resize(nodes.shape(0));
+        std::memcpy(moved.data(), nodes.data(), nodes.nbytes());
+    }
+    const comboost::Forest forest{moved.empty() ? records_of<comboost::Node>(nodes) : moved,
+                                  records_of<comboost::CodeSet>(sets), offsets, std::span(&weight, 1),
+                                  votes ? span_of(*votes) : std::span<const float>{}};
+    comboost::check_forest(forest, {values.shape(1), n_classes, {}});
+    comboost::add_votes(matrix_of(values), missing, forest, 0, 1, n_classes, n_threads, scores.data());
 }
 
 void elect(const CodeColumns& codes, const CheckedForest& forest, int n_threads,
@@ -44,6 +67,9 @@ void bind_add_votes(nb::module_& m) {
     m.def("add_votes", &add_votes<T>, "values"_a.noconvert(), "missing"_a, "forest"_a, "first"_a, "last"_a,
           "n_threads"_a, "scores"_a.noconvert(), nb::call_guard<WithoutPython>(),
           "Adds the weighted votes of the trees first .. last - 1 to the scores.");
+    m.def("add_tree_votes", &add_tree_votes<T>, "values"_a.noconvert(), "missing"_a, "nodes"_a.noconvert(),
+          "sets"_a.noconvert(), "votes"_a.noconvert().none(), "weight"_a, "n_threads"_a, "scores"_a.noconvert(),
+          nb::call_guard<WithoutPython>(), "Adds the weighted votes of one tree to the scores.");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ void bind_forest(nanobind::module_& m);
 void bind_predicting(nanobind::module_& m);
 void bind_validating(nanobind::module_& m);
 void bind_packing(nanobind::module_& m);
+void bind_measuring(nanobind::module_& m);
 }  // namespace comboost_python
 
 NB_MODULE(_core, m) {
@@ -28,4 +29,5 @@ NB_MODULE(_core, m) {
     comboost_python::bind_predicting(m);
     comboost_python::bind_validating(m);
     comboost_python::bind_packing(m);
+    comboost_python::bind_measuring(m);
 }

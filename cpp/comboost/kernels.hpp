@@ -69,34 +69,47 @@ struct Scanned {
     std::int32_t bin;
 };
 
-// Trees whose paths are all made as long as the longest one, so that walking them needs no branches. Tree t has the
-// steps [t·(2^depth - 1), ...), the children of step s being 2s + 1 and 2s + 2, and the labels, or rows of votes,
-// [t·2^depth, ...) of its leaves.
-struct LevelTrees {
-    struct Step {
-        std::uint32_t column;
-        Code bin;  // codes above it go right
-    };
-    static constexpr std::size_t kMaxDepth = 7;  // the leaf of a row is a code
-    static constexpr Code kAlwaysLeft = 255;     // no code is above it
-
-    std::size_t depth;
-    std::span<const double> weights;
-    const Step* steps;
-    const Label* labels;
-    const std::uint32_t* rows;  // of the leaves' votes for every class; null if leaves vote for one
-    const float* votes;
-};
-
-// Codes of a few rows, column after column. Columns are read up to a whole number of vectors.
+// Codes of a few rows, column after column. Columns are read up to a whole number of vectors. The codes are signed,
+// since that is what vectors compare: 128 less than a Code.
 struct CodeBlock {
-    static constexpr std::size_t kRows = 512;
+    using Signed = std::int8_t;
+    static constexpr std::size_t kRows = 256;
+    static constexpr int kOffset = 128;
     static_assert(kRows % 32 == 0);
 
-    const Code* codes;
+    const Signed* codes;
     std::size_t n_rows;
+};
 
-    const Code* column(std::size_t c) const { return codes + c * kRows; }
+// Trees laid out for many rows at once. The paths through the first levels are all made as long as the longest one, so
+// that they need no branches: tree t has the steps [t·(2^depth - 1), ...), the children of step s being 2s + 1 and
+// 2s + 2. They lead to 2^depth ends; their places among the leaves are t·2^depth, ... or, if some trees are deeper,
+// those where walks from starts[t·2^depth], ... arrive.
+struct LevelTrees {
+    struct Step {
+        std::uint32_t column;     // where it begins in a block
+        CodeBlock::Signed least;  // codes from it on go right
+    };
+    // A node of a walk. A leaf is its own left child, and its number, which no code reaches, tells its place.
+    struct Stop {
+        std::uint32_t column;
+        std::uint32_t left;
+        std::int32_t least;
+    };
+    static constexpr std::size_t kMaxDepth = 7;       // the end that a row reaches is a code
+    static constexpr std::int32_t kFirstPlace = 128;  // of the leaf in place 0
+    static constexpr std::size_t kMaxTabled = 8;      // classes
+
+    std::size_t depth;
+    std::size_t leaves_per_tree;  // at most, or about
+    const Step* steps;
+    const std::uint32_t* starts;  // null if no tree is deeper
+    const Stop* stops;
+    const double* weights;      // of the trees
+    const double* table;        // votes of the places, padded to 4 or 8 classes; null if that would be too much
+    const Label* labels;        // for which the places vote
+    const std::uint32_t* rows;  // of the places' votes for every class; null if they vote for one
+    const float* votes;
 };
 
 // The histogram of one column of codes, or four of them that take turns and are added up later: an update of the bin
@@ -111,8 +124,18 @@ struct SpreadHistogram {
 };
 
 struct Kernels {
-    // scores[row][label] += weight of every tree, in order of the trees, or scores[row] += votes of the leaf.
-    void (*add_votes)(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores);
+    // scores[row][label] += weight of the trees first .. last - 1, in this order, or scores[row] += votes of the leaf.
+    void (*add_votes)(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
+                      std::size_t n_classes, double* scores);
+
+    // codes[i] = number of the edges, ascending, below values[i], none of them being below NaN.
+    void (*count_floats)(std::span<const float> edges, const float* values, std::size_t n_values,
+                         CodeBlock::Signed* codes);
+    void (*count_doubles)(std::span<const double> edges, const double* values, std::size_t n_values,
+                          CodeBlock::Signed* codes);
+
+    // sides[i] = 0 if codes[i] is in the set, otherwise 1.
+    void (*find_sides)(const CodeSet& left, const Code* codes, std::size_t n_codes, CodeBlock::Signed* sides);
 
     // Does a pass for the rows begin .. end - 1.
     PassResult (*advance)(const Pass& pass, std::size_t begin, std::size_t end);

@@ -466,78 +466,17 @@ Scanned<typename Sides::Score> scan(const ScanInput& in) {
     return scanner.best();
 }
 
-using CodeLanes = Code __attribute__((vector_size(32)));
-
-// The leaf that each of the rows first .. first + 31 reaches in a tree.
-template <std::size_t Depth>
-CodeLanes find_leaves(const LevelTrees::Step* steps, const CodeBlock& block, std::size_t first) {
-    CodeLanes leaves[std::size_t{1} << Depth];
-    for (std::size_t leaf = 0; leaf < std::size_t{1} << Depth; ++leaf)
-        leaves[leaf] = CodeLanes{} + static_cast<Code>(leaf);
-    // From the last level up, every step chooses between the leaves that its children chose.
-    for (std::size_t level = Depth; level-- > 0;)
-        for (std::size_t k = 0; k < std::size_t{1} << level; ++k) {
-            const LevelTrees::Step& step = steps[(std::size_t{1} << level) - 1 + k];
-            CodeLanes codes;
-            std::memcpy(&codes, block.column(step.column) + first, sizeof(codes));
-            leaves[k] = codes > step.bin ? leaves[2 * k + 1] : leaves[2 * k];
-        }
-    return leaves[0];
-}
-
-// The votes of a leaf for every class.
-inline void add_votes(const float* votes, std::size_t n_classes, double* __restrict scores) {
-    for (std::size_t l = 0; l < n_classes; ++l) scores[l] += static_cast<double>(votes[l]);
-}
-
-template <std::size_t Depth, bool EveryClass>
-void add_level_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores) {
-    const LevelTrees::Step* steps = trees.steps;
-    std::size_t first_leaf = 0;
-    for (const double weight : trees.weights) {
-        for (std::size_t first = 0; first < block.n_rows; first += sizeof(CodeLanes)) {
-            const CodeLanes leaves = find_leaves<Depth>(steps, block, first);
-            Code leaf_of_row[sizeof(CodeLanes)];
-            std::memcpy(leaf_of_row, &leaves, sizeof(leaves));
-            double* row_scores = scores + first * n_classes;
-            const std::size_t n_rows = std::min(sizeof(CodeLanes), block.n_rows - first);
-            for (std::size_t k = 0; k < n_rows; ++k, row_scores += n_classes) {
-                const std::size_t leaf = first_leaf + leaf_of_row[k];
-                if (EveryClass)
-                    add_votes(trees.votes + trees.rows[leaf] * n_classes, n_classes, row_scores);
-                else
-                    row_scores[trees.labels[leaf]] += weight;
-            }
-        }
-        steps += (std::size_t{1} << Depth) - 1;
-        first_leaf += std::size_t{1} << Depth;
-    }
-}
-
-template <std::size_t Depth>
-void add_level_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores) {
-    trees.votes == nullptr ? add_level_votes<Depth, false>(trees, block, n_classes, scores)
-                           : add_level_votes<Depth, true>(trees, block, n_classes, scores);
-}
-
-void add_votes(const LevelTrees& trees, const CodeBlock& block, std::size_t n_classes, double* scores) {
-    static_assert(LevelTrees::kMaxDepth == 7);
-    switch (trees.depth) {
-        case 0: return add_level_votes<0>(trees, block, n_classes, scores);
-        case 1: return add_level_votes<1>(trees, block, n_classes, scores);
-        case 2: return add_level_votes<2>(trees, block, n_classes, scores);
-        case 3: return add_level_votes<3>(trees, block, n_classes, scores);
-        case 4: return add_level_votes<4>(trees, block, n_classes, scores);
-        case 5: return add_level_votes<5>(trees, block, n_classes, scores);
-        case 6: return add_level_votes<6>(trees, block, n_classes, scores);
-        default: return add_level_votes<7>(trees, block, n_classes, scores);
-    }
-}
-
 }  // namespace
+}  // namespace comboost::COMBOOST_KERNELS
+
+#include "comboost/coding.inl"
+#include "comboost/voting.inl"
+
+namespace comboost::COMBOOST_KERNELS {
 
 extern const Kernels table;
-const Kernels table{&add_votes, &advance,     &advance_leaves,  &sum_leaves,     &accumulate,
-                    &sum_digit, &add_records, &scan<GiniSides>, &scan<CostSides>};
+const Kernels table{&add_votes, &count_below<float>, &count_below<double>, &find_sides,
+                    &advance,   &advance_leaves,     &sum_leaves,          &accumulate,
+                    &sum_digit, &add_records,        &scan<GiniSides>,     &scan<CostSides>};
 
 }  // namespace comboost::COMBOOST_KERNELS

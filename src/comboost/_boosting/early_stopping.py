@@ -25,6 +25,7 @@ from comboost._table.labels import find_distinct, find_places, read_labels
 from comboost._table.reading import TrainingSet
 from comboost._table.table import RawTable
 from comboost._table.weights import ClassWeights, as_given, class_sums, find_scale, read_weights
+from comboost.metrics._measures import mauc_of
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
 
 
@@ -173,6 +174,8 @@ class Judge:
     ----------
     score_of_counts : callable or None
         The score as a function of counts alone, if it is one: it is then the same bits for any order of the rows.
+    scores_shares : bool
+        Whether the score is one of the probabilities alone, and `score_shares` what the scorer gives, but sooner.
     """
 
     def __init__(self, scoring: str | Scorer, held: HeldRows, n_threads: int = 1) -> None:
@@ -183,6 +186,8 @@ class Judge:
         self._held = held
         self._options = {} if held.sample_weight is None else {"sample_weight": held.sample_weight}
         self._n_threads = n_threads
+        has_pairs = held.sample_weight is None and len(held.labels) > 0 and bool((held.labels != held.labels[0]).any())
+        self.scores_shares = isinstance(scoring, str) and scoring == "mauc" and has_pairs
 
     def score_votes(self, votes: Floats) -> float:
         """The score of these votes, (n_samples, n_classes), by `score_of_counts`."""
@@ -192,6 +197,10 @@ class Judge:
         # Sums of integer weights are below 2**53, so they are exact as floats, too.
         shares, lifts = counts.astype(np.float64), self._held.lifts
         return self.score_of_counts(shares if lifts is None else np.ldexp(shares, -lifts[:, np.newaxis]))
+
+    def score_shares(self, shares: Floats) -> float:
+        """The score of these probabilities, (n_samples, n_classes): the bits of the scorer, if `scores_shares`."""
+        return mauc_of(shares, self._held.labels, self._n_threads)
 
     def score_model(self, model: Any) -> float:
         """The score that the scorer gives to a fitted classifier."""
@@ -361,9 +370,13 @@ class Validation:
     def _score(self, judge: Judge, history: History) -> float:
         if judge.score_of_counts is not None:
             return judge.score_votes(self._for_all(self._votes))
+        by_votes = answers_by_votes(type(self._estimator))
+        if judge.scores_shares and by_votes:
+            model = ModelSoFar(self._estimator, self._fit, history, self._held.X, self._votes)
+            return judge.score_shares(model.predict_proba(self._held.X))
         model = ModelSoFar(self._estimator, self._fit, history.first(len(history)), self._held.X, self._votes.copy())
         # A subclass may answer otherwise than by the votes.
-        return judge.score_model(model if answers_by_votes(type(self._estimator)) else model.fitted)
+        return judge.score_model(model if by_votes else model.fitted)
 
     def catch_up(self, history: History, curve: list[float]) -> None:
         """Score the rounds of an earlier fit again, one by one; the scores must be those that it had."""

@@ -60,11 +60,7 @@ class Tree(NamedTuple):
 
     def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
         """Add the votes of this tree alone; see `Forest.add_votes`."""
-        offsets, weights = np.array([0, len(self.nodes)]), np.array([weight])
-        checked = _core.Forest(
-            self.node_bytes, self.sets, offsets, weights, self.votes, None, X.shape[1], scores.shape[1]
-        )
-        _core.add_votes(X, missing, checked, 0, 1, n_threads, scores)
+        _core.add_tree_votes(X, missing, self.nodes, self.sets, self.votes, weight, n_threads, scores)
 
     def numbered(self) -> "Tree":
         """The tree with its leaves numbered in the order of their nodes."""

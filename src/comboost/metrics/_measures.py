@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dgesvd
 from sklearn.exceptions import UndefinedMetricWarning
 
-from comboost._dtypes import Floats
+from comboost import _core
+from comboost._dtypes import LABEL, MAX_CLASSES, Floats, Labels
 from comboost._table.cost_matrices import cost_array, named_classes
 from comboost.metrics._outcomes import (
     check_class_columns,
@@ -340,6 +341,8 @@ def mauc_score(
         return float("nan")
     check_class_columns(scores, classes, "y_score")
     check_squares(present.size, MAUC_SQUARES)
+    if sample_weight is None and classes.size <= MAX_CLASSES:
+        return mauc_of(scores, true_idx.astype(LABEL), 1)
     wins = np.empty((present.size, present.size))  # A(j|k)
     for place, j in enumerate(present.tolist()):
         wins[place] = chances_above(scores[:, j], j, true_idx, weight, classes.size)[present]
@@ -411,6 +414,16 @@ def norm_slack(n_classes: int, inverse_sizes: float, eta: float) -> float:
     return float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / eta)))
 
 
+def mauc_of(scores: Floats, labels: Labels, n_threads: int) -> float:
+    """MAUC of rows without weights, of two classes at least: the same bits for any order of the rows."""
+    present = np.flatnonzero(np.bincount(labels, minlength=scores.shape[1]))
+    if present.size < scores.shape[1]:
+        scores, labels = scores[:, present], np.searchsorted(present, labels).astype(LABEL)
+    wins = np.empty((present.size, present.size))
+    _core.find_chances_above(scores, labels, n_threads, wins)
+    return float((wins.sum() - wins.trace()) / (present.size * (present.size - 1)))
+
+
 def chances_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:
     """A(j|k) for every class k, from the score for j; 0 for a class without weight."""
     order = np.argsort(score)
@@ -428,10 +441,8 @@ def chances_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Flo
 
 def confusion_of(counts: Floats) -> Floats:
     """C(l, j) = N(l, j)/Σ_j N(l, j), zero diagonal; zero rows for absent classes."""
-    totals = counts.sum(axis=1, keepdims=True)
-    totals[totals == 0.0] = 1.0
-    shares: Floats = counts / totals
-    shares.ravel()[:: len(shares) + 1] = 0.0
+    shares = np.empty_like(counts)
+    _core.find_confusion(counts, shares)
     return shares
 
 
@@ -442,23 +453,19 @@ def norm_of(counts: Floats) -> float:
     return float(singular_values[0])
 
 
-def recalls_of(counts: Floats) -> Floats:
-    """N(l, l)/Σ_j N(l, j) of the classes that are present."""
-    totals = counts.sum(axis=1)
-    present = totals > 0
-    recalls: Floats = counts.diagonal()[present] / totals[present]
-    return recalls
-
-
 def geometric_mean_of(counts: Floats) -> float:
     """Geometric mean of the recalls."""
-    recalls = recalls_of(counts)
-    return float(np.exp(np.mean(np.log(recalls)))) if recalls.all() else 0.0
+    return _core.geometric_mean_recall(counts)
+
+
+def mean_recall_of(counts: Floats) -> float:
+    """Mean of the recalls."""
+    return _core.mean_recall(counts)
 
 
 def min_recall_of(counts: Floats) -> float:
     """Smallest recall."""
-    return float(recalls_of(counts).min())
+    return _core.min_recall(counts)
 
 
 def expected_cost_of(counts: Floats, costs: Floats) -> float:

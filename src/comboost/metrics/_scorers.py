@@ -10,6 +10,7 @@ from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from comboost import _core
 from comboost._dtypes import Floats
 from comboost._table.cost_matrices import named_classes
 from comboost.metrics._measures import (
@@ -17,14 +18,13 @@ from comboost.metrics._measures import (
     balanced_log_loss,
     confusion_norm_loss,
     expected_cost_loss,
-    expected_cost_of,
     geometric_mean_of,
     geometric_mean_score,
     mauc_score,
+    mean_recall_of,
     min_recall_of,
     min_recall_score,
     norm_of,
-    recalls_of,
 )
 from comboost.metrics._outcomes import class_indices, label_array, resolve_classes
 
@@ -35,9 +35,9 @@ SCORES_OF_COUNTS: dict[str, Callable[[Floats], float]] = {
     "neg_confusion_norm": lambda counts: -norm_of(counts),
     "g_mean": geometric_mean_of,
     "min_recall": min_recall_of,
-    "neg_expected_cost": lambda counts: -expected_cost_of(counts, 1.0 - np.eye(len(counts))),
-    "accuracy": lambda counts: float(counts.trace() / counts.sum()),
-    "balanced_accuracy": lambda counts: float(recalls_of(counts).mean()),
+    "neg_expected_cost": lambda counts: _core.accuracy(counts) - 1.0,
+    "accuracy": _core.accuracy,
+    "balanced_accuracy": mean_recall_of,
 }
 
 

@@ -1,0 +1,34 @@
+// Measures of predictions: of counts N(truth, predicted), and of the order of scores.
+#pragma once
+
+#include <span>
+
+#include "comboost/types.hpp"
+
+namespace comboost {
+
+// Weights of rows by truth and prediction, n_classes times n_classes; classes without rows have a row of zeros.
+struct Counts {
+    const double* counts;
+    std::size_t n_classes;
+
+    double operator()(std::size_t truth, std::size_t predicted) const { return counts[truth * n_classes + predicted]; }
+    double of_class(std::size_t truth) const;
+};
+
+// Shares of the classes that are taken for others, zero diagonal; zero rows of classes without rows.
+void find_confusion(const Counts& counts, double* confusion);
+
+// Of the recalls of the classes that have rows, at least one.
+double geometric_mean_recall(const Counts& counts);
+double mean_recall(const Counts& counts);
+double min_recall(const Counts& counts);
+
+// Share of the weight that is predicted right.
+double accuracy(const Counts& counts);
+
+// chances[j * n_classes + k]: of a row of class j to have a higher score for j than a row of class k, ties counting one
+// half; 0 if a class has no rows. Counted in integers, so the order of the rows changes nothing.
+void find_chances_above(const Matrix<double>& scores, std::span<const Label> labels, int n_threads, double* chances);
+
+}  // namespace comboost

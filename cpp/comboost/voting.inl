@@ -1,0 +1,207 @@
+// The inner loops of prediction, a part of kernels.inl: the leaf that every row of a block reaches, and its votes.
+namespace comboost::COMBOOST_KERNELS {
+namespace {
+
+using SignedLanes = CodeBlock::Signed __attribute__((vector_size(32)));
+using CodeLanes = Code __attribute__((vector_size(32)));
+
+constexpr std::size_t kGroup = sizeof(CodeLanes);  // rows whose leaves are found at once
+
+// The place that each row of a group has reached, tree after tree.
+using GroupPlaces = std::uint32_t[kGroup];
+using FindPlaces = void (*)(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
+                            GroupPlaces& places);
+
+// Where rows leave the levels of a tree below a place in it: every step chooses between what its children chose.
+template <std::size_t Depth, std::size_t Level = 0, std::size_t Place = 0>
+inline CodeLanes find_ends(const LevelTrees::Step* steps, const CodeBlock::Signed* codes) {
+    if constexpr (Level == Depth) {
+        return CodeLanes{} + static_cast<Code>(Place);
+    } else {
+        const CodeLanes left = find_ends<Depth, Level + 1, 2 * Place>(steps, codes);
+        const CodeLanes right = find_ends<Depth, Level + 1, 2 * Place + 1>(steps, codes);
+        const LevelTrees::Step& step = steps[(std::size_t{1} << Level) - 1 + Place];
+        SignedLanes of_rows;
+        std::memcpy(&of_rows, codes + step.column, sizeof(of_rows));
+        return (SignedLanes{} + step.least) > of_rows ? left : right;
+    }
+}
+
+template <std::size_t Depth>
+void find_places(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
+                 GroupPlaces& places) {
+    const LevelTrees::Step* steps = trees.steps + tree * ((std::size_t{1} << Depth) - 1);
+    const CodeLanes ends = find_ends<Depth>(steps, block.codes + first);
+    const auto first_place = static_cast<std::uint32_t>(tree << Depth);
+    for (std::size_t k = 0; k < kGroup; ++k) places[k] = first_place + ends[k];
+}
+
+// Goes on from the levels node by node. Some rows go side by side, so that none waits for what another one loads; those
+// that have arrived stay where they are.
+void walk_on(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
+             GroupPlaces& places) {
+    constexpr std::size_t kAbreast = 8;
+    static_assert(kGroup % kAbreast == 0);
+    find_places<LevelTrees::kMaxDepth>(trees, tree, block, first, places);
+    for (std::size_t begin = 0; begin < kGroup; begin += kAbreast) {
+        std::uint32_t at[kAbreast];
+        for (std::size_t k = 0; k < kAbreast; ++k) at[k] = trees.starts[places[begin + k]];
+        const CodeBlock::Signed* codes = block.codes + first + begin;
+        for (std::uint32_t moved = 1; moved != 0;) {
+            moved = 0;
+#pragma GCC unroll 8
+            for (std::size_t k = 0; k < kAbreast; ++k) {
+                const LevelTrees::Stop& stop = trees.stops[at[k]];
+                const std::uint32_t next = stop.left + (codes[stop.column + k] >= stop.least ? 1 : 0);
+                moved |= next ^ at[k];
+                at[k] = next;
+            }
+        }
+        for (std::size_t k = 0; k < kAbreast; ++k)
+            places[begin + k] = static_cast<std::uint32_t>(trees.stops[at[k]].least - LevelTrees::kFirstPlace);
+    }
+}
+
+FindPlaces finder_of(const LevelTrees& trees) {
+    static_assert(LevelTrees::kMaxDepth == 7);
+    constexpr FindPlaces by_depth[] = {&find_places<0>, &find_places<1>, &find_places<2>, &find_places<3>,
+                                       &find_places<4>, &find_places<5>, &find_places<6>, &find_places<7>};
+    return trees.starts == nullptr ? by_depth[trees.depth] : &walk_on;
+}
+
+// What trees vote is added some trees at a time, as many as have votes that stay in the nearest cache: so the scores of
+// a row stay in registers meanwhile.
+constexpr std::size_t kMaxTrees = 32;
+constexpr std::size_t kVoteBytes = 1 << 14;
+
+template <class Add>
+void for_each_group(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
+                    std::size_t bytes_per_leaf, Add&& add) {
+    const FindPlaces find = finder_of(trees);
+    const std::size_t step =
+        std::clamp<std::size_t>(kVoteBytes / (trees.leaves_per_tree * bytes_per_leaf), 1, kMaxTrees);
+    GroupPlaces places[kMaxTrees];
+    for (; first < last; first += step) {
+        const std::size_t n_trees = std::min(step, last - first);
+        for (std::size_t row = 0; row < block.n_rows; row += kGroup) {
+            for (std::size_t t = 0; t < n_trees; ++t) find(trees, first + t, block, row, places[t]);
+            add(row, first, n_trees, places);
+        }
+    }
+}
+
+inline FloatLanes load(const double* from) {
+    FloatLanes lanes;
+    std::memcpy(&lanes, from, sizeof(lanes));
+    return lanes;
+}
+
+inline void store(const FloatLanes& lanes, double* to) { std::memcpy(to, &lanes, sizeof(lanes)); }
+
+inline FloatLanes load_votes(const float* from) {
+    using Narrow = float __attribute__((vector_size(kLanes * sizeof(float))));
+    Narrow votes;
+    std::memcpy(&votes, from, sizeof(votes));
+    return __builtin_convertvector(votes, FloatLanes);
+}
+
+// Few classes, padded to V vectors.
+template <std::size_t V>
+void add_tabled(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
+                std::size_t n_classes, double* scores) {
+    constexpr std::size_t kWidth = V * kLanes;
+    constexpr std::size_t kAbreast = 8 / V;  // rows; more would not stay in registers
+    alignas(64) double sums[CodeBlock::kRows * kWidth];
+    std::fill_n(sums, (block.n_rows + kGroup - 1) / kGroup * kGroup * kWidth, 0.0);
+    for (std::size_t i = 0; i < block.n_rows; ++i) std::copy_n(scores + i * n_classes, n_classes, sums + i * kWidth);
+    const auto add = [&](std::size_t row, std::size_t, std::size_t n_trees, const GroupPlaces* places) {
+        for (std::size_t k = 0; k < kGroup; k += kAbreast) {
+            double* to = sums + (row + k) * kWidth;
+            FloatLanes sum[kAbreast * V];
+            for (std::size_t v = 0; v < kAbreast * V; ++v) sum[v] = load(to + v * kLanes);
+            for (std::size_t t = 0; t < n_trees; ++t)
+#pragma GCC unroll 8
+                for (std::size_t r = 0; r < kAbreast; ++r) {
+                    const double* votes = trees.table + std::size_t{places[t][k + r]} * kWidth;
+                    for (std::size_t v = 0; v < V; ++v) sum[r * V + v] += load(votes + v * kLanes);
+                }
+            for (std::size_t v = 0; v < kAbreast * V; ++v) store(sum[v], to + v * kLanes);
+        }
+    };
+    for_each_group(trees, first, last, block, kWidth * sizeof(double), add);
+    for (std::size_t i = 0; i < block.n_rows; ++i) std::copy_n(sums + i * kWidth, n_classes, scores + i * n_classes);
+}
+
+// V vectors of the votes for many classes, from the class `begin` on. The last one ends with the last class: what it
+// shares with the one before comes to the same.
+template <std::size_t V>
+void add_vectors(const float* const* votes, std::size_t n_trees, std::size_t begin, std::size_t n_classes,
+                 double* scores) {
+    std::size_t at[V];
+    FloatLanes sum[V];
+    for (std::size_t v = 0; v < V; ++v) {
+        at[v] = std::min(begin + v * kLanes, n_classes - kLanes);
+        sum[v] = load(scores + at[v]);
+    }
+    for (std::size_t t = 0; t < n_trees; ++t)
+        for (std::size_t v = 0; v < V; ++v) sum[v] += load_votes(votes[t] + at[v]);
+    for (std::size_t v = 0; v < V; ++v) store(sum[v], scores + at[v]);
+}
+
+void add_row(const float* const* votes, std::size_t n_trees, std::size_t n_classes, double* scores) {
+    constexpr std::size_t kVectors = 8;
+    std::size_t begin = 0;
+    for (; begin + kVectors * kLanes <= n_classes; begin += kVectors * kLanes)
+        add_vectors<kVectors>(votes, n_trees, begin, n_classes, scores);
+    switch ((n_classes - begin + kLanes - 1) / kLanes) {
+        case 1: return add_vectors<1>(votes, n_trees, begin, n_classes, scores);
+        case 2: return add_vectors<2>(votes, n_trees, begin, n_classes, scores);
+        case 3: return add_vectors<3>(votes, n_trees, begin, n_classes, scores);
+        case 4: return add_vectors<4>(votes, n_trees, begin, n_classes, scores);
+        case 5: return add_vectors<5>(votes, n_trees, begin, n_classes, scores);
+        case 6: return add_vectors<6>(votes, n_trees, begin, n_classes, scores);
+        case 7: return add_vectors<7>(votes, n_trees, begin, n_classes, scores);
+        case 8: return add_vectors<8>(votes, n_trees, begin, n_classes, scores);
+        default: return;  // all of them done
+    }
+}
+
+void add_rows(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
+              std::size_t n_classes, double* scores) {
+    const auto add = [&](std::size_t row, std::size_t, std::size_t n_trees, const GroupPlaces* places) {
+        const std::size_t n_rows = std::min(kGroup, block.n_rows - row);
+        for (std::size_t k = 0; k < n_rows; ++k) {
+            const float* votes[kMaxTrees];
+            for (std::size_t t = 0; t < n_trees; ++t)
+                votes[t] = trees.votes + std::size_t{trees.rows[places[t][k]]} * n_classes;
+            add_row(votes, n_trees, n_classes, scores + (row + k) * n_classes);
+        }
+    };
+    for_each_group(trees, first, last, block, n_classes * sizeof(float), add);
+}
+
+// Many classes of which a leaf votes for one. Row after row, so that no sum waits for the one before.
+void add_weights(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
+                 std::size_t n_classes, double* scores) {
+    const auto add = [&](std::size_t row, std::size_t tree, std::size_t n_trees, const GroupPlaces* places) {
+        const std::size_t n_rows = std::min(kGroup, block.n_rows - row);
+        for (std::size_t t = 0; t < n_trees; ++t)
+            for (std::size_t k = 0; k < n_rows; ++k)
+                scores[(row + k) * n_classes + trees.labels[places[t][k]]] += trees.weights[tree + t];
+    };
+    for_each_group(trees, first, last, block, sizeof(Label), add);
+}
+
+void add_votes(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
+               std::size_t n_classes, double* scores) {
+    static_assert(LevelTrees::kMaxTabled == 2 * kLanes);
+    if (trees.table != nullptr)
+        n_classes <= kLanes ? add_tabled<1>(trees, first, last, block, n_classes, scores)
+                            : add_tabled<2>(trees, first, last, block, n_classes, scores);
+    else
+        trees.rows == nullptr ? add_weights(trees, first, last, block, n_classes, scores)
+                              : add_rows(trees, first, last, block, n_classes, scores);
+}
+
+}  // namespace
+}  // namespace comboost::COMBOOST_KERNELS
