@@ -125,31 +125,32 @@ def check_end(stream: BinaryIO) -> None:
     signature, *_, n_members, length, _, comment = END.unpack(tail[-END.size :])
     if signature != b"PK\x05\x06" or comment:
         raise ValueError("it does not end as a zip file should: it is cut off, or something was added")
-    check_directory(n_members, length)
+    check_directory(n_members, length, size - END.size)
     locator = tail[-END.size - LOCATOR.size : -END.size]
     if locator[:4] == b"PK\x06\x07":
         large_end = tail[: -END.size - LOCATOR.size]
         if len(large_end) < LARGE_END.size or LOCATOR.unpack(locator)[2] != size - len(tail):
             raise ValueError("the end of its directory is not where it should be")
         *_, n_members, length, _ = LARGE_END.unpack(large_end)
-        check_directory(n_members, length)
+        check_directory(n_members, length, size - len(tail))
 
 
-def check_directory(n_members: int, length: int) -> None:
-    """Raise if a directory is longer than that of any model."""
-    if n_members > MAX_MEMBERS or length > MAX_DIRECTORY:
+def check_directory(n_members: int, length: int, room: int) -> None:
+    """Raise if a directory is longer than that of any model, or than what stands before its end."""
+    longest = min(MAX_DIRECTORY, room)
+    if n_members > MAX_MEMBERS or length > longest:
         raise ValueError(
             f"its directory has {n_members} members and {length} bytes; expected are at most {MAX_MEMBERS} and "
-            f"{MAX_DIRECTORY}"
+            f"{longest}"
         )
 
 
 def check_member(info: zipfile.ZipInfo) -> None:
     """Raise if a member is not stored as it is."""
     if info.compress_type != zipfile.ZIP_STORED or info.flag_bits or info.file_size != info.compress_size:
-        raise ValueError(f"its member {info.filename!r} is compressed or encrypted, and should be stored as it is")
+        raise ValueError(f"its member {shown(info.filename)} is compressed or encrypted, and should be stored as it is")
     if info.orig_filename != info.filename:
-        raise ValueError(f"the name of its member {info.filename!r} is not all of its name")
+        raise ValueError(f"the name of its member {shown(info.filename)} is not all of its name")
 
 
 def check_places(infos: list[zipfile.ZipInfo], end: int) -> None:

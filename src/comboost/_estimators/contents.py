@@ -28,6 +28,7 @@ WHAT = "comboost model"
 MODEL = "model.json"
 MODEL_ENTRIES = ("file", "format", "comboost", "estimator", "parameters", "attributes", "checksum")
 MAX_JSON = 2**26  # bytes
+MAX_VERSION = 100  # characters
 MAX_DIGITS = 1240  # of an integer, a few more than LONG_INT bits have
 
 #: The estimators that files hold, and where they are.
@@ -38,6 +39,8 @@ KINDS = {
     "AdaBoostNCClassifier": "comboost.baselines",
     "SMOTEBoostClassifier": "comboost.baselines",
 }
+
+MEANING = {False: "estimator_weights_", True: "class_prior_"}  # of votes for one class, and for every class
 
 #: What to do about attributes that are no plain values.
 REMEDIES = {
@@ -189,17 +192,22 @@ def check_format(content: Any, name: str) -> None:
     """Raise if a file is none of a model, or of a format that is not known yet."""
     is_model = isinstance(content, dict) and content.get("file") == WHAT
     found = content.get("format") if is_model else None
-    if type(found) is not int or found < 1 or not isinstance(content.get("comboost"), str):
+    if type(found) is not int or found < 1 or not is_version(content.get("comboost")):
         raise ValueError(
             f"The file {name} is no model file: its {MODEL} does not say that it is a {WHAT!r}, and of which format. "
             "Give a file that save_model has written."
         )
     if found > FILE_FORMAT:
         raise ValueError(
-            f"The model file {name} is of format {found} and was written by comboost {content['comboost']}; this is "
+            f"The model file {name} is of format {shown(found)}, written by comboost {content['comboost']}; this is "
             f"comboost {version('comboost')}, which reads formats up to {FILE_FORMAT}. Update comboost, or save the "
             "model with this version."
         )
+
+
+def is_version(text: Any) -> bool:
+    """Whether something may be the version of a package."""
+    return isinstance(text, str) and text.isprintable() and len(text) <= MAX_VERSION
 
 
 def make_model(content: dict[str, Any], archive: Archive) -> Any:
@@ -219,9 +227,17 @@ def make_model(content: dict[str, Any], archive: Archive) -> Any:
     if not all(map(is_fitted_name, plain)) or "_forest" not in plain:
         raise ValueError(f"the attributes {shown(list(plain))} are not those of a fitted model")
     attributes = revive(plain)
+    check_votes_of(content["estimator"], attributes)
     model = find_kind(content["estimator"])(**parameters)
     model.__dict__.update(attributes)
     return model
+
+
+def check_votes_of(kind: str, attributes: Mapping[str, Any]) -> None:
+    """Raise if trees vote in another way than those of an estimator, or what their votes mean is not there."""
+    for_all = kind == "ConfusionBoostingClassifier"
+    if (attributes["_forest"].votes is None) == for_all or MEANING[for_all] not in attributes:
+        raise ValueError(f"its trees are not those of a {kind}")
 
 
 def take_array(archive: Archive, entry: Any) -> NDArray[Any]:

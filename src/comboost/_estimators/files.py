@@ -45,7 +45,7 @@ def write_stream(stream: Any, members: Members) -> None:
         raise TypeError('The model cannot be saved to a stream of text; open it in binary mode, "wb".')
     whole = io.BytesIO()
     write_archive(whole, members)
-    left = whole.getbuffer()
+    left = whole.getvalue()
     while left:
         n_written = stream.write(left)  # some streams write a part only, some do not say
         if n_written == 0:

@@ -49,6 +49,7 @@ SHAPES = {
     "_promises": "T",
     "validation_curve_": "V",
 }
+GONE_ON_FROM = {"edges_", "loss_curve_", "stop_reason_", "_importances"}  # by a warm start
 OF_ANY_TYPE = {"classes_", "feature_names_in_"}  # of these arrays; the others hold floats
 
 
@@ -175,6 +176,8 @@ def check_fitted(attributes: Mapping[str, Any]) -> None:
     check_categories(attributes["_categories"].values, np.flatnonzero(forest.kinds == CATEGORIES).tolist())
     if "_origin" in attributes:
         check_origin(attributes["_origin"], forest.n_classes)
+        if not attributes.keys() >= GONE_ON_FROM or not isinstance(attributes["stop_reason_"], str):
+            raise ValueError(f"a warm start needs {', '.join(sorted(GONE_ON_FROM))}, which are not all there")
 
 
 def check_array(name: str, array: Any, shape: tuple[int, ...]) -> None:
