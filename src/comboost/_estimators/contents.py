@@ -90,7 +90,7 @@ def plain_parts(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         remedy = REMEDIES.get(others[0], f"delete it, or {PICKLE}")
         raise refusal(kind, f"its attribute {others[0]} is neither a parameter nor the work of fit", remedy)
     if "estimators_" in fitted:
-        raise refusal(kind, f"estimator is {shown(model.estimator)}", REMEDIES["estimator"])
+        raise refusal(kind, f"estimator is a {type(model.estimator).__name__}", REMEDIES["estimator"])
     plain = plain_state(fitted)
     try:
         revive(plain)
