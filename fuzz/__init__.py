@@ -19,6 +19,6 @@ and with a name in `generators.NAMES`. It is never imported by the worker, which
 
 In the order of the data: `laws` (what programs assert), `programs`; the drawing of `tables`, `targets`, `weights`,
 `costs`, `parameters` and whole `problems`; the generators `inputs`, `pickles` (of `models`), `bits`, `metrics`,
-`interruptions`, `kills`, `files`; `judging` and `worker` (the child process), `crew` (its parent), `search` (which case
-is next, until the time is up), `findings` and `counts` (what is printed).
+`interruptions`, `kills`, `files` (of the study), `model_files`; `judging` and `worker` (the child process), `crew` (its
+parent), `search` (which case is next, until the time is up), `findings` and `counts` (what is printed).
 """

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fuzz.pickles import MODELS
 
-NAMES = ("inputs", "pickles", "bits", "metrics", "interruptions", "kills", "files")
+NAMES = ("inputs", "pickles", "bits", "metrics", "interruptions", "kills", "files", "model_files")
 
 
 class Generator(NamedTuple):

@@ -52,6 +52,7 @@ from comboost._estimators.parameters import (
     n_threads_of,
     off_default,
 )
+from comboost._estimators.state import PRIVATE_ATTRIBUTES
 from comboost._estimators.voter import STAGED_ARRAYS, Voter
 from comboost._extras import confusion_frame
 from comboost._table.candidates import Candidates
@@ -59,8 +60,6 @@ from comboost._table.cost_matrices import costs_among
 from comboost._table.reading import TrainingSet, read_matrix, read_table
 from comboost._table.table import RawTable
 from comboost._table.weights import Masses
-
-PRIVATE_ATTRIBUTES = {"_forest", "_voted", "_categories", "_importances", "_origin", "_promises"}
 
 
 class Booster(CallbackSupportMixin, Voter, ABC):

@@ -27,11 +27,14 @@ ARRAY, SCALAR, OBJECTS = "_array", "_scalar", "_objects"  # what stands for arra
 #: Attributes that are no plain values; their fields are.
 PARTS: dict[str, type[Any]] = {"_forest": Forest, "_categories": Categories, "_origin": Origin}
 
+#: What a fit leaves beside attributes that end with an underscore.
+PRIVATE_ATTRIBUTES = {"_forest", "_voted", "_categories", "_importances", "_origin", "_promises"}
+
 #: Types of which ``ascii`` tells all, and the same in every version of Python.
 LEAVES = {type(None), bool, int, float, complex, str, bytes, date, timedelta, Decimal}
 LONG_INT = 4096  # bits; Python does not write longer ones
 
-#: The shapes of fitted arrays, if they are there: K classes, F features, T rounds.
+#: The shapes of fitted arrays, if they are there: K classes, F features, T rounds, V that were validated.
 SHAPES = {
     "classes_": "K",
     "class_prior_": "K",
@@ -44,7 +47,10 @@ SHAPES = {
     "loss_curve_": "T",
     "bound_curve_": "T",
     "_promises": "T",
+    "validation_curve_": "V",
 }
+GONE_ON_FROM = {"edges_", "loss_curve_", "stop_reason_", "_importances"}  # by a warm start
+OF_ANY_TYPE = {"classes_", "feature_names_in_"}  # of these arrays; the others hold floats
 
 
 def plain_state(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,6 +142,11 @@ def checked_attributes(state: dict[str, Any]) -> dict[str, Any]:
     content = {name: value for name, value in state.items() if name != SEAL}
     if checksum(content, state[SEAL]["skipped"]) != state[SEAL]["checksum"]:
         raise ValueError("it is not what its checksum says")
+    return revive(content)
+
+
+def revive(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What `plain_state` was given, if it fits together: ValueError, or what else Python says, if it does not."""
     attributes = {name: PARTS[name](**value) if name in PARTS else value for name, value in content.items()}
     if "_forest" in attributes:
         check_fitted(attributes)
@@ -146,26 +157,59 @@ def checked_attributes(state: dict[str, Any]) -> dict[str, Any]:
 
 def check_fitted(attributes: Mapping[str, Any]) -> None:
     """Raise if what a fit has left does not belong together."""
-    forest, categories = attributes["_forest"], attributes["_categories"].values
-    n_classes = classes_beside(attributes, forest.n_classes)
-    sizes = {"K": n_classes, "F": len(forest.kinds), "T": len(forest.weights)}
+    forest = attributes["_forest"]
+    sizes = {
+        "K": classes_beside(attributes, forest.n_classes),
+        "F": len(forest.kinds),
+        "T": len(forest.weights),
+        "V": np.size(attributes.get("validation_curve_", ())),
+    }
     for name, size in {"n_features_in_": "F", "n_iter_": "T"}.items():
-        if attributes[name] != sizes[size]:
-            raise ValueError(f"{name} is {attributes[name]!r} instead of {sizes[size]}")
+        found = attributes[name]
+        if not isinstance(found, int | np.integer) or found != sizes[size]:
+            raise ValueError(f"{name} is {found!r} instead of {sizes[size]}")
     for name, dimensions in SHAPES.items():
-        expected = tuple(sizes[dimension] for dimension in dimensions)
-        array = attributes.get(name)
-        if name not in attributes and name != "classes_":
-            continue
-        if not isinstance(array, np.ndarray) or array.shape != expected:
-            raise ValueError(f"{name} is no array of shape {expected}")
-    if sorted(categories) != np.flatnonzero(forest.kinds == CATEGORIES).tolist():
+        if name in attributes or name == "classes_":
+            check_array(name, attributes.get(name), tuple(sizes[dimension] for dimension in dimensions))
+    if not all(isinstance(name, str) for name in attributes.get("feature_names_in_", ())):
+        raise ValueError("feature_names_in_ holds names that are no text")
+    check_categories(attributes["_categories"], np.flatnonzero(forest.kinds == CATEGORIES).tolist())
+    if "_origin" in attributes:
+        check_origin(attributes["_origin"], forest.n_classes)
+        if not attributes.keys() >= GONE_ON_FROM or not isinstance(attributes["stop_reason_"], str):
+            raise ValueError(f"a warm start needs {', '.join(sorted(GONE_ON_FROM))}, which are not all there")
+
+
+def check_array(name: str, array: Any, shape: tuple[int, ...]) -> None:
+    """Raise if an attribute is no array of this shape, or does not hold floats where it should."""
+    if not isinstance(array, np.ndarray) or array.shape != shape:
+        raise ValueError(f"{name} is no array of shape {shape}")
+    if name not in OF_ANY_TYPE and array.dtype != np.float64:
+        raise ValueError(f"{name} holds {array.dtype.name} instead of float64")
+
+
+def check_categories(categories: Categories, features: list[int]) -> None:
+    """Raise if these are no categories, or not those of these features."""
+    if sorted(categories.values) != features:
         raise ValueError("its categories are not those of the features that have some")
-    if not all(isinstance(values, tuple) and len(values) <= MAX_CATEGORIES for values in categories.values()):
+    if not all(isinstance(known, tuple) and len(known) <= MAX_CATEGORIES for known in categories.values.values()):
         raise ValueError(f"a feature has no list of at most {MAX_CATEGORIES} categories")
-    infrequent = attributes["_categories"].infrequent
-    if not all(f in categories and isinstance(values, tuple) and values for f, values in infrequent.items()):
+    infrequent = categories.infrequent
+    if not all(f in categories.values and isinstance(rare, tuple) and rare for f, rare in infrequent.items()):
         raise ValueError("its infrequent categories are not those of features that have some")
+    # TypeError if rows could not be looked up among them
+    hash((*categories.values.values(), *infrequent.values()))
+
+
+def check_origin(origin: Origin, n_classes: int) -> None:
+    """Raise if a warm start could not go on from this."""
+    texts = [*origin.parameters, *origin.parameters.values(), origin.rows]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("what a warm start compares is no text")
+    if not isinstance(origin.classes, np.ndarray) or origin.classes.shape != (n_classes,):
+        raise ValueError(f"the classes of a warm start are no array of {n_classes}")
+    if not isinstance(origin.seed, int) or not isinstance(origin.n_rows, int):
+        raise ValueError("the seed or the number of rows of a warm start is no integer")
 
 
 def classes_beside(attributes: Mapping[str, Any], n_voted: int) -> int:

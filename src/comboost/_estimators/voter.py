@@ -21,6 +21,7 @@ from comboost._engine.votes import (
     narrowed,
     probabilities,
 )
+from comboost._estimators.files import Source, save_to
 from comboost._estimators.parameters import PROBA, Rule, check_parameters, n_threads_of
 from comboost._estimators.state import pack_state, plain_state, seal, unseal
 from comboost._table.candidates import Candidates
@@ -206,6 +207,30 @@ class Voter(ClassifierMixin, BaseEstimator):
         """
         for predicted in self.staged_predict(X):
             yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def save_model(self, path: Source) -> None:
+        """Write the fitted model to a file that runs no code when it is loaded, with `comboost.load_model`.
+
+        The file holds the parameters, the classes, names and categories, the trees and what a warm start needs, under
+        checksums; the same model makes the same bytes. Later versions read it.
+
+        Parameters
+        ----------
+        path : str, path-like or binary file object
+            Where to write it. A file of that name is replaced at the end, at once: it is whole at any moment, and stays
+            as it was if something fails.
+
+        Raises
+        ------
+        ValueError
+            If something in the model is no plain value: a weak learner given as ``estimator``, a function, a data
+            frame, callbacks, labels of a type of your own. Nothing is written then.
+
+        See Also
+        --------
+        comboost.load_model : Loads it.
+        """
+        save_to(self, path)
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))

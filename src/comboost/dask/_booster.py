@@ -17,6 +17,7 @@ from comboost._boosting.warm_start import Past
 from comboost._dtypes import Floats
 from comboost._engine.footprint import FitShape
 from comboost._estimators.booster import Booster
+from comboost._estimators.files import Source
 from comboost._estimators.parameters import NOTHING, Rule, either, explained, real
 from comboost.dask._cluster import Cluster
 from comboost.dask._fit import SurveyedRows
@@ -156,6 +157,17 @@ class DaskBooster(Booster):
         fitted = {name: value for name, value in vars(self).items() if name not in parameters | of_cluster}
         local.__dict__.update(fitted)
         return local
+
+    def save_model(self, path: Source) -> None:
+        """Write the local twin of the fitted model to a file that runs no code when it is loaded.
+
+        Parameters
+        ----------
+        path : str, path-like or binary file object
+            Where to write it; see `comboost.CoMBoClassifier.save_model`. `comboost.load_model` gives what ``to_local``
+            gives: an estimator that knows nothing of Dask.
+        """
+        self.to_local().save_model(path)
 
     def predict(self, X: Any) -> Any:
         """Class with the most votes; ties go to the first of them in ``classes_``.

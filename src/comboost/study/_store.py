@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from comboost._estimators.drafts import sync_folder
 from comboost.study._folds import Task
 from comboost.study._settings import find_differences, merge
 
@@ -172,17 +173,6 @@ def write_text(path: Path, text: str) -> None:
         os.fsync(stream.fileno())
     draft.replace(path)
     sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring the new name of a file to the disk, too."""
-    if os.name == "nt":  # folders cannot be opened there
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def list_foreign(folder: Path) -> list[str]:
