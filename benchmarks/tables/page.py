@@ -80,20 +80,22 @@ def describe_sparse_wide(rows: list[Row]) -> str:
     )
 
 
+def mean_beyond(values: list[float], others: list[float]) -> float:
+    """By how much values are above others, on average."""
+    return sum(a - b for a, b in zip(values, others, strict=True)) / len(others)
+
+
 def describe_rare(rows: list[Row]) -> str:
     """What the shared code loses, beside codes for all and beside the peers."""
     by_method: dict[str, list[float]] = {}
     for row in rows:
         by_method.setdefault(row["method"], []).append(row["accuracy"])
     ours, *others = by_method
-    losses = [
-        f"{name} {sum(b - a for a, b in zip(by_method[ours], by_method[name], strict=True)) / len(by_method[ours]):+.3f}"
-        for name in others
-    ]
+    losses = [f"{name} {mean_beyond(by_method[name], by_method[ours]):+.3f}" for name in others]
     return (
-        "Of more than 254 categories the most frequent have codes of their own and the others share one. Every category "
-        "has an effect of its own on every class. Accuracy on as many held-out rows, of all and of those whose category "
-        "has a code of its own here or has none; `a code for each` is the same booster on several columns, each with "
+        "Of more than 254 categories the most frequent have codes of their own and the others share one. Every "
+        "category has an effect of its own on every class. Accuracy on as many held-out rows, of all and of those "
+        "whose category has a code of its own here or has none; `a code for each` is the same booster on several columns, each with "
         f"codes for 250 of the categories. Accuracy beyond ours, on average: {', '.join(losses)}."
     )
 
