@@ -245,8 +245,7 @@ void bind_rows(nb::module_& m) {
         .def(nb::init<>());
 
     nb::class_<comboost::Bundles>(m, "Bundles", "Codes that features of few bins share.")
-        .def("__init__", &construct_bundles, "codes"_a.noconvert(), "bin_offsets"_a.noconvert(), "n_threads"_a,
-             release)
+        .def("__init__", &construct_bundles, "codes"_a.noconvert(), "bin_offsets"_a.noconvert(), "n_threads"_a, release)
         .def_prop_ro("features", &features_of, "The features of every bundle, one or several that share a code.");
 
     m.def("count_histograms", &count_histograms, "codes"_a.noconvert(), "bundles"_a, "costs"_a, "partition"_a,
