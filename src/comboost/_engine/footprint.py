@@ -4,6 +4,7 @@ A fit goes through phases, each of which holds other things; what it takes is wh
 planned as large as their limits let them grow.
 """
 
+import math
 from dataclasses import dataclass
 
 from comboost._dtypes import NODE_DTYPE
@@ -336,9 +337,13 @@ class FitShape:
 
     @property
     def n_shared_codes(self) -> int:
-        """Codes that features share at most: two features of few bins each, if the others have all that there are."""
+        """Codes that features share, at most."""
+        if self.n_bins == 0:
+            return 0
+        # A code has two features of few bins, if the others have all that there are; two codes do not fit into one.
         n_few = (MOST_CODES * self.n_features - self.n_bins) // (MOST_CODES - FEW_BINS)
-        return min(self.n_features, n_few) // 2 if self.n_bins else 0
+        most_bits = self.n_features * math.log2(max(1.0, self.n_bins / self.n_features))
+        return min(self.n_features // 2, n_few // 2, 1 + int(2 * most_bits / math.log2(MOST_CODES)))
 
     @property
     def histogram(self) -> int:
