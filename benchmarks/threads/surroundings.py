@@ -19,7 +19,7 @@ def beside(n_busy: int) -> Iterator[str]:
         for _ in range(n_busy):
             process = stack.enter_context(subprocess.Popen(BUSY))
             stack.callback(process.kill)
-        yield f"beside {n_busy} busy processes"
+        yield f"beside {n_busy} busy" if n_busy else "alone"
 
 
 @contextmanager

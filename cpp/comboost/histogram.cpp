@@ -16,8 +16,8 @@ constexpr std::size_t kCachedBytes = 1 << 17;
 std::size_t n_cached_rows(std::size_t width) { return std::max<std::size_t>(1, kCachedBytes / (width * sizeof(Unit))); }
 
 // The features of one task: tasks small enough that a slow core does not keep the others waiting.
-std::size_t n_feature_groups(std::size_t n_features, int n_threads) {
-    return n_threads <= 1 ? 1 : std::min(n_features, 4 * static_cast<std::size_t>(n_threads));
+std::size_t n_feature_groups(std::size_t n_features, std::size_t work, int n_threads) {
+    return n_parts(work, n_threads) == 1 ? 1 : std::min(n_features, 4 * static_cast<std::size_t>(n_threads));
 }
 
 Records from_row(const Records& records, std::size_t row) {
@@ -71,8 +71,9 @@ void count_pieces(const Codes& codes, const Records& records, const BinLayout& l
                   int n_threads) {
     std::size_t n_rows = 0;
     for (const Piece& piece : pieces) n_rows += piece.set.size;
-    const std::size_t n_groups = n_feature_groups(codes.n_features, n_threads);
-    for_each_task(n_groups, n_rows * codes.n_features * records.channels.size(), n_threads, [&](std::size_t group) {
+    const std::size_t work = n_rows * codes.n_features * records.channels.size();
+    const std::size_t n_groups = n_feature_groups(codes.n_features, work, n_threads);
+    for_each_task(n_groups, work, n_threads, [&](std::size_t group) {
         std::size_t first_row = 0;
         Lookout lookout;
         for (const Piece& piece : pieces) {
