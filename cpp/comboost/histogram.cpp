@@ -15,8 +15,8 @@ constexpr std::size_t kCachedBytes = 1 << 17;
 std::size_t n_cached_rows(std::size_t width) { return std::max<std::size_t>(1, kCachedBytes / (width * sizeof(Unit))); }
 
 // The features of one task: tasks small enough that a slow core does not keep the others waiting.
-std::size_t n_feature_groups(std::size_t n_features, int n_threads) {
-    return n_threads <= 1 ? 1 : std::min(n_features, 4 * static_cast<std::size_t>(n_threads));
+std::size_t n_feature_groups(std::size_t n_features, std::size_t work, int n_threads) {
+    return n_parts(work, n_threads) == 1 ? 1 : std::min(n_features, 4 * static_cast<std::size_t>(n_threads));
 }
 
 Records from_row(const Records& records, std::size_t row) {
@@ -129,9 +129,10 @@ void count_pieces(const Table& table, std::size_t first_row, const Records& reco
     const std::span<const Bundle> bundles = table.bundles.all();
     const std::size_t width = records.channels.size();
     const std::size_t n_own_sums = table.bundles.n_bins(width) * width;
-    const std::size_t n_groups =
-        std::min(bundles.size(), std::max(n_feature_groups(bundles.size(), n_threads), n_own_sums / kMostOwnSums + 1));
-    for_each_task(n_groups, n_rows * bundles.size() * width, n_threads, [&](std::size_t group) {
+    const std::size_t work = n_rows * bundles.size() * width;
+    const std::size_t n_groups = std::min(
+        bundles.size(), std::max(n_feature_groups(bundles.size(), work, n_threads), n_own_sums / kMostOwnSums + 1));
+    for_each_task(n_groups, work, n_threads, [&](std::size_t group) {
         const std::size_t first = bundles.size() * group / n_groups;
         const std::size_t last = bundles.size() * (group + 1) / n_groups;
         std::size_t first_record = 0;

@@ -29,7 +29,7 @@ class Ledger {
     }
 
   private:
-    static constexpr int kPatience = 10, kMostPatience = 40;
+    static constexpr int kPatience = 20, kMostPatience = 80;
     static constexpr Clock::duration kMostCredit = std::chrono::milliseconds(1);  // old gains do not excuse new losses
     static constexpr Clock::duration kLongestRest = std::chrono::milliseconds(100);
 

@@ -18,7 +18,7 @@ int available_threads(int requested);
 inline constexpr std::size_t kSerialWork = 1 << 15;
 
 // Above this many, it is worth waking one that sleeps.
-inline constexpr std::size_t kWakingWork = 1 << 16;
+inline constexpr std::size_t kWakingWork = 1 << 17;
 
 // Tasks that a thread takes at once: enough to be worth the claim, too few to make others wait at the end.
 std::size_t tasks_per_chunk(std::size_t n_tasks, std::size_t work, int n_threads);

@@ -1,0 +1,1 @@
+"""What a second thread is worth: alone, beside busy processes, under a quota."""
