@@ -66,16 +66,13 @@ def describe_rare(rows: list[Row]) -> str:
     by_method: dict[str, list[float]] = {}
     for row in rows:
         by_method.setdefault(row["method"], []).append(row["accuracy"])
-    ours, *others = by_method
-    losses = [
-        f"{name} {sum(b - a for a, b in zip(by_method[ours], by_method[name], strict=True)) / len(by_method[ours]):+.3f}"
-        for name in others
-    ]
+    ours, *others = [(name, sum(found) / len(found)) for name, found in by_method.items()]
+    ahead = [f"{name} {mean - ours[1]:+.3f}" for name, mean in others]
     return (
-        "Of more than 254 categories the most frequent have codes of their own and the others share one. Every category "
-        "has an effect of its own on every class. Accuracy on as many held-out rows, of all and of those whose category "
-        "has a code of its own here or has none; `a code for each` is the same booster on several columns, each with "
-        f"codes for 250 of the categories. Accuracy beyond ours, on average: {', '.join(losses)}."
+        "Of more than 254 categories the most frequent have codes of their own and the others share one. Every "
+        "category has an effect of its own on every class. Accuracy on held-out rows, of all and of those whose "
+        "category has a code of its own here or has none; `a code for each` is the same booster on several columns, "
+        f"each with codes for 250 of the categories. Accuracy beyond ours, on average: {', '.join(ahead)}."
     )
 
 
