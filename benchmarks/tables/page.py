@@ -80,23 +80,18 @@ def describe_sparse_wide(rows: list[Row]) -> str:
     )
 
 
-def mean_beyond(values: list[float], others: list[float]) -> float:
-    """By how much values are above others, on average."""
-    return sum(a - b for a, b in zip(values, others, strict=True)) / len(others)
-
-
 def describe_rare(rows: list[Row]) -> str:
     """What the shared code loses, beside codes for all and beside the peers."""
     by_method: dict[str, list[float]] = {}
     for row in rows:
         by_method.setdefault(row["method"], []).append(row["accuracy"])
-    ours, *others = by_method
-    losses = [f"{name} {mean_beyond(by_method[name], by_method[ours]):+.3f}" for name in others]
+    ours, *others = [(name, sum(found) / len(found)) for name, found in by_method.items()]
+    ahead = [f"{name} {mean - ours[1]:+.3f}" for name, mean in others]
     return (
         "Of more than 254 categories the most frequent have codes of their own and the others share one. Every "
-        "category has an effect of its own on every class. Accuracy on as many held-out rows, of all and of those "
-        "whose category has a code of its own here or has none; `a code for each` is the same booster on several columns, each with "
-        f"codes for 250 of the categories. Accuracy beyond ours, on average: {', '.join(losses)}."
+        "category has an effect of its own on every class. Accuracy on held-out rows, of all and of those whose "
+        "category has a code of its own here or has none; `a code for each` is the same booster on several columns, "
+        f"each with codes for 250 of the categories. Accuracy beyond ours, on average: {', '.join(ahead)}."
     )
 
 
