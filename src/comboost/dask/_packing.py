@@ -1,4 +1,4 @@
-"""Integers on their way to another process. In: arrays. Out: the same in as few bytes as hold the largest and its sign."""
+"""Integers on their way to another process. In: arrays. Out: the same in as few bytes as hold them and their signs."""
 
 from typing import Any, NamedTuple
 
