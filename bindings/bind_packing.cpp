@@ -31,7 +31,8 @@ Packed pack_integers(const Numbers& numbers) {
 
 void unpack_integers(const Vector<std::uint8_t>& packed, std::size_t n_columns, std::size_t n_bytes,
                      const OutNumbers& numbers) {
-    require(n_columns <= numbers.shape(1) && n_bytes <= sizeof(std::int64_t), "more was packed than there is room for");
+    require(n_columns <= numbers.shape(1) && n_bytes >= 1 && n_bytes <= sizeof(std::int64_t),
+            "more was packed than there is room for");
     require(packed.size() == numbers.shape(0) * n_columns * n_bytes, "there are not as many bytes as were packed");
     comboost::unpack(span_of(packed), {n_columns, n_bytes}, numbers.shape(1), span_of(numbers));
 }

@@ -10,6 +10,7 @@ namespace comboost {
 namespace {
 
 constexpr std::size_t kWhole = sizeof(std::int64_t);
+constexpr int kSignShift = 63;
 
 static_assert(std::endian::native == std::endian::little, "packed numbers begin with their lowest byte");
 
@@ -26,12 +27,15 @@ void for_each_packed(std::size_t n_numbers, std::size_t n_columns, std::size_t n
 
 PackedShape packed_shape(std::span<const std::int64_t> numbers, std::size_t n_columns) {
     std::vector<std::uint64_t> bits(n_columns);  // that are set in any number of a column
+    std::uint64_t unlike_sign = 0;               // bits of any number that are not what its sign fills it up with
     for (std::size_t begin = 0; begin < numbers.size(); begin += n_columns)
-        for (std::size_t j = 0; j < n_columns; ++j) bits[j] |= static_cast<std::uint64_t>(numbers[begin + j]);
+        for (std::size_t j = 0; j < n_columns; ++j) {
+            const std::int64_t number = numbers[begin + j];
+            bits[j] |= static_cast<std::uint64_t>(number);
+            unlike_sign |= static_cast<std::uint64_t>(number ^ (number >> kSignShift));
+        }
     while (!bits.empty() && bits.back() == 0) bits.pop_back();
-    std::uint64_t all_bits = 0;
-    for (const std::uint64_t of_column : bits) all_bits |= of_column;
-    return {bits.size(), (static_cast<std::size_t>(std::bit_width(all_bits)) + 7) / 8};
+    return {bits.size(), static_cast<std::size_t>(std::bit_width(unlike_sign)) / 8 + 1};
 }
 
 std::vector<std::uint8_t> pack(std::span<const std::int64_t> numbers, std::size_t n_columns, const PackedShape& shape) {
@@ -50,14 +54,13 @@ std::vector<std::uint8_t> pack(std::span<const std::int64_t> numbers, std::size_
 void unpack(std::span<const std::uint8_t> packed, const PackedShape& shape, std::size_t n_columns,
             std::span<std::int64_t> numbers) {
     if (shape.n_columns < n_columns) std::fill(numbers.begin(), numbers.end(), 0);
-    const std::uint64_t lowest_bytes =
-        shape.n_bytes == kWhole ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * shape.n_bytes) - 1;
+    const auto missing_bits = 8 * (kWhole - shape.n_bytes);
     const std::uint8_t *from = packed.data(), *const end = from + packed.size();
     for_each_packed(numbers.size(), n_columns, shape.n_columns, [&](std::size_t k) {
         std::uint64_t number = 0;
         // Whole numbers are read, but at the end there are only the bytes of one.
         std::memcpy(&number, from, from + kWhole <= end ? kWhole : shape.n_bytes);
-        numbers[k] = static_cast<std::int64_t>(number & lowest_bytes);
+        numbers[k] = static_cast<std::int64_t>(number << missing_bits) >> missing_bits;  // filled up with its sign
         from += shape.n_bytes;
     });
 }

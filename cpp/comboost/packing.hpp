@@ -9,7 +9,7 @@ namespace comboost {
 
 struct PackedShape {
     std::size_t n_columns;  // that travel
-    std::size_t n_bytes;    // of a number, the lowest ones; all 8 if one is below 0
+    std::size_t n_bytes;    // of a number, the lowest ones, with a bit for its sign
 };
 
 // What holds all numbers of an array with `n_columns` columns.

@@ -21,8 +21,8 @@ from sklearn.base import clone
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost.dask import DaskCoMBoClassifier, _cluster, _shard, _shard_group
 from comboost.dask._cluster import Cluster, ClusterError
-from comboost.dask._shard import Shard, ShardFacts, wait_for_answer
-from comboost.dask._shard_group import FAN_OUT, ShardGroup, ShardHandle, children_of
+from comboost.dask._shard import Shard, ShardFacts, call, wait_for_answer
+from comboost.dask._shard_group import CONNECTION_ERRORS, FAN_OUT, ShardGroup, ShardHandle, children_of
 from comboost.dask._steps import DivideStep, pack
 from comboost.datasets import load_yeast
 
@@ -352,6 +352,16 @@ def test_rows_that_change_when_a_lost_worker_reads_them_again_are_refused(breaka
     lazy = da.from_array(X, chunks=(300, -1)).map_blocks(tamper, dtype=X.dtype)
     with pytest.raises(ClusterError, match="other rows each time"):
         DaskCoMBoClassifier(n_estimators=N_ROUNDS, client=breakable).fit(lazy, da.from_array(y, chunks=300))
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError])
+def test_shard_that_dask_has_lost_is_told_from_a_step_that_failed(error):
+    class Lost:
+        def __getattr__(self, name):
+            raise error("Worker holding Actor was lost")
+
+    with pytest.raises(CONNECTION_ERRORS, match="was lost"):
+        call(Lost(), "facts")
 
 
 def test_step_that_comes_late_is_not_taken():

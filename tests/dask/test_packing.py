@@ -33,9 +33,10 @@ def test_numbers_arrive_as_they_were_sent(numbers):
 
 @pytest.mark.parametrize("n_bytes", range(1, 9))
 def test_a_number_takes_the_bytes_of_the_largest_one(n_bytes):
-    numbers = np.arange(20, dtype=np.uint64)
-    numbers[7] = 256 ** (n_bytes - 1)
-    assert PackedIntegers.of(numbers).packed.nbytes == 20 * n_bytes
+    numbers = np.arange(20)
+    for largest in (128 * 256 ** (n_bytes - 1) - 1, -128 * 256 ** (n_bytes - 1)):  # the last ones that fit
+        numbers[7] = largest
+        assert PackedIntegers.of(numbers).packed.nbytes == 20 * n_bytes
 
 
 def test_empty_columns_at_the_end_do_not_travel():
@@ -50,7 +51,9 @@ def test_numbers_in_any_order_in_memory_arrive_as_they_were_sent():
     np.testing.assert_array_equal(PackedIntegers.of(numbers.T).unpack(), numbers.T)
 
 
-@pytest.mark.parametrize(("n_columns", "n_bytes", "said"), [(3, 1, "room"), (2, 9, "room"), (1, 1, "as many bytes")])
+@pytest.mark.parametrize(
+    ("n_columns", "n_bytes", "said"), [(3, 1, "room"), (2, 9, "room"), (2, 0, "room"), (1, 1, "as many bytes")]
+)
 def test_bytes_that_the_core_cannot_trust_are_refused(n_columns, n_bytes, said):
     with pytest.raises(ValueError, match=said):
         _core.unpack_integers(np.zeros(8, dtype=np.uint8), n_columns, n_bytes, np.empty((4, 2), dtype=np.int64))

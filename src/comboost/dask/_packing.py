@@ -1,4 +1,4 @@
-"""Integers on their way to another process. In: arrays. Out: the same in as few bytes as hold their largest."""
+"""Integers on their way to another process. In: arrays. Out: the same in as few bytes as hold them and their signs."""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from comboost import _core
 
-Integers = NDArray[Any]  # of int64, uint32 or uint64
+Numbers = NDArray[Any]  # of int64, uint32 or uint64
 
 
 class PackedIntegers(NamedTuple):
@@ -32,18 +32,18 @@ class PackedIntegers(NamedTuple):
     dtype: str
 
     @classmethod
-    def of(cls, numbers: Integers) -> "PackedIntegers":
+    def of(cls, numbers: Numbers) -> "PackedIntegers":
         """Pack an array."""
         whole = np.ascontiguousarray(numbers if numbers.itemsize == 8 else numbers.astype(np.int64)).view(np.int64)
         n_columns = numbers.shape[-1] if numbers.ndim > 1 else 1
         n_rows = numbers.size // max(1, n_columns)
         return cls(*_core.pack_integers(whole.reshape(n_rows, n_columns)), numbers.shape, numbers.dtype.str)
 
-    def unpack(self) -> Integers:
+    def unpack(self) -> Numbers:
         """The array, in memory of its own."""
         n_columns = self.shape[-1] if len(self.shape) > 1 else 1
         numbers = np.empty((int(np.prod(self.shape)) // max(1, n_columns), n_columns), dtype=np.int64)
         _core.unpack_integers(self.packed, self.n_columns, self.n_bytes, numbers)
-        found: Integers = numbers.reshape(self.shape)
+        found: Numbers = numbers.reshape(self.shape)
         dtype = np.dtype(self.dtype)
         return found.view(dtype) if dtype.itemsize == found.itemsize else found.astype(dtype)
