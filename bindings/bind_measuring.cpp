@@ -18,13 +18,10 @@ void find_confusion(const Square& counts, const OutSquare& confusion) {
     comboost::find_confusion(counts_of(counts), confusion.data());
 }
 
-void find_chances_above(const Values<double>& scores, const Vector<comboost::Label>& labels, int n_threads,
-                        const OutSquare& chances) {
+double mean_chance_above(const Values<double>& scores, const Vector<comboost::Label>& labels, int n_threads) {
     require(labels.size() == scores.shape(0), "labels and scores differ in their number of rows");
-    require(chances.shape(0) == scores.shape(1) && chances.shape(1) == scores.shape(1),
-            "chances must be (n_classes, n_classes)");
     require_classes(span_of(labels), scores.shape(1), "a label is no class");
-    comboost::find_chances_above(matrix_of(scores), span_of(labels), n_threads, chances.data());
+    return comboost::mean_chance_above(matrix_of(scores), span_of(labels), n_threads);
 }
 
 template <double (*Measure)(const comboost::Counts&)>
@@ -41,9 +38,9 @@ void bind_measuring(nb::module_& m) {
     bind_measure<comboost::accuracy>(m, "accuracy", "The share of the weight that is predicted right.");
     m.def("find_confusion", &find_confusion, "counts"_a.noconvert(), "confusion"_a.noconvert(),
           "Writes the shares of the classes that are taken for others.");
-    m.def("find_chances_above", &find_chances_above, "scores"_a.noconvert(), "labels"_a.noconvert(), "n_threads"_a,
-          "chances"_a.noconvert(), nb::call_guard<WithoutPython>(),
-          "Writes the chance of a row of one class to have a higher score for it than a row of another class.");
+    m.def("mean_chance_above", &mean_chance_above, "scores"_a.noconvert(), "labels"_a.noconvert(), "n_threads"_a,
+          nb::call_guard<WithoutPython>(),
+          "The chance of a row of one class to have a higher score for it than a row of another class.");
 }
 
 }  // namespace comboost_python

@@ -1,6 +1,8 @@
 """Laws of early stopping's parts: the rows held out, the judge, the loss of votes, patience."""
 
+import itertools
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -465,3 +467,34 @@ def test_a_nan_is_told_with_its_round():
     with pytest.raises(ValueError, match=r"score of round 2 is NaN; give another scoring"):
         patience.add(math.nan, 1.0)
     assert patience.curve == [0.5]
+
+
+# MAUC, counted
+
+
+def pairs_won(scores, labels):
+    """MAUC after its definition, pair by pair, in fractions."""
+    classes = np.unique(labels).tolist()
+    chances = []
+    for j, k in itertools.permutations(classes, 2):
+        ours, others = scores[labels == j, j], scores[labels == k, j]
+        twice = sum(2 * int(a > b) + int(a == b) for a in ours.tolist() for b in others.tolist())
+        chances.append(Fraction(twice, 2 * len(ours) * len(others)))
+    return float(sum(chances) / len(chances))
+
+
+@law(ballots(), st.randoms(use_true_random=False), st.integers(1, 3))
+def test_mauc_counts_all_pairs_in_any_order_of_the_rows(ballot, random, n_threads):
+    assume(len(np.unique(ballot.labels)) > 1)
+    order = random.sample(range(len(ballot.labels)), len(ballot.labels))
+    found = _core.mean_chance_above(ballot.scores, ballot.labels, n_threads)
+    assert found == pytest.approx(pairs_won(ballot.scores, ballot.labels), rel=0, abs=1e-12)
+    assert _core.mean_chance_above(ballot.scores[order], ballot.labels[order], 1) == found
+
+
+@law(ballots())
+def test_mauc_of_probabilities_is_what_the_scorer_gives_to_the_bit(ballot):
+    plain = Ballot(ballot.scores, ballot.labels)
+    judge = plain.judge("mauc")
+    assume(judge.scores_shares)
+    assert judge.score_shares(plain.model.predict_proba(plain.table[0])) == plain.scored(get_scorer("mauc"))

@@ -1,9 +1,12 @@
 """The table: every case with its problem and its target. In: nothing. Out: cases."""
 
+from dataclasses import replace
+
 from benchmarks.speed.binning import BinningCase
 from benchmarks.speed.contest import Case
 from benchmarks.speed.few_values import Connect4, Discrete, FewValuesCase
 from benchmarks.speed.fits import ManyClassesCase, MemoryCase, SmallFitCase
+from benchmarks.speed.libraries import ConfusionBoosting
 from benchmarks.speed.prediction import ManyRowsCase, SingleRowCase, Training
 from benchmarks.speed.problems import Problem
 from benchmarks.speed.rounds import GrowthCase, LimitCase, RoundsCase, ThreadsCase, VotesCase
@@ -26,6 +29,8 @@ FEW_VALUES = {
     "boolean": Discrete("boolean", 100_000, 100 * (2,), 5),
 }
 TRAINING = Training(LARGE["200k-50-5"], n_rows=20_000, n_rounds=200)
+DEFAULT_TRAINING = replace(TRAINING, n_rounds=300, max_depth=5, n_leaves=32)  # as max_depth="auto" has it here
+DEEP_TRAINING = replace(TRAINING, n_rounds=50, max_depth=12, n_leaves=255)
 
 CASES: tuple[Case, ...] = (
     *(RoundsCase(f"rounds-{shape}", LARGE[shape], Target("≤", share)) for shape, share in ROUND_TARGETS.items()),
@@ -33,6 +38,9 @@ CASES: tuple[Case, ...] = (
     BinningCase("binning-float32", LARGE["200k-50-5"], "float32", Target("≤", 1 / 2)),
     BinningCase("binning-float64", LARGE["200k-50-5"], "float64", Target("≤", 1 / 2)),
     ManyRowsCase("prediction-rows", TRAINING, Target("≥", 3)),
+    ManyRowsCase("prediction-rows-every-class", DEFAULT_TRAINING, Target("≥", 3), ConfusionBoosting),
+    ManyRowsCase("prediction-rows-deep", DEEP_TRAINING, Target("≥", 3)),
+    ManyRowsCase("prediction-rows-every-class-deep", DEEP_TRAINING, Target("≥", 3), ConfusionBoosting),
     SingleRowCase("prediction-latency", TRAINING, Target("≤", 1)),
     SmallFitCase("small-fit", SMALL, 200, Target("<", 1), Target("≤", 1 / 10)),
     MemoryCase("memory", LARGE["1m-30-3"], 5, Target("<", 1)),

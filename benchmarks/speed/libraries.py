@@ -1,11 +1,12 @@
 """The boosters, behind one small interface. In: rows and classes. Out: binned data, models, raw scores.
 
-All of them grow trees of depth 3 (8 leaves) on 255 bins. Where a library has several ways to do the same, they are its
-variants; the measuring tries them and keeps the fastest. Packages are imported when they are used, so that one that is
-not installed stops nobody else.
+All of them grow trees of depth 3 (8 leaves) on 255 bins, unless a case says otherwise. Where a library has several ways
+to do the same, they are its variants; the measuring tries them and keeps the fastest. Packages are imported when they
+are used, so that one that is not installed stops nobody else.
 """
 
 import importlib
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -58,6 +59,11 @@ class Library:
         """The version that is installed."""
         return str(getattr(importlib.import_module(cls.module), "__version__", "unknown"))
 
+    @classmethod
+    def tree_settings(cls, depth: int, n_leaves: int) -> Settings:
+        """Trees of at most this depth and so many leaves, in the library's own words."""
+        return {"max_depth": depth}
+
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
         """The library's own binned form of X."""
         raise NotImplementedError
@@ -93,6 +99,11 @@ class Comboost(Library):
     name = "comboost"
     module = "comboost"
     estimator = "CoMBoClassifier"
+
+    @classmethod
+    def tree_settings(cls, depth: int, n_leaves: int) -> Settings:
+        """Depth and leaves."""
+        return {"max_depth": depth, "max_leaf_nodes": n_leaves}
 
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
         """Codes, (n_features, n_samples)."""
@@ -138,6 +149,11 @@ class LightGBM(Library):
     module = "lightgbm"
     training_variants = ({"force_col_wise": True}, {"force_row_wise": True})
     quantised = False
+
+    @classmethod
+    def tree_settings(cls, depth: int, n_leaves: int) -> Settings:
+        """Depth and leaves."""
+        return {"max_depth": depth, "num_leaves": n_leaves}
 
     def params(self, n_threads: int) -> dict[str, Any]:
         """What the data and the trees share; there is nothing to bundle in dense features."""
@@ -253,6 +269,11 @@ class CatBoost(Library):
     training_variants = ({"leaf_estimation_method": "Newton"}, {"leaf_estimation_method": "Gradient"})
     binning_variants = ({"feature_border_type": "GreedyLogSum"}, {"feature_border_type": "Median"})
 
+    @classmethod
+    def tree_settings(cls, depth: int, n_leaves: int) -> Settings:
+        """As deep as symmetric trees of about so many leaves are."""
+        return {"depth": min(depth, math.ceil(math.log2(n_leaves)))}
+
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
         """Return a quantised Pool. `quantize` takes all processors: it cannot be told how many."""
         import catboost
@@ -273,10 +294,10 @@ class CatBoost(Library):
         """Return a classifier that draws, measures and writes nothing that a tree does not need."""
         import catboost
 
+        settings = {"depth": MAX_DEPTH, **self.settings}
         return catboost.CatBoostClassifier(
             loss_function="MultiClass",
             iterations=n_rounds,
-            depth=MAX_DEPTH,
             learning_rate=LEARNING_RATE,
             border_count=MAX_BINS - 1,
             boosting_type="Plain",
@@ -287,7 +308,7 @@ class CatBoost(Library):
             thread_count=n_threads,
             allow_writing_files=False,
             logging_level="Silent",
-            **self.settings,
+            **settings,
         )
 
     def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
@@ -324,6 +345,11 @@ class HistGradientBoosting(Library):
     module = "sklearn"
     has_callbacks = False
 
+    @classmethod
+    def tree_settings(cls, depth: int, n_leaves: int) -> Settings:
+        """Depth and leaves."""
+        return {"max_depth": depth, "max_leaf_nodes": n_leaves}
+
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
         """Not there."""
         raise NotImplementedError("its binning has no public interface")
@@ -332,13 +358,9 @@ class HistGradientBoosting(Library):
         """Fit, with the binning in it."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
+        settings = {"max_leaf_nodes": N_LEAVES, "max_depth": MAX_DEPTH, **self.settings}
         model = HistGradientBoostingClassifier(
-            max_iter=n_rounds,
-            learning_rate=LEARNING_RATE,
-            max_leaf_nodes=N_LEAVES,
-            max_depth=MAX_DEPTH,
-            max_bins=MAX_BINS,
-            early_stopping=False,
+            max_iter=n_rounds, learning_rate=LEARNING_RATE, max_bins=MAX_BINS, early_stopping=False, **settings
         )
         return model.fit(*data)
 

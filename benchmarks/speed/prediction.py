@@ -3,7 +3,7 @@
 import statistics
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.speed.checks import Learning, learning_of, row_failure
 from benchmarks.speed.contest import MICRO, Plan, hold
-from benchmarks.speed.libraries import OURS, PEERS, Library
+from benchmarks.speed.libraries import MAX_DEPTH, N_LEAVES, OURS, PEERS, Library
 from benchmarks.speed.measuring import quiet, timed
 from benchmarks.speed.problems import Problem
 from benchmarks.speed.verdicts import Figure, Outcome, Target, against_best, open_outcome
@@ -60,6 +60,8 @@ class Training:
     problem: Problem
     n_rows: int
     n_rounds: int
+    max_depth: int = MAX_DEPTH
+    n_leaves: int = N_LEAVES
 
 
 @cache
@@ -67,7 +69,8 @@ def models_of(kind: type[Library], training: Training, n_threads: int) -> list[t
     """A model per variant of a library, trained once for all cases."""
     X, y = (array[: training.n_rows] for array in training.problem.load())
     found = []
-    for library in map(kind, kind.prediction_variants):
+    trees = kind.tree_settings(training.max_depth, training.n_leaves)
+    for library in (kind({**trees, **variant}) for variant in kind.prediction_variants):
         model = library.fit(X, y, training.n_rounds, n_threads)
         found.append((library, model, learning_of(library, model, X, y, training.n_rounds, n_threads)))
     return found
@@ -80,6 +83,7 @@ class PredictionCase:
     name: str
     training: Training
     target: Target
+    ours: type[Library] = OURS
 
     def run(self, plan: Plan) -> Outcome:
         """Predict with all libraries."""
@@ -88,7 +92,7 @@ class PredictionCase:
     def scaled_training(self, plan: Plan) -> Training:
         """The training at the size of the plan."""
         problem = plan.scale(self.training.problem)
-        return Training(problem, min(self.training.n_rows, problem.n_rows // 4), self.training.n_rounds)
+        return replace(self.training, problem=problem, n_rows=min(self.training.n_rows, problem.n_rows // 4))
 
     def predictors(self, plan: Plan, kind: type[Library], threads: Iterable[int]) -> list[Predictor]:
         """A library's models, each on all these numbers of threads."""
@@ -102,17 +106,20 @@ class ManyRowsCase(PredictionCase):
 
     def title(self, plan: Plan) -> str:
         """What is measured."""
-        return f"prediction, {self.training.n_rounds} rounds, {plan.scale(self.training.problem).name}"
+        plain = (self.training.max_depth, self.training.n_leaves) == (MAX_DEPTH, N_LEAVES)
+        trees = "" if plain else f" of {self.training.n_leaves} leaves"
+        votes = "" if self.ours is OURS else ", votes for every class"
+        return f"prediction{votes}, {self.training.n_rounds} rounds{trees}, {plan.scale(self.training.problem).name}"
 
     def run(self, plan: Plan) -> Outcome:
         """Predict all rows at once with all libraries."""
-        outcome, kinds = open_outcome("million rows per second", (OURS, *PEERS))
+        outcome, kinds = open_outcome("million rows per second", (self.ours, *PEERS))
         X = self.scaled_training(plan).problem.load()[0]
         ready = {kind.name: partial(self.predictors, plan, kind, [plan.n_threads]) for kind in kinds}
         found = hold(outcome, ready, lambda predictor: predictor.score_all(X), plan.repeats)
         for name, (predictor, seconds) in found.items():
             outcome.figures.append(Figure(name, len(X) / seconds / 1e6, predictor.variant, predictor.learning))
-        outcome.verdicts.append(against_best(outcome, self.target, OURS.name, best=max))
+        outcome.verdicts.append(against_best(outcome, self.target, self.ours.name, best=max))
         return outcome
 
 

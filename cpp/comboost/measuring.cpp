@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "comboost/parallel.hpp"
@@ -112,28 +114,32 @@ double accuracy(const Counts& counts) {
     return right / total;
 }
 
-void find_chances_above(const Matrix<double>& scores, std::span<const Label> labels, int n_threads, double* chances) {
+double mean_chance_above(const Matrix<double>& scores, std::span<const Label> labels, int n_threads) {
     const std::size_t n_classes = scores.n_columns, n_rows = labels.size();
     std::vector<Sum> sizes(n_classes);
     for (const Label label : labels) ++sizes[label];
+    std::vector<double> totals(n_classes);
     const std::size_t updates = 4 * static_cast<std::size_t>(std::bit_width(n_rows));  // of a row in a column
     for_each_task(n_classes, n_rows * n_classes * updates, n_threads, [&](std::size_t j) {
+        if (sizes[j] == 0) return;
         std::vector<double> column(n_rows), own;
+        own.reserve(static_cast<std::size_t>(sizes[j]));
         for (std::size_t i = 0; i < n_rows; ++i) {
             column[i] = scores(i, j);
             if (labels[i] == j) own.push_back(column[i]);
         }
-        std::vector<Sum> twice(n_rows), beaten(n_classes);
         const Ladder ladder(std::move(own));
+        std::vector<Sum> twice(n_rows), beaten(n_classes);
         for_each_stretch(0, n_rows, updates, [&](std::size_t from, std::size_t to) {
             ladder.count_above(column.data() + from, to - from, twice.data() + from);
         });
         for (std::size_t i = 0; i < n_rows; ++i) beaten[labels[i]] += twice[i];
-        for (std::size_t k = 0; k < n_classes; ++k) {
-            const double pairs = static_cast<double>(sizes[j]) * static_cast<double>(sizes[k]);
-            chances[j * n_classes + k] = pairs == 0.0 ? 0.0 : static_cast<double>(beaten[k]) / (2.0 * pairs);
-        }
+        for (std::size_t k = 0; k < n_classes; ++k)
+            if (k != j && sizes[k] != 0)
+                totals[j] += static_cast<double>(beaten[k]) / static_cast<double>(2 * sizes[j] * sizes[k]);
     });
+    const auto n_present = static_cast<double>(n_classes) - static_cast<double>(std::ranges::count(sizes, Sum{0}));
+    return std::accumulate(totals.begin(), totals.end(), 0.0) / (n_present * (n_present - 1));
 }
 
 }  // namespace comboost

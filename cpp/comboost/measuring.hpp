@@ -27,8 +27,9 @@ double min_recall(const Counts& counts);
 // Share of the weight that is predicted right.
 double accuracy(const Counts& counts);
 
-// chances[j * n_classes + k]: of a row of class j to have a higher score for j than a row of class k, ties counting one
-// half; 0 if a class has no rows. Counted in integers, so the order of the rows changes nothing.
-void find_chances_above(const Matrix<double>& scores, std::span<const Label> labels, int n_threads, double* chances);
+// The chance of a row of class j to have a higher score for j than a row of class k, ties counting one half: the mean
+// over all pairs of different classes that have rows, two at least (MAUC). The chances are quotients of integers, so
+// the order of the rows changes nothing.
+double mean_chance_above(const Matrix<double>& scores, std::span<const Label> labels, int n_threads);
 
 }  // namespace comboost

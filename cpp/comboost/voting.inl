@@ -151,7 +151,8 @@ void add_vectors(const float* const* votes, std::size_t n_trees, std::size_t beg
 void add_row(const float* const* votes, std::size_t n_trees, std::size_t n_classes, double* scores) {
     constexpr std::size_t kVectors = 8;
     std::size_t begin = 0;
-    for (; begin + kVectors * kLanes <= n_classes; begin += kVectors * kLanes)
+    // No vector may share classes with one that is stored already, so the rest is a whole one at least.
+    for (; begin + (kVectors + 1) * kLanes <= n_classes; begin += kVectors * kLanes)
         add_vectors<kVectors>(votes, n_trees, begin, n_classes, scores);
     switch ((n_classes - begin + kLanes - 1) / kLanes) {
         case 1: return add_vectors<1>(votes, n_trees, begin, n_classes, scores);
@@ -162,7 +163,7 @@ void add_row(const float* const* votes, std::size_t n_trees, std::size_t n_class
         case 6: return add_vectors<6>(votes, n_trees, begin, n_classes, scores);
         case 7: return add_vectors<7>(votes, n_trees, begin, n_classes, scores);
         case 8: return add_vectors<8>(votes, n_trees, begin, n_classes, scores);
-        default: return;  // all of them done
+        default: return add_vectors<9>(votes, n_trees, begin, n_classes, scores);
     }
 }
 

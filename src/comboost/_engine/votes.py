@@ -1,5 +1,6 @@
 """Votes of trees. In: a table, read no further than trees look at it. Out: votes, and the probabilities they mean."""
 
+import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from comboost._table.table import Matrix, Table, survey
 BLOCK_BYTES = 2**25  # of a table that must be converted, at a time
 SCORES_AT_ONCE = 2**22  # votes that are held at a time, if not all of them are asked for
 LOGS_AT_ONCE = 2**17  # votes that become logarithms at a time, by way of several arrays
+FEW_CLASSES, MANY_ROWS = 16, 2**10
 KEPT_BYTES = 2**27  # a copy of a table is no larger than this, while tree after tree votes on it
 
 
@@ -107,11 +109,19 @@ def margins(scores: Floats) -> Floats:
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
+def largest_of(scores: Floats) -> Floats:
+    """The most votes of every row, (n_samples, 1); of many rows and few classes column by column, which is quicker."""
+    if scores.shape[1] > FEW_CLASSES or len(scores) < MANY_ROWS:
+        largest: Floats = scores.max(axis=1, keepdims=True)
+        return largest
+    return np.asarray(functools.reduce(np.maximum, scores.T))[:, np.newaxis]
+
+
 def probabilities(scores: Floats, proba: str, scale: float, out: Floats) -> Floats:
     """Votes to probabilities: the softmax of the votes times a scale, or their shares. ``out`` may be the votes."""
     if proba == "softmax":
         # As scipy.special.softmax, without what it does for any array: for one row that takes five times as long.
-        np.subtract(scores, scores.max(axis=1, keepdims=True), out=out)
+        np.subtract(scores, largest_of(scores), out=out)
         out *= scale
         scores = np.exp(out, out=out)
     shares: Floats = np.divide(scores, scores.sum(axis=1, keepdims=True), out=out)
