@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -26,6 +27,7 @@
 #include "comboost/partition.hpp"
 #include "comboost/predicting.hpp"
 #include "comboost/random.hpp"
+#include "comboost/sparse.hpp"
 #include "comboost/validating.hpp"
 
 using namespace comboost;
@@ -327,6 +329,94 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
     CHECK(total(0) - total(1) == grower.advantage());
 }
 
+// A table by its entries: what is not the zero of its column, column after column.
+struct EntryTable {
+    std::vector<std::int64_t> starts{0};
+    std::vector<RowIndex> rows;
+    std::vector<double> values, zeros;
+
+    EntryTable(const Problem& p, std::vector<double> of_columns) : zeros(std::move(of_columns)) {
+        for (std::size_t f = 0; f < p.n_features; ++f) {
+            for (std::size_t i = 0; i < p.n_rows; ++i) {
+                const double value = p.values[i * p.n_features + f];
+                if (value == zeros[f] || (std::isnan(value) && std::isnan(zeros[f]))) continue;
+                rows.push_back(static_cast<RowIndex>(i));
+                values.push_back(value);
+            }
+            starts.push_back(static_cast<std::int64_t>(rows.size()));
+        }
+    }
+
+    SparseMatrix matrix(const Problem& p) const { return {starts, rows, values, p.n_rows}; }
+};
+
+void sparse_edges_are_those_of_the_dense_table(const Problem& p, std::mt19937& random) {
+    const EntryTable table(p, std::vector<double>(p.n_features, 0.0));
+    const std::size_t max_bins = 2 + random() % 254;
+    const auto dense = find_edges(p.matrix(), p.weights, max_bins, 1);
+    const SparseEdges sparse =
+        find_sparse_edges(table.matrix(p), p.weights, max_bins, 1 + static_cast<int>(random() % 2));
+    for (std::size_t f = 0; f < p.n_features; ++f) {
+        const std::vector<double> edges(sparse.edges.begin() + sparse.starts[f],
+                                        sparse.edges.begin() + sparse.starts[f + 1]);
+        CHECK(edges == dense[f].edges && sparse.missing[f] == dense[f].missing);
+    }
+}
+
+void sparse_trees_are_those_of_the_dense_table(const Problem& p, std::mt19937& random) {
+    // Any value of a column will do as its zero; here that of some row.
+    const std::size_t row = random() % p.n_rows;
+    const EntryTable table(p, {p.values.begin() + static_cast<std::ptrdiff_t>(row * p.n_features),
+                               p.values.begin() + static_cast<std::ptrdiff_t>((row + 1) * p.n_features)});
+    const SparseCodes codes(table.matrix(p), table.zeros, p.edges, p.starts, p.kinds, 2);
+    for (std::size_t f = 0; f < p.n_features; ++f) {
+        const auto [rows, of_rows, zero] = codes.entries(codes.rank(f));
+        std::vector<Code> column(p.n_rows, zero);
+        for (std::size_t k = 0; k < rows.size(); ++k) column[rows[k]] = of_rows[k];
+        CHECK(std::equal(column.begin(), column.end(), p.code_view().column(f)));
+    }
+
+    const GrowthRules rules{random() % 2 ? Criterion::cost : Criterion::gini,
+                            static_cast<Sum>(1 + random() % 3),
+                            0.02 * static_cast<double>(random() % 3),
+                            1 + random() % p.n_features,
+                            random(),
+                            random() % 4,
+                            0.5 * static_cast<double>(random() % 3)};
+    Grower dense(p.offsets, p.kinds, p.edges, p.starts, p.n_classes, rules);
+    Grower sparse(p.offsets, p.kinds, p.edges, p.starts, p.n_classes, rules);
+    CostTable costs(p.labels, p.weights, dense.channels());
+    costs.advance({}, 1.0, 1.0, factors(p, 1e5), 2);
+    std::vector<Sum> totals(dense.channels().size());
+    costs.sum_rows(totals);
+    const double smoothing = random() % 2 ? 0.0 : 1e6;
+    dense.plant(totals, 1, smoothing);
+    sparse.plant(totals, 1, smoothing);
+    Partition partition(p.n_rows);
+    SparsePartition sparse_partition(p.n_rows);
+    const Histogram root = count(p, costs, partition.rows(0), 1);
+    for (int depth = 0; depth < 6; ++depth) {
+        if (depth == 0)
+            dense.search(0, root.data(), 1, 1);
+        else
+            dense.search_rows(p.code_view(), costs.records(), partition, 1);
+        sparse.search_sparse(codes, costs.records(), sparse_partition, 1 + depth % 2);
+        const std::vector<Split> splits = dense.branch();
+        const std::vector<Split> same = sparse.branch();
+        CHECK(splits.size() == same.size());
+        if (splits.empty()) break;
+        CHECK(std::memcmp(splits.data(), same.data(), splits.size() * sizeof(Split)) == 0);
+        if (depth == 5) break;
+        partition.split(p.code_view(), splits, 1);
+        sparse_partition.split(codes, same);
+    }
+    CHECK(std::memcmp(dense.nodes().data(), sparse.nodes().data(), dense.nodes().size() * sizeof(Node)) == 0);
+    std::vector<Label> votes(p.n_rows), sparse_votes(p.n_rows);
+    partition.settle(p.code_view(), {dense.nodes(), dense.sets()}, 1, votes);
+    sparse_partition.settle(codes, {sparse.nodes(), sparse.sets()}, sparse_votes);
+    CHECK(votes == sparse_votes);
+}
+
 void loss_of_votes_is_the_same_for_any_threads_and_at_most_52_bits(const Problem& p, std::mt19937& random) {
     std::vector<double> scores(p.n_rows * p.n_classes);
     for (double& score : scores) score = static_cast<double>(random() % 7) * (random() % 50 == 0 ? 1e9 : 0.5);
@@ -523,6 +613,8 @@ int main() {
         codes_count_the_edges_below_a_value(p);
         cells_hold_their_rows_and_those_of_parts_add_up(p, random);
         trees_keep_sums_and_agree_with_their_partition(p, random);
+        sparse_edges_are_those_of_the_dense_table(p, random);
+        sparse_trees_are_those_of_the_dense_table(p, random);
         loss_of_votes_is_the_same_for_any_threads_and_at_most_52_bits(p, random);
         leaves_promise_what_their_votes_leave(p, random);
     }

@@ -26,6 +26,7 @@ RowChoice = slice | NDArray[np.intp]
 EVERY_ROW = slice(None)
 ENTRY_BYTES = 5  # of an entry of a sparse table in bins: its row and its code
 KIND_OF_ARRAY = dict.fromkeys("biuf", "numbers") | dict.fromkeys("mM", "times") | dict.fromkeys("OUST", "objects")
+DENSE_SHARE = 10  # one value in so many; with fewer entries it is quicker to look at these, and takes half the memory
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class Source(ABC):
 
     @property
     def n_entries(self) -> int | None:
-        """Entries, if it is so sparse that it takes less memory to keep these than every value; None if not."""
+        """Entries, if it is so sparse that it is quicker to look at these than at every value; None if not."""
         return None
 
     @abstractmethod
@@ -173,7 +174,7 @@ class SparseSource(Source):
     def n_entries(self) -> int | None:
         n_samples, n_features = self.shape
         n_entries = int(self.data.nnz)
-        return n_entries if ENTRY_BYTES * n_entries < n_samples * n_features else None
+        return n_entries if DENSE_SHARE * n_entries < n_samples * n_features else None
 
     def pick(self, features: NDArray[np.integer[Any]]) -> "SparseSource":
         """These columns alone."""
