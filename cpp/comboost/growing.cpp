@@ -98,8 +98,7 @@ void Grower::search_some(std::span<const std::size_t> places, std::size_t work, 
         const std::size_t place = candidates[c].place;
         const Candidate* winner = nullptr;
         for (; c < candidates.size() && candidates[c].place == place; ++c)
-            if (candidates[c].found() && (winner == nullptr || beats(candidates[c], *winner)))
-                winner = &candidates[c];
+            if (candidates[c].found() && (winner == nullptr || beats(candidates[c], *winner))) winner = &candidates[c];
         if (winner == nullptr) continue;
         with_bins(place, winner->feature, [&](const BinView& bins) { keep(*winner, bins); });
     }

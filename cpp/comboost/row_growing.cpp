@@ -150,8 +150,7 @@ class RowGrower::Growth {
             plot.remainder = parent;
             add_plot(plot, keep, plots);
         }
-        if (parent == nullptr && is_searched(larger))
-            add_plot({larger, partition_.rows(larger), true}, keep, plots);
+        if (parent == nullptr && is_searched(larger)) add_plot({larger, partition_.rows(larger), true}, keep, plots);
     }
 
     void add_plot(Plot plot, bool keep, std::vector<Plot>& plots) {
@@ -206,7 +205,8 @@ class RowGrower::Growth {
     // Plots that take little are searched by one task, features of one that takes much by several.
     std::vector<Task> tasks_of(std::span<const Plot> plots, std::size_t work) const {
         const std::size_t n_features = layout_.n_features();
-        const std::size_t share = std::max(kSerialWork, work / (kTasksPerThread * static_cast<std::size_t>(n_threads_)));
+        const std::size_t share =
+            std::max(kSerialWork, work / (kTasksPerThread * static_cast<std::size_t>(n_threads_)));
         std::vector<Task> tasks;
         std::size_t open_work = share;
         for (std::size_t p = 0; p < plots.size(); ++p) {
@@ -299,7 +299,8 @@ class RowGrower::Growth {
     // Keeps the splits found; `rows` are those of the plot, if it was not counted before.
     void keep(const Plot& plot, const Winners& winners, NodeRows& rows) {
         if (const std::size_t f = winners.node.feature; winners.node.found())
-            grower_.keep(winners.node, plot.histogram == nullptr ? bins_of(plot, f, rows) : whole_feature(plot.histogram, f));
+            grower_.keep(winners.node,
+                         plot.histogram == nullptr ? bins_of(plot, f, rows) : whole_feature(plot.histogram, f));
         if (const std::size_t f = winners.sibling.feature; winners.sibling.found())
             grower_.keep(winners.sibling, whole_feature(plot.remainder, f));
     }

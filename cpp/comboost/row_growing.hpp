@@ -46,8 +46,8 @@ class HistogramPool {
 class RowGrower {
   public:
     // Histograms take at most `budget` bytes, but two may always be held. Nodes with fewer rows than `small_share`
-    // times the bins of a feature are searched by their rows. Records of at most `packed_bytes` are copied together by a
-    // thread; those of larger nodes are counted by all threads together.
+    // times the bins of a feature are searched by their rows. Records of at most `packed_bytes` are copied together by
+    // a thread; those of larger nodes are counted by all threads together.
     RowGrower(std::size_t budget, double small_share, std::size_t packed_bytes)
         : budget_(budget), small_share_(small_share), packed_bytes_(packed_bytes) {}
 

@@ -142,14 +142,17 @@ class TreeLearner:
         assert costs.root is not None
         self._grower.plant(costs.root, round_idx, math.ldexp(self._smoothing, costs.exponent))
         self._histogram_bytes = costs.root.nbytes
-        if rows.grow(self._grower, costs.root, self._max_depth, self._max_leaf_nodes):
-            pass
-        elif self._max_leaf_nodes is None:
-            self._grow_levels(rows, costs.root)
-        else:
-            self._grow_best_first(rows, costs.root, self._max_leaf_nodes)
+        if not rows.grow(self._grower, costs.root, self._max_depth, self._max_leaf_nodes):
+            self._grow(rows, costs.root)
         tree = Tree(self._grower.nodes(), self._grower.sets())
         return Hypothesis(tree, self._grower.advantage, self._grower.leaf_costs())
+
+    def _grow(self, rows: TreeRows, root: Sums) -> None:
+        """Grow a tree on rows that are told its splits, step by step."""
+        if self._max_leaf_nodes is None:
+            self._grow_levels(rows, root)
+        else:
+            self._grow_best_first(rows, root, self._max_leaf_nodes)
 
     def _grow_levels(self, rows: TreeRows, root: Sums) -> None:
         """Divide all nodes of a level, level after level."""
