@@ -1,6 +1,7 @@
 """The same bytes, however they were computed: threads, vectors, blocks of rows, processes."""
 
 import dataclasses
+import itertools
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from functools import cache
 import joblib
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import CLASSIFIERS, booster_for, fit, model_bytes
 from strategies import Problem, any_problems, problems, vote_problems
@@ -180,26 +181,56 @@ def test_rows_in_blocks_give_the_same_bits(problem, data):
     assert fit_in_blocks(problem, cuts) == (bits_of(model._forest), model.edges_.tolist(), model.loss_curve_.tolist())
 
 
-@FEW
-@given(problem=any_problems() | any_problems(missing=True, categories=True))
-@example(problem=leafy_problem(max_depth=None))
-@example(problem=leafy_problem(algorithm="combo", max_depth=9, max_bins=255))
-@example(problem=leafy_problem(max_depth=7, max_features=0.4))
-@example(problem=leafy_problem(max_depth=None, max_leaf_nodes=70))
-@example(problem=leafy_problem(max_depth=6, max_leaf_nodes=60, min_samples_leaf=3, weighted=True))
-def test_every_way_to_search_a_node_gives_the_same_bits(problem):
+def fit_by_histograms(problem):
+    """The model of a problem whose nodes are all searched by histograms, step by step."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BinnedRows, "grow", lambda *_: False)  # every node by a histogram, step by step
-        expected = model_bytes(fit(problem))
-    assert model_bytes(fit(problem)) == expected
-    for small_share in (0.0, 1.0, np.inf):  # by histograms, by either, by rows
-        for packed_bytes in (0, 2**19):  # counted by all threads together, or by one
-            for budget in (1, 2**28):  # histograms are dropped, or kept
-                with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr("comboost._engine.rows.SMALL_SHARE", small_share)
-                    patch.setattr("comboost._engine.rows.PACKED_BYTES", packed_bytes)
-                    patch.setattr("comboost._engine.rows.HISTOGRAM_BUDGET", budget)
-                    assert model_bytes(fit(problem)) == expected
+        patch.setattr(BinnedRows, "grow", lambda *_: False)
+        return fit(problem)
+
+
+def fit_by(problem, small_share, packed_bytes, budget):
+    """The model of a problem whose nodes are searched as these limits say."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("comboost._engine.rows.SMALL_SHARE", small_share)
+        patch.setattr("comboost._engine.rows.PACKED_BYTES", packed_bytes)
+        patch.setattr("comboost._engine.rows.HISTOGRAM_BUDGET", budget)
+        return fit(problem)
+
+
+SEARCHES = list(
+    itertools.product(
+        (0.0, 1.0, np.inf),  # every node by its histogram, each as suits it, every node by its rows
+        (0, 2**19),  # histograms counted by all threads together, or by one
+        (1, 2**28),  # histograms dropped, or kept
+    )
+)
+
+
+@FEW
+@given(
+    problem=any_problems() | any_problems(missing=True, categories=True),
+    search=st.sampled_from(SEARCHES),
+)
+def test_nodes_searched_by_rows_and_by_histograms_give_the_same_bits(problem, search):
+    assert model_bytes(fit_by(problem, *search)) == model_bytes(fit_by_histograms(problem))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"max_depth": None},
+        {"max_depth": 7, "max_features": 0.4},
+        {"max_leaf_nodes": 70, "max_depth": None},
+        {"max_leaf_nodes": 60, "max_depth": 6, "min_samples_leaf": 3, "weighted": True},
+        {"algorithm": "combo", "max_depth": 9, "max_bins": 255},
+    ],
+    ids=str,
+)
+def test_trees_of_many_leaves_are_the_same_however_nodes_are_searched(settings):
+    problem = leafy_problem(**settings)
+    expected = fit_by_histograms(problem)
+    assert len(expected._forest.nodes) > 2 * 64
+    assert {model_bytes(fit_by(problem, *search)) for search in SEARCHES} == {model_bytes(expected)}
 
 
 @FEW

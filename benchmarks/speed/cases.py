@@ -7,6 +7,7 @@ from benchmarks.speed.contest import Case
 from benchmarks.speed.few_values import Connect4, Discrete, FewValuesCase
 from benchmarks.speed.fits import ManyClassesCase, MemoryCase, SmallFitCase
 from benchmarks.speed.libraries import ConfusionBoosting
+from benchmarks.speed.leaves import LeafGrowthCase, LeavesContest
 from benchmarks.speed.prediction import ManyRowsCase, SingleRowCase, Training
 from benchmarks.speed.problems import Problem
 from benchmarks.speed.rounds import GrowthCase, LimitCase, RoundsCase, ThreadsCase, VotesCase
@@ -52,6 +53,13 @@ CASES: tuple[Case, ...] = (
         VotesCase(f"votes-{shape}-depth-{depth}", LARGE[shape], depth, Target("≤", 1.25))
         for shape in ("200k-50-5", "100k-28-26")
         for depth in (3, 6)
+    ),
+    LeafGrowthCase("leaves-growth-28k-23-18", Problem(28_000, 23, 18), Target("≤", 2)),
+    LeafGrowthCase("leaves-growth-200k-50-5", LARGE["200k-50-5"], Target("≤", 2)),
+    *(
+        LeavesContest(f"leaves-{n_leaves}-{shape}", LARGE[shape], n_leaves, Target("≤", 1 / 3))
+        for shape in ("200k-50-5", "100k-28-26")
+        for n_leaves in (31, 255, 2000)
     ),
     ManyClassesCase("memory-classes", Problem(50_000, 22, 1_000), 3, 2048, Target("≤", 1)),
     *(LimitCase(f"limit-{shape}", problem, Target("≤", 2)) for shape, problem in LARGE.items()),

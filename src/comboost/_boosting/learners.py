@@ -142,12 +142,8 @@ class TreeLearner:
         """Grow a tree on the costs."""
         self._grower.plant(self._totals(costs), round_idx, math.ldexp(self._smoothing, costs.exponent))
         self._histogram_bytes = 0 if costs.root is None else costs.root.nbytes
-        if rows.grow(self._grower, costs.root, self._max_depth, self._max_leaf_nodes):
-            pass
-        elif self._max_leaf_nodes is None:
-            self._grow_levels(rows, costs.root)
-        else:
-            self._grow_best_first(rows, costs.root, self._max_leaf_nodes)
+        if not rows.grow(self._grower, costs.root, self._max_depth, self._max_leaf_nodes):
+            self._grow(rows, costs.root)
         tree = Tree(self._grower.nodes(), self._grower.sets())
         return Hypothesis(tree, self._grower.advantage, self._grower.leaf_costs())
 
@@ -156,6 +152,13 @@ class TreeLearner:
         totals = costs.totals if costs.root is None else costs.root[0, : self._n_first_bins].sum(axis=0)
         assert totals is not None
         return totals
+
+    def _grow(self, rows: TreeRows, root: Sums | None) -> None:
+        """Grow a tree on rows that are told its splits, step by step."""
+        if self._max_leaf_nodes is None:
+            self._grow_levels(rows, root)
+        else:
+            self._grow_best_first(rows, root, self._max_leaf_nodes)
 
     def _grow_levels(self, rows: TreeRows, root: Sums | None) -> None:
         """Divide all nodes of a level, level after level."""

@@ -32,6 +32,8 @@ EXACT_SQUARES = 3  # K×K sums that an exact step measures, and as many for ever
 CLASS_SUMS = 6  # numbers per leaf and class while leaves are balanced, if there are too many pairs to sum up
 FEW_BINS = 16  # of features that may share a code, as in cpp/comboost/bundles.hpp
 MOST_CODES = 256  # of a feature, and of features that share one
+MANY_LEAVES = 32  # from which on codes are held by row, too
+CODES_PADDING = 16  # bytes that these are padded to
 CANDIDATE = 128  # bytes of a feature that is tried for a node
 MOST_CANDIDATES = 2**18  # at once, as in cpp/comboost/growing.cpp
 GROWING_NODE = 170  # bytes of a node that grows, beside two sums for every class
@@ -210,7 +212,7 @@ class FitShape:
         copy = {} if self.table is None else {"the table by columns": self.table.by_column}
         shared = copy if self.held is not None and self.held.shared else {}
         held = {} if self.held is None else self.held.kept(self.n_classes)
-        rows = self.rows() | shared | held
+        rows = self.rows() | self.codes_by_row() | shared | held
         return {
             "objective": self.squares(OBJECTIVE_SQUARES),
             "binning": self.binning() | copy,
@@ -219,7 +221,11 @@ class FitShape:
             "growing": rows | self.squares(ROUND_SQUARES) | self.kept_trees(1) | self.growing(),
             "casting": rows | self.squares(ROUND_SQUARES) | self.kept_trees(1) | self.casting(),
             "looking": rows | self.squares(ROUND_SQUARES) | self.kept_trees(1) | self.looking(),
-            "finishing": rows | self.squares(ROUND_SQUARES) | self.kept_trees(2) | self.electing(),
+            "finishing": rows
+            | self.squares(ROUND_SQUARES)
+            | self.kept_trees(2)
+            | self.electing()
+            | {"histograms": self.histograms()},
         }
 
     def peak(self) -> Uses:
@@ -241,6 +247,12 @@ class FitShape:
     def edges(self) -> int:
         """Bytes of the edges between bins: next to nothing, unless a table has more features than it has rows."""
         return NUMBER * self.n_bins
+
+    def codes_by_row(self) -> Uses:
+        """A second copy of the codes, if trees may have many leaves; see cpp/comboost/row_growing.hpp."""
+        many_leaves = self.limits.depth >= 5 and int(self.limits.max_leaf_nodes or MANY_LEAVES) >= MANY_LEAVES
+        stride = -(-self.n_features // CODES_PADDING) * CODES_PADDING
+        return {"codes by row": self.n_rows * stride if many_leaves else 0}
 
     def rows(self) -> Uses:
         """What rounds need of the rows."""
@@ -294,7 +306,7 @@ class FitShape:
             if self.n_rows * self.n_features < n_nodes * self.n_bins:
                 break  # rows that are scattered over so many nodes are searched without histograms
             if n_nodes * one > HISTOGRAM_BUDGET:
-                return max(most, one + min(n_nodes * one, max(one, HISTOGRAM_BUDGET)))
+                return max(most, 2 * one + min(n_nodes * one, max(one, HISTOGRAM_BUDGET)))
             most = max(most, one + (2 * n_nodes if level > 1 else 3) * one)
             if n_nodes == n_leaves:
                 break
@@ -309,14 +321,16 @@ class FitShape:
         elif self.limits.for_every_class:
             sums = n_leaves * self.n_classes * CLASS_SUMS * NUMBER
         squares = (1 + self.n_threads) * EXACT_SQUARES * self.n_classes**2 * NUMBER if self.exact_step else 0
-        return {"histograms": self.histogram, "sums of the leaves": sums, "sums of the rows": squares}
+        return {"histograms": self.histograms(), "sums of the leaves": sums, "sums of the rows": squares}
 
     def looking(self) -> Uses:
         """What a look at the rounds takes."""
         if self.held is None:
             return {}
         n_leaves = self.limits.n_leaves(self.n_rows)
-        return {"histograms": 2 * self.histogram} | self.held.looked_at(self.n_classes, n_leaves, self.n_threads)
+        return {"histograms": self.histogram + self.histograms()} | self.held.looked_at(
+            self.n_classes, n_leaves, self.n_threads
+        )
 
     def kept_trees(self, n_copies: int) -> Uses:
         """All trees, one by one and then joined, if their leaves vote for every class; see `TreeLearner` for others."""
