@@ -546,6 +546,7 @@ EDGES = ("attributes", "edges_", "$array")
 FORGED = {
     "estimator": (put("os.system", "estimator"), "there is no estimator 'os.system'"),
     "entry": (put(1, "more"), "has the entries"),
+    "weak learner": (put("os", "parameters", "estimator"), "a weak learner is given as estimator"),
     "unknown parameter": (put(1, "parameters", "more"), "unexpected keyword argument 'more'"),
     "method": (put(1, "attributes", "predict"), "are not those of a fitted model"),
     "dunder": (put(1, "attributes", "__class__"), "are not those of a fitted model"),

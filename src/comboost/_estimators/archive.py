@@ -29,7 +29,7 @@ MAX_MEMBERS = 1000
 MAX_DIRECTORY = 2**18  # bytes
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same for all files, so that the same model makes the same bytes
 PERMISSIONS = 0o644 << 16
-AT_ONCE = 2**20  # bytes that are read at once
+READ_AT_ONCE = 2**20  # bytes that are read at once
 NOT_A_ZIP = (zipfile.BadZipFile, NotImplementedError, RuntimeError, struct.error, zlib.error, EOFError, OverflowError)
 
 
@@ -103,7 +103,7 @@ class Archive:
 def fill(buffer: memoryview, stream: IO[bytes]) -> Iterator[bytes]:
     """Read all that a buffer holds, and tell what is read, part by part."""
     while buffer:
-        part = stream.read(min(AT_ONCE, len(buffer)))
+        part = stream.read(min(READ_AT_ONCE, len(buffer)))
         if not part:
             raise EOFError("it ends too soon")
         buffer[: len(part)] = part

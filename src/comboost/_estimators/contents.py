@@ -89,7 +89,7 @@ def plain_parts(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if others:
         remedy = REMEDIES.get(others[0], f"delete it, or {PICKLE}")
         raise refusal(kind, f"its attribute {others[0]} is neither a parameter nor the work of fit", remedy)
-    if "estimators_" in fitted:
+    if parameters.get("estimator") is not None:
         raise refusal(kind, f"estimator is a {type(model.estimator).__name__}", REMEDIES["estimator"])
     plain = plain_state(fitted)
     try:
@@ -150,7 +150,7 @@ def checksum_of_json(content: Mapping[str, Any]) -> str:
 # From members to models
 
 
-def read_json(archive: Archive) -> Any:
+def read_content(archive: Archive) -> Any:
     """What a file says of its model."""
     size = archive.left[MODEL]
     if size > MAX_JSON:
@@ -220,10 +220,12 @@ def make_model(content: dict[str, Any], archive: Archive) -> Any:
         raise ValueError(f"there is no estimator {shown(content['estimator'])}")
     n_bytes = sum(archive.left.values())
     check_large("Loading this model", {"its arrays": n_bytes}, "Load it where there is more memory.")
-    parameters = from_json(content["parameters"], lambda entry: take_array(archive, entry))
+    parameters = expect(from_json(content["parameters"], lambda entry: take_array(archive, entry)), dict)
     plain = expect(from_json(content["attributes"], lambda entry: take_array(archive, entry)), dict)
     if archive.left:
         raise ValueError(f"its member {shown(next(iter(archive.left)))} belongs to nothing")
+    if parameters.get("estimator") is not None:
+        raise ValueError("a weak learner is given as estimator, which no file holds")
     if not all(map(is_fitted_name, plain)) or "_forest" not in plain:
         raise ValueError(f"the attributes {shown(list(plain))} are not those of a fitted model")
     attributes = revive(plain)

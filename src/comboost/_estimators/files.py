@@ -12,15 +12,15 @@ from typing import Any, BinaryIO, TypeVar
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._estimators.archive import Archive, Members, write_archive
-from comboost._estimators.contents import FAULTS, check_format, make_model, members_of, read_json
+from comboost._estimators.contents import FAULTS, check_format, make_model, members_of, read_content
 from comboost._estimators.drafts import replace_file
 from comboost._table.floats import shown
 
-Source = str | os.PathLike[str] | BinaryIO
+PathOrStream = str | os.PathLike[str] | BinaryIO
 Result = TypeVar("Result")
 
 
-def save_to(model: Any, path: Source) -> None:
+def save_to(model: Any, path: PathOrStream) -> None:
     """Write a fitted estimator to a file or a binary stream; see `Voter.save_model`."""
     check_is_fitted(model)
     members = members_of(model)
@@ -53,7 +53,7 @@ def write_stream(stream: Any, members: Members) -> None:
         left = left[len(left) if n_written is None else n_written :]
 
 
-def load_model(path: Source) -> Any:
+def load_model(path: PathOrStream) -> Any:
     """Load an estimator from a file that ``save_model`` has written.
 
     No code of the file's is run, and the model is checked before it can predict: a file that is damaged, or made to do
@@ -114,7 +114,7 @@ def check_regular(path: Any, use: str) -> None:
 def read_model(stream: BinaryIO, name: str) -> Any:
     """The estimator in a file, which errors call by its name."""
     archive = understood(name, lambda: Archive(stream))
-    content = understood(name, lambda: read_json(archive))
+    content = understood(name, lambda: read_content(archive))
     check_format(content, name)
     return understood(f"{name}, written by comboost {content['comboost']},", lambda: make_model(content, archive))
 

@@ -21,7 +21,7 @@ from comboost._engine.votes import (
     narrowed,
     probabilities,
 )
-from comboost._estimators.files import Source, save_to
+from comboost._estimators.files import PathOrStream, save_to
 from comboost._estimators.parameters import PROBA, Rule, check_parameters, n_threads_of
 from comboost._estimators.state import pack_state, plain_state, seal, unseal
 from comboost._table.candidates import Candidates
@@ -208,7 +208,7 @@ class Voter(ClassifierMixin, BaseEstimator):
         for predicted in self.staged_predict(X):
             yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
-    def save_model(self, path: Source) -> None:
+    def save_model(self, path: PathOrStream) -> None:
         """Write the fitted model to a file that runs no code when it is loaded, with `comboost.load_model`.
 
         The file holds the parameters, the classes, names and categories, the trees and what a warm start needs, under

@@ -17,7 +17,7 @@ from comboost._boosting.warm_start import Past
 from comboost._dtypes import Floats
 from comboost._engine.footprint import FitShape
 from comboost._estimators.booster import Booster
-from comboost._estimators.files import Source
+from comboost._estimators.files import PathOrStream
 from comboost._estimators.parameters import NOTHING, Rule, either, explained, real
 from comboost.dask._cluster import Cluster
 from comboost.dask._fit import SurveyedRows
@@ -158,7 +158,7 @@ class DaskBooster(Booster):
         local.__dict__.update(fitted)
         return local
 
-    def save_model(self, path: Source) -> None:
+    def save_model(self, path: PathOrStream) -> None:
         """Write the local twin of the fitted model to a file that runs no code when it is loaded.
 
         Parameters
