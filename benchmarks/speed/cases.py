@@ -6,8 +6,8 @@ from benchmarks.speed.binning import BinningCase
 from benchmarks.speed.contest import Case
 from benchmarks.speed.few_values import Connect4, Discrete, FewValuesCase
 from benchmarks.speed.fits import ManyClassesCase, MemoryCase, SmallFitCase
-from benchmarks.speed.libraries import ConfusionBoosting
 from benchmarks.speed.leaves import LeafGrowthCase, LeavesContest
+from benchmarks.speed.libraries import ConfusionBoosting
 from benchmarks.speed.prediction import ManyRowsCase, SingleRowCase, Training
 from benchmarks.speed.problems import Problem
 from benchmarks.speed.rounds import GrowthCase, LimitCase, RoundsCase, ThreadsCase, VotesCase

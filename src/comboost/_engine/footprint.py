@@ -250,6 +250,8 @@ class FitShape:
 
     def codes_by_row(self) -> Uses:
         """A second copy of the codes, if trees may have many leaves; see cpp/comboost/row_growing.hpp."""
+        if self.n_entries is not None:
+            return {}
         many_leaves = self.limits.depth >= 5 and int(self.limits.max_leaf_nodes or MANY_LEAVES) >= MANY_LEAVES
         stride = -(-self.n_features // CODES_PADDING) * CODES_PADDING
         return {"codes by row": self.n_rows * stride if many_leaves else 0}
