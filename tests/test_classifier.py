@@ -66,7 +66,7 @@ BAD_CALLS = {
     "None in y": (lambda X, y: (X, np.array(["a", None] * 80, dtype=object)), "80 missing labels"),
     "fewer labels": (lambda X, y: (X, y[:-1]), "inconsistent"),
     "text in X": (
-        lambda X, y: (np.full(X.shape, "x"), y),
+        lambda X, y: (with_entry(X.astype(object), "x"), y),
         "could not convert|not convertible|numeric|holds text, such as 'x'",
     ),
     "NA in y": (lambda X, y: (X, pd.Series(["a", None] * 80, dtype="string")), "80 missing labels"),

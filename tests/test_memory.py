@@ -196,7 +196,7 @@ def measures(n_classes):
         expected_cost_loss,
     )
     return {
-        "mauc_score": lambda: mauc_score(y, scores),
+        "mauc_score": lambda: mauc_score(y, scores, sample_weight=np.ones(n_classes)),
         **{measure.__name__: lambda measure=measure: measure(y, y) for measure in of_labels},
     }
 

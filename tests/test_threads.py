@@ -90,8 +90,9 @@ except KeyboardInterrupt:
 def words_of(program, **environment):
     """What another process prints that runs a program on two cores, or on what there are."""
     command = [sys.executable, "-c", PROGRAM + program]
+    inherited = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}  # clusters leave it
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=120, env=os.environ | environment, check=False
+        command, capture_output=True, text=True, timeout=120, env=inherited | environment, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
@@ -99,8 +100,9 @@ def words_of(program, **environment):
 
 @pytest.fixture
 def of_four_processors(monkeypatch):
-    """Let joblib find four processors, whatever there are."""
+    """Let joblib find four processors, whatever there are, and no trace of a cluster."""
     monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     parameters.n_processors.cache_clear()
     yield
     parameters.n_processors.cache_clear()

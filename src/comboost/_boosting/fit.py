@@ -99,7 +99,6 @@ class Fit(ABC):
             "edges_": np.array(history.edges),
             "loss_curve_": np.array(history.losses),
             "bound_curve_": self.bounds(history),
-            "_origin": self.origin,
             **self._learned(history.alphas),
         }
 
@@ -117,7 +116,11 @@ class Fit(ABC):
         """All fitted attributes of the rounds in a history."""
         model = self.attributes(history)
         confusion = self.plan.candidates.spread_pairs(self._confusion(model))
-        return model | {"stop_reason_": history.stop_reason, "train_confusion_": confusion}
+        return model | {
+            "stop_reason_": history.stop_reason,
+            "train_confusion_": confusion,
+            "_origin": self.origin,
+        }
 
     @abstractmethod
     def audience(self, table: Any) -> Any:

@@ -354,7 +354,7 @@ class FitShape:
     @property
     def n_shared_codes(self) -> int:
         """Codes that features share, at most."""
-        if self.n_bins == 0:
+        if self.n_bins == 0 or self.n_entries is not None:
             return 0
         # A code has two features of few bins, if the others have all that there are; two codes do not fit into one.
         n_few = (MOST_CODES * self.n_features - self.n_bins) // (MOST_CODES - FEW_BINS)

@@ -435,8 +435,8 @@ class BinnedRows(GrownRows):
             self._partition,
             self._packer,
             root,
-            max_depth,
-            max_leaf_nodes,
+            None if max_depth is None else min(max_depth, self._n_rows),
+            None if max_leaf_nodes is None else min(max_leaf_nodes, self._n_rows + 1),
             self._n_threads,
         )
         return True

@@ -35,7 +35,7 @@ CostMatrix = ArrayLike | Mapping[Any, float] | None
 
 #: K×K matrices of eight bytes an entry that are held at once.
 CONFUSION_SQUARES = 2  # the counts and their shares
-NORM_SQUARES = 3  # and what the singular values are found in
+NORM_SQUARES = 2  # and their shares, in which the singular values are found
 COST_SQUARES = 3  # the counts, the costs and their products
 MAUC_SQUARES = 2  # the chances of all pairs, and those of different classes
 
@@ -340,9 +340,9 @@ def mauc_score(
         warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
         return float("nan")
     check_class_columns(scores, classes, "y_score")
-    check_squares(present.size, MAUC_SQUARES)
     if sample_weight is None and classes.size <= MAX_CLASSES:
         return mauc_of(scores, true_idx.astype(LABEL), 1)
+    check_squares(present.size, MAUC_SQUARES)
     wins = np.empty((present.size, present.size))  # A(j|k)
     for place, j in enumerate(present.tolist()):
         wins[place] = chances_above(scores[:, j], j, true_idx, weight, classes.size)[present]
