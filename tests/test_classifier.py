@@ -66,8 +66,8 @@ BAD_CALLS = {
     "None in y": (lambda X, y: (X, np.array(["a", None] * 80, dtype=object)), "80 missing labels"),
     "fewer labels": (lambda X, y: (X, y[:-1]), "inconsistent"),
     "text in X": (
-        lambda X, y: (with_entry(X.astype(object), "x"), y),
-        "could not convert|not convertible|numeric|holds text, such as 'x'",
+        lambda X, y: (np.where(np.arange(len(X))[:, np.newaxis] == 0, "x", X.astype(object)), y),
+        "could not convert|not convertible|numeric|holds numbers, but also 'x'",
     ),
     "NA in y": (lambda X, y: (X, pd.Series(["a", None] * 80, dtype="string")), "80 missing labels"),
     "fewer weights": (lambda X, y: (X, y, np.ones(3)), "inconsistent"),
