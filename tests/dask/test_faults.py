@@ -257,7 +257,8 @@ def test_rows_bound_to_a_worker_that_is_gone_are_named_in_a_clear_error(client, 
     monkeypatch.setattr(_cluster, "LOOK_AFTER", 0.05)
     monkeypatch.setattr(_cluster, "PATIENCE", 0.1)
     gone = "tcp://127.0.0.1:9"
-    X = client.persist(cut(rows[0], 300), workers=[gone])
+    # Under a name of its own: the scheduler would bind the rows of other tests, too.
+    X = client.persist(da.from_array(rows[0], chunks=(300, -1), name=False), workers=[gone])
     with pytest.raises(ClusterError, match=f"absent for 0 s: {gone}"):
         DaskCoMBoClassifier(n_estimators=N_ROUNDS, client=client).fit(X, cut(rows[1], 300))
 
