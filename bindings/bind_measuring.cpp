@@ -35,6 +35,7 @@ void bind_measuring(nb::module_& m) {
     bind_measure<comboost::geometric_mean_recall>(m, "geometric_mean_recall", "The geometric mean of the recalls.");
     bind_measure<comboost::mean_recall>(m, "mean_recall", "The mean of the recalls.");
     bind_measure<comboost::min_recall>(m, "min_recall", "The smallest recall.");
+    bind_measure<comboost::error_rate>(m, "error_rate", "The share of the weight that is predicted wrong.");
     bind_measure<comboost::accuracy>(m, "accuracy", "The share of the weight that is predicted right.");
     m.def("find_confusion", &find_confusion, "counts"_a.noconvert(), "confusion"_a.noconvert(),
           "Writes the shares of the classes that are taken for others.");

@@ -74,11 +74,14 @@ std::tuple<Sum, double, nb::int_> advance_leaves(CostTable& table, const std::op
             "growth and shrink must be (n_leaves, n_classes)");
     require(tops.has_value() == bits.has_value() && (!tops || (tops->size() == n_classes && bits->size() == n_classes)),
             "tops and bits must have one entry per class");
-    if (leaves) require_leaves(table, *leaves, growth.shape(0), n_threads);
-    const auto pass = table.advance_leaves(span_or_empty(leaves), span_of(growth), span_of(shrink), span_of(factors),
-                                           span_or_empty(tops), span_or_empty(bits), n_threads);
+    comboost::PassResult pass{};
+    {
+        WithoutPython release;
+        if (leaves) require_leaves(table, *leaves, growth.shape(0), n_threads);
+        pass = table.advance_leaves(span_or_empty(leaves), span_of(growth), span_of(shrink), span_of(factors),
+                                    span_or_empty(tops), span_or_empty(bits), n_threads);
+    }
     constexpr int kWord = 64;  // nanobind knows no wider integers
-    nb::gil_scoped_acquire python;
     const nb::int_ high(static_cast<std::int64_t>(pass.log_loss >> kWord));
     return {pass.loss, pass.largest,
             nb::int_((high << nb::int_(kWord)) | nb::int_(static_cast<std::uint64_t>(pass.log_loss)))};
@@ -220,7 +223,7 @@ void bind_rows(nb::module_& m) {
              "Adds a round's votes and quantises the costs; the loss and the largest row, both scaled.")
         .def("advance_leaves", &advance_leaves, "leaves"_a.noconvert().none(), "growth"_a.noconvert(),
              "shrink"_a.noconvert(), "factors"_a.noconvert(), "tops"_a.noconvert().none(), "bits"_a.noconvert().none(),
-             "n_threads"_a, release,
+             "n_threads"_a,
              "Adds the votes of leaves for every class and quantises the costs; the loss, the largest row, the "
              "log-loss.")
         .def("sum_leaves", &sum_leaves, "leaves"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,

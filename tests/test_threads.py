@@ -66,7 +66,7 @@ EXITS_MEANWHILE = """
 begun = threading.Event()
 def go_on():
     begun.set()
-    fit(n_estimators=10**6)
+    CLASSIFIER(n_estimators=10**6, n_jobs=2).fit(X, y)
 threading.Thread(target=go_on, daemon=True).start()
 begun.wait()
 fit()
@@ -127,8 +127,9 @@ def test_fork_during_a_fit_of_another_thread_leaves_a_child_that_can_fit():
     assert words_of(FORKS_MEANWHILE) == ["[0,", "0,", "0,", "0,", "0]"]
 
 
-def test_process_ends_while_a_daemon_thread_fits():
-    assert words_of(EXITS_MEANWHILE) == ["the", "end"]
+@pytest.mark.parametrize("classifier", ["CoMBoClassifier", "ConfusionBoostingClassifier"])
+def test_process_ends_while_a_daemon_thread_fits(classifier):
+    assert words_of(EXITS_MEANWHILE.replace("CLASSIFIER", classifier)) == ["the", "end"]
 
 
 def test_after_an_interrupt_the_next_fit_gives_the_same_bytes_with_the_same_threads():

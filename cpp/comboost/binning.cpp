@@ -12,6 +12,7 @@
 
 #include "comboost/parallel.hpp"
 #include "comboost/quantiles.hpp"
+#include "comboost/scratch.hpp"
 
 namespace comboost {
 namespace {
@@ -254,9 +255,9 @@ std::vector<Cell> count_group(const Matrix<T>& values, std::span<const Weight> w
     std::vector<CellCounter> counters;
     std::size_t n_counters = 0;
     for (const std::size_t f : features) n_counters += counters.emplace_back(intervals, f, values.n_rows).n_counters();
-    thread_local CountingRoom room;
-    room.reserve(features.size() * std::min(kCountedRows, values.n_rows), n_counters);
-    Cell* free = room.counters.data();
+    Borrowed<CountingRoom> room;
+    room->reserve(features.size() * std::min(kCountedRows, values.n_rows), n_counters);
+    Cell* free = room->counters.data();
     for (CellCounter& counter : counters) {
         counter.count_in(free);
         free += counter.n_counters();
@@ -264,9 +265,9 @@ std::vector<Cell> count_group(const Matrix<T>& values, std::span<const Weight> w
     Lookout lookout;
     for (std::size_t begin = 0; begin < values.n_rows; begin += kCountedRows) {
         const std::size_t size = std::min(kCountedRows, values.n_rows - begin);
-        gather_keys(values, features, begin, size, room.keys.data());
+        gather_keys(values, features, begin, size, room->keys.data());
         for (std::size_t k = 0; k < features.size(); ++k) {
-            const std::span<const ValueKey> column(room.keys.data() + k * size, size);
+            const std::span<const ValueKey> column(room->keys.data() + k * size, size);
             if (weights.empty())
                 counters[k].add(column, [](std::size_t) { return Weight{1}; });
             else
@@ -279,7 +280,7 @@ std::vector<Cell> count_group(const Matrix<T>& values, std::span<const Weight> w
     for (const CellCounter& counter : counters) n_filled += counter.n_filled();
     cells.reserve(n_filled);
     for (CellCounter& counter : counters) counter.append_cells(cells);
-    room.trim();
+    room->trim();
     return cells;
 }
 

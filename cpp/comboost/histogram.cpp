@@ -5,6 +5,7 @@
 
 #include "comboost/kernels.hpp"
 #include "comboost/parallel.hpp"
+#include "comboost/scratch.hpp"
 
 namespace comboost {
 namespace {
@@ -94,11 +95,11 @@ class OwnSums {
 // Adds some bundles of a piece, whose records stand one after the other, to its histogram.
 void count_bundles(const Table& table, std::span<const Bundle> bundles, std::size_t first_row, const Records& records,
                    const Piece& piece, Lookout& lookout) {
-    thread_local OwnSums own_sums;
+    Borrowed<OwnSums> own_sums;
     const std::size_t width = records.channels.size();
     std::size_t n_bins = 0;
     for (const Bundle& bundle : bundles) n_bins += bundle.n_bins(bundle.cheapest(piece.set.size, width));
-    Sum* const own = own_sums.clear(n_bins * width);
+    Sum* const own = own_sums->clear(n_bins * width);
     std::vector<Column> columns;
     const auto codes_of = [&](std::size_t feature) { return table.codes.column(feature) + first_row; };
     Sum* sums = own;

@@ -105,6 +105,15 @@ double min_recall(const Counts& counts) {
     return least;
 }
 
+double error_rate(const Counts& counts) {
+    double wrong = 0.0, total = 0.0;
+    for (std::size_t k = 0; k < counts.n_classes; ++k) {
+        for (std::size_t j = 0; j < counts.n_classes; ++j) wrong += j == k ? 0.0 : counts(k, j);
+        total += counts.of_class(k);
+    }
+    return wrong / total;
+}
+
 double accuracy(const Counts& counts) {
     double right = 0.0, total = 0.0;
     for (std::size_t k = 0; k < counts.n_classes; ++k) {

@@ -25,6 +25,7 @@ double mean_recall(const Counts& counts);
 double min_recall(const Counts& counts);
 
 // Share of the weight that is predicted right.
+double error_rate(const Counts& counts);
 double accuracy(const Counts& counts);
 
 // The chance of a row of class j to have a higher score for j than a row of class k, ties counting one half: the mean

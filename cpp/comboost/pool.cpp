@@ -8,8 +8,8 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <exception>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 
 #include "comboost/ledger.hpp"
@@ -187,7 +187,7 @@ class Pool {
         pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
         try {
             for (; n_threads_ < n_threads; ++n_threads_) std::thread([this] { work(); }).detach();
-        } catch (const std::system_error&) {  // then those that there are have to do
+        } catch (const std::exception&) {  // of the system, or of memory; then those that there are have to do
         }
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
         is_growing_ = false;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "comboost/parallel.hpp"
+#include "comboost/scratch.hpp"
 
 namespace comboost {
 namespace {
@@ -261,18 +262,19 @@ class RowGrower::Growth {
     bool is_whole(const Task& task) const { return task.last_feature - task.first_feature == layout_.n_features(); }
 
     void do_task(std::span<const Plot> plots, Task& task) {
-        thread_local NodeRows rows;
+        Borrowed<NodeRows> rows;
         Lookout lookout;
         for (std::size_t p = task.first_plot; p < task.last_plot; ++p) {
-            if (!plots[p].counted) pack(plots[p], rows);
-            task.winners = search_features(plots[p], task.first_feature, task.last_feature, rows, lookout);
-            if (is_whole(task)) keep(plots[p], task.winners, rows);
+            if (!plots[p].counted) pack(plots[p], *rows);
+            task.winners = search_features(plots[p], task.first_feature, task.last_feature, *rows, lookout);
+            if (is_whole(task)) keep(plots[p], task.winners, *rows);
         }
     }
 
     Winners search_features(const Plot& plot, std::size_t first, std::size_t last, NodeRows& rows,
                             Lookout& lookout) const {
-        const DrawnFeatures drawn = grower_.draw(plot.node), drawn_by_sibling = grower_.draw(plot.sibling);
+        const DrawnFeatures drawn = grower_.draw(plot.node);
+        const DrawnFeatures drawn_by_sibling = plot.remainder == nullptr ? drawn : grower_.draw(plot.sibling);
         Winners winners;
         for (std::size_t f = first; f < last; ++f) {
             const bool is_drawn = plot.searched && drawn.contains(f);

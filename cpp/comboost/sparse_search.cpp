@@ -229,7 +229,7 @@ void Grower::search_sparse(const SparseCodes& codes, const Records& records, con
                            int n_threads) {
     std::vector<std::size_t> nodes;
     for (std::size_t node = frontier_begin_; node < nodes_.size(); ++node)
-        if (-sums_[node].best_cost() != sums_[node].loss) nodes.push_back(node);  // not one class carries all of it
+        if (!is_pure(node)) nodes.push_back(node);
     const std::size_t at_once =
         draws_features() ? std::max<std::size_t>(1, kMostDrawn / std::max<std::size_t>(1, rules_.max_features))
                          : std::max<std::size_t>(1, nodes.size());

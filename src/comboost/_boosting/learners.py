@@ -15,7 +15,7 @@ from comboost._dtypes import LABEL, Floats, Labels, Sums
 from comboost._engine.binning import BinMapper
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.memory import check_room
-from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, Costs, MemoryRows, TreeRows, empty_histograms
+from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, Costs, MemoryRows, SteppedRows, TreeRows, empty_histograms
 
 LARGE_TREE = 2**20  # bytes of nodes; to ask the system takes no time beside what it takes to grow so many
 
@@ -142,8 +142,9 @@ class TreeLearner:
         """Grow a tree on the costs."""
         self._grower.plant(self._totals(costs), round_idx, math.ldexp(self._smoothing, costs.exponent))
         self._histogram_bytes = 0 if costs.root is None else costs.root.nbytes
-        if not rows.grow(self._grower, costs.root, self._max_depth, self._max_leaf_nodes):
-            self._grow(rows, costs.root)
+        stepped = rows.grow(self._grower, costs.root, self._max_depth, self._max_leaf_nodes)
+        if stepped is not None:
+            self._grow(stepped, costs.root)
         tree = Tree(self._grower.nodes(), self._grower.sets())
         return Hypothesis(tree, self._grower.advantage, self._grower.leaf_costs())
 
@@ -153,14 +154,14 @@ class TreeLearner:
         assert totals is not None
         return totals
 
-    def _grow(self, rows: TreeRows, root: Sums | None) -> None:
+    def _grow(self, rows: SteppedRows, root: Sums | None) -> None:
         """Grow a tree on rows that are told its splits, step by step."""
         if self._max_leaf_nodes is None:
             self._grow_levels(rows, root)
         else:
             self._grow_best_first(rows, root, self._max_leaf_nodes)
 
-    def _grow_levels(self, rows: TreeRows, root: Sums | None) -> None:
+    def _grow_levels(self, rows: SteppedRows, root: Sums | None) -> None:
         """Divide all nodes of a level, level after level."""
         histograms = root
         depth = 0
@@ -172,7 +173,7 @@ class TreeLearner:
                 break
             histograms = self._descend(rows, histograms, splits)
 
-    def _grow_best_first(self, rows: TreeRows, root: Sums | None, max_leaf_nodes: int) -> None:
+    def _grow_best_first(self, rows: SteppedRows, root: Sums | None, max_leaf_nodes: int) -> None:
         """Divide the leaf whose split raises the criterion most, again and again."""
         depths = [0]
         open_leaves = {} if root is None else {0: root}  # with their histograms, as far as these fit
@@ -192,7 +193,7 @@ class TreeLearner:
             if children is not None and (len(open_leaves) + 2) * self._histogram_bytes <= HISTOGRAM_BUDGET:
                 open_leaves.update({first: children[:1], first + 1: children[1:]})
 
-    def _search(self, rows: TreeRows, histograms: Sums | None) -> None:
+    def _search(self, rows: SteppedRows, histograms: Sums | None) -> None:
         if histograms is not None:
             self._grower.search(0, histograms, self._n_threads)
             return
@@ -204,7 +205,7 @@ class TreeLearner:
             nodes = np.arange(begin + first, begin + min(size, first + step), dtype=np.int32)
             self._grower.search(first, rows.count(nodes), self._n_threads)
 
-    def _descend(self, rows: TreeRows, histograms: Sums | None, splits: NDArray[np.int32]) -> Sums | None:
+    def _descend(self, rows: SteppedRows, histograms: Sums | None, splits: NDArray[np.int32]) -> Sums | None:
         """Histograms of the new frontier; None if they are too many to be held at once, or not needed."""
         n_nodes = 2 * len(splits)
         fit_in = histograms is not None and n_nodes * self._histogram_bytes <= HISTOGRAM_BUDGET

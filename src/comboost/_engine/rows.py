@@ -131,22 +131,12 @@ class Rows(Protocol):
 
 
 class TreeRows(Rows, Protocol):
-    """The questions that a tree needs answered, too.
+    """The questions that a tree needs answered, too."""
 
-    Nodes are numbered as the tree's: the children of a level's k-th split are the level's new nodes 2k and 2k + 1.
-    """
-
-    def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
-        """Apply splits and count one child of each, if that is asked for; None if it is not, or would not help."""
-
-    def count(self, nodes: NDArray[np.int32]) -> Sums:
-        """Histograms of these nodes."""
-
-    def grow(self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
-        """Grow the tree that was planted, from its root on; False, and nothing done, if it must be asked for splits."""
-
-    def search(self, grower: _core.Grower) -> bool:
-        """Search the grower's frontier straight from its rows; False, and nothing done, if histograms are quicker."""
+    def grow(
+        self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None
+    ) -> "SteppedRows | None":
+        """Grow the tree that was planted, from its root on; or return the rows that must be told its splits."""
 
     def advance_leaves(
         self, vote: LeafVote | None, objective: BalancedObjective, bound: float, *, with_root: bool
@@ -170,6 +160,22 @@ class TreeRows(Rows, Protocol):
 
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""
+
+
+class SteppedRows(TreeRows, Protocol):
+    """Rows that are told the splits of a tree.
+
+    Nodes are numbered as the tree's: the children of a level's k-th split are the level's new nodes 2k and 2k + 1.
+    """
+
+    def search(self, grower: _core.Grower) -> bool:
+        """Search the grower's frontier without histograms; False, and nothing done, if these must be counted."""
+
+    def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
+        """Apply splits and count one child of each, if that is asked for and there are histograms."""
+
+    def count(self, nodes: NDArray[np.int32]) -> Sums:
+        """Histograms of these nodes."""
 
 
 class LeafPass(NamedTuple):
@@ -413,18 +419,13 @@ class BinnedRows(GrownRows):
         self._bundles = _core.Bundles(self._codes, self._bin_offsets, self._n_threads)
         self._row_grower.forget_codes()
 
-    def split(self, splits: NDArray[np.int32], *, count: bool) -> Counted | None:
-        """Apply splits and count the smaller child of each, if that is asked for."""
-        smaller = self.divide(splits)
-        return Counted(smaller, self.count(smaller)) if count else None
-
     def divide(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
         """Apply splits: the smaller child of each."""
         smaller = np.empty(len(splits), dtype=np.int32)
         self._partition.split(self._codes, splits, self._n_threads, smaller)
         return smaller
 
-    def grow(self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
+    def grow(self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None) -> None:
         """Grow the tree that was planted, every node by its histogram or by its rows."""
         assert root is not None
         self._row_grower.grow(
@@ -439,11 +440,6 @@ class BinnedRows(GrownRows):
             None if max_leaf_nodes is None else min(max_leaf_nodes, self._n_rows + 1),
             self._n_threads,
         )
-        return True
-
-    def search(self, grower: _core.Grower) -> bool:
-        """Leave it to histograms: `grow` knows better."""
-        return False
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Histograms of these nodes."""

@@ -67,9 +67,11 @@ class SparseRows(GrownRows):
         """Apply splits; nothing is counted."""
         self._partition.split(self._codes, splits)
 
-    def grow(self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
-        """Leave it to searches of the frontier."""
-        return False
+    def grow(
+        self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None
+    ) -> "SparseRows":
+        """Rows are divided by the splits that they are told."""
+        return self
 
     def search(self, grower: _core.Grower) -> bool:
         """Search the grower's frontier straight from the entries."""

@@ -28,6 +28,7 @@ WHAT = "comboost model"
 MODEL = "model.json"
 MODEL_ENTRIES = ("file", "format", "comboost", "estimator", "parameters", "attributes", "checksum")
 MAX_JSON = 2**26  # bytes
+READ_JSON = 50  # bytes that a byte of JSON may become, twice: '[],' is a list
 MAX_VERSION = 100  # characters
 MAX_DIGITS = 1240  # of an integer, a few more than LONG_INT bits have
 
@@ -155,6 +156,7 @@ def read_content(archive: Archive) -> Any:
     size = archive.left[MODEL]
     if size > MAX_JSON:
         raise ValueError(f"its {MODEL} has {size} bytes; at most {MAX_JSON} are expected")
+    check_large("Loading this model", {"what its JSON says": READ_JSON * size}, "Load it where there is more memory.")
     text = archive.take_bytes(MODEL).decode("ascii")
     return json.loads(
         text,

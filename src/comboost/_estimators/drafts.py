@@ -28,7 +28,8 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]
         with contextlib.suppress(OSError):
             draft.unlink()
         raise
-    sync_folder(target.parent)
+    with contextlib.suppress(OSError):  # the file is there, whatever the folder allows
+        sync_folder(target.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -249,7 +249,7 @@ def n_threads_of(n_jobs: int | None) -> int:
     n_threads = _core.available_threads(n_useful)
     if n_threads < n_useful and started_a_cluster():
         warnings.warn(
-            f"n_jobs={n_jobs} gets {n_threads} of {n_useful} threads here, since OMP_NUM_THREADS is "
+            f"n_jobs={n_jobs} gets {n_threads} of {n_useful} threads here, probably since OMP_NUM_THREADS is "
             f"{os.environ['OMP_NUM_THREADS']}. A cluster of Dask that is started before comboost is imported leaves "
             f"that behind; import first, or fit within threadpoolctl.threadpool_limits({n_useful}).",
             stacklevel=2,

@@ -6,7 +6,6 @@ called or imported.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -17,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._estimators.arrays import as_stored, check_items, describe_array, expect, read_dtype, read_shape
-from comboost._estimators.state import LONG_INT
+from comboost._estimators.state import LONG_INT, check_hashes
 from comboost._table.floats import shown
 
 Take = Callable[[Any], NDArray[Any]]  # the array that an entry of JSON is about
 Reader = Callable[[Any, Take], Any]
 
-MAX_ALIKE = 100  # keys of one hash: more are made to keep a dict busy
 KEY_WORDS = 624  # of the Mersenne Twister
 MICROSECOND = timedelta(microseconds=1)
 INFINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -195,9 +193,7 @@ def read_ratio(text: str) -> Fraction:
 def read_dict(content: Any, take: Take) -> dict[Any, Any]:
     """A dict whose keys are no text."""
     pairs = [items_of(pair, take) for pair in expect(content, list)]
-    alike = Counter(hash(key) for key, _ in pairs)
-    if max(alike.values(), default=0) > MAX_ALIKE:
-        raise ValueError(f"more than {MAX_ALIKE} keys of a dict have the same hash")
+    check_hashes(key for key, _ in pairs)
     return {key: item for key, item in pairs}  # noqa: C416, pairs are lists
 
 

@@ -6,7 +6,8 @@ bytes of arrays, not arrays: NumPy follows what it finds in a pickle without a l
 """
 
 import zlib
-from collections.abc import Container, Mapping
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import fields
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -32,6 +33,7 @@ PRIVATE_ATTRIBUTES = {"_forest", "_voted", "_categories", "_importances", "_orig
 
 #: Types of which ``ascii`` tells all, and the same in every version of Python.
 LEAVES = {type(None), bool, int, float, complex, str, bytes, date, timedelta, Decimal}
+MAX_ALIKE = 100  # keys of one hash: more are made to keep a dict busy
 LONG_INT = 4096  # bits; Python does not write longer ones
 
 #: The shapes of fitted arrays, if they are there: K classes, F features, T rounds, V that were validated.
@@ -197,8 +199,14 @@ def check_categories(categories: Categories, features: list[int]) -> None:
     infrequent = categories.infrequent
     if not all(f in categories.values and isinstance(rare, tuple) and rare for f, rare in infrequent.items()):
         raise ValueError("its infrequent categories are not those of features that have some")
-    # TypeError if rows could not be looked up among them
-    hash((*categories.values.values(), *infrequent.values()))
+    for known in (*categories.values.values(), *infrequent.values()):
+        check_hashes(known)
+
+
+def check_hashes(keys: Iterable[Any]) -> None:
+    """Raise if a dict of these keys would be slow, or none."""
+    if max(Counter(map(hash, keys)).values(), default=0) > MAX_ALIKE:
+        raise ValueError(f"more than {MAX_ALIKE} keys have the same hash")
 
 
 def check_origin(origin: Origin, n_classes: int) -> None:

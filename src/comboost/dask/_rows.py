@@ -76,9 +76,11 @@ class DaskRows:
         """Histograms of these nodes."""
         return self._shards.ask(CountStep(nodes))
 
-    def grow(self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None) -> bool:
+    def grow(
+        self, grower: _core.Grower, root: Sums | None, max_depth: int | None, max_leaf_nodes: int | None
+    ) -> "DaskRows":
         """Rows are divided by the splits that they are told."""
-        return False
+        return self
 
     def search(self, grower: _core.Grower) -> bool:
         """Rows do not travel, so a frontier is never searched straight from them."""

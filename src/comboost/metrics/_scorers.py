@@ -35,7 +35,7 @@ SCORES_OF_COUNTS: dict[str, Callable[[Floats], float]] = {
     "neg_confusion_norm": lambda counts: -norm_of(counts),
     "g_mean": geometric_mean_of,
     "min_recall": min_recall_of,
-    "neg_expected_cost": lambda counts: _core.accuracy(counts) - 1.0,
+    "neg_expected_cost": lambda counts: -_core.error_rate(counts),
     "accuracy": _core.accuracy,
     "balanced_accuracy": mean_recall_of,
 }
