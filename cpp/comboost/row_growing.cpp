@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kPackedCodes = 1 << 20;  // that a thread copies together at most
 constexpr std::size_t kTasksPerThread = 8;
+constexpr std::size_t kFeaturesPerTask = 4;  // at least: every task copies the records of its node
 
 }  // namespace
 
@@ -215,7 +216,8 @@ class RowGrower::Growth {
         std::vector<Task> tasks;
         std::size_t open_work = share;
         for (std::size_t p = 0; p < plots.size(); ++p) {
-            const std::size_t n_groups = n_threads_ > 1 ? std::min(n_features, work_of(plots[p]) / share) : 1;
+            const std::size_t n_groups =
+                n_threads_ > 1 ? std::min(n_features / kFeaturesPerTask, work_of(plots[p]) / share) : 1;
             if (n_groups > 1) {
                 for (std::size_t g = 0; g < n_groups; ++g)
                     tasks.push_back({p, p + 1, n_features * g / n_groups, n_features * (g + 1) / n_groups, {}});
@@ -248,14 +250,15 @@ class RowGrower::Growth {
                 grower_.prefer(tasks[t].winners.node, winners.node);
                 grower_.prefer(tasks[t].winners.sibling, winners.sibling);
             }
-            NodeRows rows;
-            if (!plots[p].counted) pack(plots[p], rows);
-            keep(plots[p], winners, rows);
+            Borrowed<NodeRows> rows;
+            if (plots[p].histogram == nullptr && winners.node.found()) pack(plots[p], false, *rows);
+            keep(plots[p], winners, *rows);
         }
     }
 
-    void pack(const Plot& plot, NodeRows& rows) const {
-        const bool by_row = !by_row_.empty() && plot.rows.size * layout_.n_features() <= kPackedCodes;
+    // Codes are packed, too, if they are few and all will be used.
+    void pack(const Plot& plot, bool all_features, NodeRows& rows) const {
+        const bool by_row = all_features && !by_row_.empty() && plot.rows.size * layout_.n_features() <= kPackedCodes;
         rows.pack(plot.rows, costs_.records(), codes_, by_row ? &by_row_ : nullptr);
     }
 
@@ -265,7 +268,7 @@ class RowGrower::Growth {
         Borrowed<NodeRows> rows;
         Lookout lookout;
         for (std::size_t p = task.first_plot; p < task.last_plot; ++p) {
-            if (!plots[p].counted) pack(plots[p], *rows);
+            if (!plots[p].counted) pack(plots[p], is_whole(task), *rows);
             task.winners = search_features(plots[p], task.first_feature, task.last_feature, *rows, lookout);
             if (is_whole(task)) keep(plots[p], task.winners, *rows);
         }
