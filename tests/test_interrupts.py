@@ -287,3 +287,38 @@ def test_fit_cut_off_at_any_line_of_the_swap_has_done_all_or_nothing(algorithm, 
 @for_baselines
 def test_fit_of_a_baseline_cut_off_at_any_line_of_the_swap_has_done_all_or_nothing(booster):
     assert_fit_does_all_or_nothing(booster())
+
+
+@pytest.fixture
+def alarms():
+    """Sets what is called about every millisecond; at the end, nothing is."""
+    before = signal.getsignal(signal.SIGALRM)
+
+    def ring(handler):
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 1e-3, 1e-3)
+
+    yield ring
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("n_values", [3, 200])  # shared codes; rows of small nodes
+def test_handler_that_fits_does_not_change_the_fit_that_it_interrupts(alarms, n_values):
+    random = np.random.default_rng(0)
+    X = random.integers(0, n_values, (20_000, 12)).astype(np.float32)
+    y = (X[:, :3] + random.normal(size=(20_000, 3))).argmax(axis=1)
+    booster = CoMBoClassifier(n_estimators=5, max_depth=8, n_jobs=1)
+    expected = booster.fit(X, y)._forest.nodes.tobytes()
+    calls = []
+
+    def fit_another(*_):
+        if not calls or calls[-1] == "done":  # handlers are interrupted, too
+            calls.append("begun")
+            CoMBoClassifier(n_estimators=2, max_depth=5).fit(X[:3_000, ::-1], y[:3_000])
+            calls.append("done")
+
+    alarms(fit_another)
+    found = booster.fit(X, y)._forest.nodes.tobytes()
+    assert len(calls) > 0
+    assert found == expected
