@@ -583,7 +583,7 @@ FORGED = {
     "categories": (put({"$dict": [[2, {"$tuple": [[]]}]]}, "attributes", "_categories", "values"), "unhashable"),
     "collisions": (
         put({"$dict": [[number * (2**61 - 1), 0] for number in range(200)]}, "parameters", "cost_matrix"),
-        "more than 100 keys of a dict have the same hash",
+        "more than 100 keys have the same hash",
     ),
     "seed": (put("0", "attributes", "_origin", "seed"), "the seed or the number of rows"),
     "rows": (put(0, "attributes", "_origin", "rows"), "what a warm start compares is no text"),
