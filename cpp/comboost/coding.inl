@@ -70,9 +70,10 @@ void find_sides(const CodeSet& left, const Code* codes, std::size_t n_codes, Cod
     std::size_t i = 0;
 #ifdef __AVX2__
     // A byte of the set is chosen by the upper five bits of a code, a bit of it by the lower three.
-    const auto* bytes = reinterpret_cast<const __m128i*>(&left);
-    const __m256i low_half = _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes));
-    const __m256i high_half = _mm256_broadcastsi128_si256(_mm_loadu_si128(bytes + 1));
+    __m128i halves[2];
+    std::memcpy(halves, &left, sizeof(left));
+    const __m256i low_half = _mm256_broadcastsi128_si256(halves[0]);
+    const __m256i high_half = _mm256_broadcastsi128_si256(halves[1]);
     const __m256i bits = _mm256_set1_epi64x(static_cast<std::int64_t>(0x8040201008040201U));
     for (; i + 32 <= n_codes; i += 32) {
         const __m256i code = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + i));
