@@ -394,12 +394,9 @@ void sparse_trees_are_those_of_the_dense_table(const Problem& p, std::mt19937& r
     sparse.plant(totals, 1, smoothing);
     Partition partition(p.n_rows);
     SparsePartition sparse_partition(p.n_rows);
-    const Histogram root = count(p, costs, partition.rows(0), 1);
     for (int depth = 0; depth < 6; ++depth) {
-        if (depth == 0)
-            dense.search(0, root.data(), 1, 1);
-        else
-            dense.search_rows(p.code_view(), costs.records(), partition, 1);
+        for (std::size_t k = 0; k < dense.frontier_size(); ++k)
+            dense.search(k, count(p, costs, partition.rows(dense.frontier_begin() + k), 1).data(), 1, 1);
         sparse.search_sparse(codes, costs.records(), sparse_partition, 1 + depth % 2);
         const std::vector<Split> splits = dense.branch();
         const std::vector<Split> same = sparse.branch();
