@@ -11,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
-from comboost._estimators import parameters
+from comboost._estimators import parameters, processors
 from comboost._estimators.parameters import n_threads_of
 from comboost.dask._shard import threads_of
 
@@ -103,9 +103,9 @@ def of_four_processors(monkeypatch):
     """Let joblib find four processors, whatever there are, and no trace of a cluster."""
     monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    parameters.n_processors.cache_clear()
+    parameters.processors_of.cache_clear()
     yield
-    parameters.n_processors.cache_clear()
+    parameters.processors_of.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +167,38 @@ def test_limits_of_threadpoolctl_hold(of_four_processors):
 def test_limit_of_the_environment_holds():
     assert words_of("print(_core.available_threads(8))", OMP_NUM_THREADS="1") == ["1"]
     assert words_of("print(_core.available_threads(8))", OMP_NUM_THREADS="3") == ["3"]
+
+
+GROUP_FILES = {
+    "service": ("0::/system/job", {"system/cpu.max": "max 100000", "system/job/cpu.max": "150000 100000"}),
+    "group above": ("0::/system/job", {"system/cpu.max": "200000 100000", "system/job/cpu.max": "max 100000"}),
+    "first version": (
+        "3:memory:/a\n2:cpu,cpuacct:/job",
+        {"cpu,cpuacct/job/cpu.cfs_quota_us": "110000", "cpu,cpuacct/job/cpu.cfs_period_us": "100000"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", GROUP_FILES)
+def test_quota_of_any_control_group_holds(kind, of_four_processors, monkeypatch, tmp_path):
+    of_process, files = GROUP_FILES[kind]
+    for name, content in {**files, "own": of_process}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{content}\n")
+    monkeypatch.setattr(processors, "GROUPS", tmp_path)
+    monkeypatch.setattr(processors, "GROUPS_OF_PROCESS", tmp_path / "own")
+    assert (n_threads_of(1), n_threads_of(2), n_threads_of(3)) == (1, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"), [("-1", 4), ("max", 4), ("5000", 1), ("100000", 1), ("what", 4), ("", 4)]
+)
+def test_quota_is_rounded_up_and_nonsense_is_none(time, expected, of_four_processors, monkeypatch, tmp_path):
+    (tmp_path / "own").write_text("0::/\n")
+    (tmp_path / "cpu.max").write_text(f"{time} 100000\n")
+    monkeypatch.setattr(processors, "GROUPS", tmp_path)
+    monkeypatch.setattr(processors, "GROUPS_OF_PROCESS", tmp_path / "own")
+    assert processors.n_processors() == expected
 
 
 def test_nobody_gets_more_threads_than_processors(of_four_processors):

@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from comboost import _core
 from comboost._dtypes import MAX_BINS
+from comboost._estimators.processors import n_processors
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -245,7 +246,7 @@ def n_threads_of(n_jobs: int | None) -> int:
     n_workers: int = joblib.effective_n_jobs(N_JOBS.plain(n_jobs))
     if n_workers == 1:
         return 1
-    n_useful = min(n_workers, n_processors(int(time.monotonic() / QUOTA_HOLDS)))
+    n_useful = min(n_workers, processors_of(int(time.monotonic() / QUOTA_HOLDS)))
     n_threads = _core.available_threads(n_useful)
     if n_threads < n_useful and started_a_cluster():
         warnings.warn(
@@ -258,9 +259,9 @@ def n_threads_of(n_jobs: int | None) -> int:
 
 
 @lru_cache(maxsize=1)
-def n_processors(_moment: int) -> int:
-    """Processors that this process may use, by affinity and quota; asked anew from moment to moment."""
-    return int(joblib.cpu_count())
+def processors_of(_moment: int) -> int:
+    """Processors that this process may use; asked anew from moment to moment."""
+    return n_processors()
 
 
 def started_a_cluster() -> bool:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from distributed import get_client, get_worker
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from comboost._boosting.warm_start import RowDigest, digest_rows
 from comboost._dtypes import SUM, Sums
 from comboost._engine.footprint import FitShape
 from comboost._engine.rows import BinnedRows
+from comboost._estimators.processors import n_processors
 from comboost._table.weights import class_sums
 from comboost.dask._cluster import LOOK_AFTER
 from comboost.dask._coding import CodedRows
@@ -194,7 +194,7 @@ def wait_for_answer(future: Any, check: Callable[[], None]) -> Any:
 
 def threads_of(worker: Any, n_jobs: int | None) -> int:
     """Threads that a worker's kernels run."""
-    n_processors = int(joblib.cpu_count())  # no more than a quota allows
+    n_most = n_processors()
     if n_jobs is None:
-        return max(1, min(int(worker.state.nthreads), n_processors))
-    return min(n_jobs, n_processors) if n_jobs > 0 else max(1, n_processors + 1 + n_jobs)
+        return max(1, min(int(worker.state.nthreads), n_most))
+    return min(n_jobs, n_most) if n_jobs > 0 else max(1, n_most + 1 + n_jobs)
