@@ -381,15 +381,15 @@ CURVES = st.lists(st.tuples(VALUES | st.floats(-1, 1), VALUES | st.floats(0, 1))
 
 def listen(patience, curve):
     """What patience says after every round."""
-    return [patience.add(score, loss) for score, loss in curve]
+    return [patience.add(score, lambda loss=loss: loss) for score, loss in curve]
 
 
 @given(CURVES, st.integers(1, 6), st.sampled_from([0.0, 0.1, 0.25, 0.3]))
 def test_patience_ends_when_no_round_of_the_last_ones_is_better(curve, n_iter_no_change, tol):
     patience = Patience(n_iter_no_change, tol)
     scores, losses = zip(*curve, strict=True)
-    for t, round_ in enumerate(curve, start=1):
-        stop = patience.add(*round_)
+    for t, (score, loss) in enumerate(curve, start=1):
+        stop = patience.add(score, lambda loss=loss: loss)
         assert patience.curve == list(scores[:t])
         assert patience.best_round == best_round(scores[:t], losses[:t], tol)
         # Nothing was gained by the last rounds: the best of all stood already before them.
@@ -463,9 +463,9 @@ def test_infinite_scores_have_their_place():
 
 def test_a_nan_is_told_with_its_round():
     patience = Patience(10, 1e-7)
-    patience.add(0.5, 1.0)
+    patience.add(0.5, lambda: 1.0)
     with pytest.raises(ValueError, match=r"score of round 2 is NaN; give another scoring"):
-        patience.add(math.nan, 1.0)
+        patience.add(math.nan, lambda: 1.0)
     assert patience.curve == [0.5]
 
 

@@ -160,6 +160,10 @@ struct Kernels {
 
     Scanned<double> (*scan_gini)(const ScanInput& input);
     Scanned<Sum> (*scan_cost)(const ScanInput& input);
+
+    // e to the power of each value, none of which is above 0, in place: right but for the last two bits, and at least
+    // e^-708.
+    void (*exponentiate)(double* values, std::size_t n_values);
 };
 
 // The kernels in use: the widest that this CPU has, unless limited.

@@ -466,6 +466,40 @@ Scanned<typename Sides::Score> scan(const ScanInput& in) {
     return scanner.best();
 }
 
+// e^x = 2^k·e^r, where k is the whole number next to x/ln 2; Taylor's series of e^r ends when what follows is lost in
+// rounding. The standard library's is for one value at a time, and not the same to the bit everywhere.
+inline FloatLanes exponential(const FloatLanes& x) {
+    constexpr double kRounder = 0x1.8p52;  // adding it leaves no fraction, and whole numbers in the lowest bits
+    constexpr double kHighLn2 = 0x1.62e42feep-1, kLowLn2 = 0x1.a39ef35793c76p-33;
+    constexpr double kCoefficients[] = {
+        1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1.0,         1.0};
+    constexpr int kExponentBits = 52;
+    constexpr std::uint64_t kBias = 1023;
+    const FloatLanes shifted = x * everywhere(0x1.71547652b82fep0) + everywhere(kRounder);
+    const FloatLanes k = shifted - everywhere(kRounder);
+    const FloatLanes r = (x - k * everywhere(kHighLn2)) - k * everywhere(kLowLn2);
+    FloatLanes series = everywhere(1.0 / 6227020800);
+    for (const double coefficient : kCoefficients) series = series * r + everywhere(coefficient);
+    const BitLanes power = ((BitLanes)shifted + kBias) << kExponentBits;
+    return series * (FloatLanes)power;
+}
+
+template <std::size_t N>
+void exponentiate_lanes(double* values) {
+    constexpr double kLeast = -708.0;  // below, powers of two have other bits
+    FloatLanes x{};
+    std::memcpy(&x, values, N * sizeof(double));
+    x = exponential(x < kLeast ? everywhere(kLeast) : x);
+    std::memcpy(values, &x, N * sizeof(double));
+}
+
+void exponentiate(double* values, std::size_t n_values) {
+    std::size_t i = 0;
+    for (; i + kLanes <= n_values; i += kLanes) exponentiate_lanes<kLanes>(values + i);
+    for (; i < n_values; ++i) exponentiate_lanes<1>(values + i);
+}
+
 }  // namespace
 }  // namespace comboost::COMBOOST_KERNELS
 
@@ -475,8 +509,8 @@ Scanned<typename Sides::Score> scan(const ScanInput& in) {
 namespace comboost::COMBOOST_KERNELS {
 
 extern const Kernels table;
-const Kernels table{&add_votes, &count_below<float>, &count_below<double>, &find_sides,
-                    &advance,   &advance_leaves,     &sum_leaves,          &accumulate,
-                    &sum_digit, &add_records,        &scan<GiniSides>,     &scan<CostSides>};
+const Kernels table{&add_votes,       &count_below<float>, &count_below<double>, &find_sides, &advance,
+                    &advance_leaves,  &sum_leaves,         &accumulate,          &sum_digit,  &add_records,
+                    &scan<GiniSides>, &scan<CostSides>,    &exponentiate};
 
 }  // namespace comboost::COMBOOST_KERNELS

@@ -23,6 +23,7 @@
 #include "comboost/growing.hpp"
 #include "comboost/histogram.hpp"
 #include "comboost/interrupts.hpp"
+#include "comboost/kernels.hpp"
 #include "comboost/parallel.hpp"
 #include "comboost/partition.hpp"
 #include "comboost/predicting.hpp"
@@ -601,6 +602,28 @@ void stretches_cover_every_item_once() {
         }
 }
 
+void exponentials_are_right_and_the_same_for_any_vectors(std::mt19937& random) {
+    std::uniform_real_distribution<double> exponents(-708.0, 0.0);
+    for (const std::size_t n : {1, 3, 4, 7, 1000}) {
+        std::vector<double> values(n), narrow, wide;
+        for (double& value : values)
+            value = random() % 10 == 0 ? 0.0 : exponents(random) / static_cast<double>(1 + random() % 50);
+        allow_wide_vectors(false);
+        kernels().exponentiate((narrow = values).data(), n);
+        allow_wide_vectors(true);
+        kernels().exponentiate((wide = values).data(), n);
+        CHECK(std::memcmp(narrow.data(), wide.data(), n * sizeof(double)) == 0);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double right = std::exp(values[i]);
+            CHECK(std::abs(wide[i] - right) <= 0x1p-51 * right);
+            CHECK(values[i] != 0.0 || wide[i] == 1.0);
+        }
+    }
+    double least[] = {-708.0, -709.0, -1e300, -std::numeric_limits<double>::infinity()};
+    kernels().exponentiate(least, std::size(least));
+    CHECK(least[0] > 0.0 && least[1] == least[0] && least[2] == least[0] && least[3] == least[0]);
+}
+
 }  // namespace
 
 int main() {
@@ -622,6 +645,7 @@ int main() {
     no_task_is_begun_after_one_has_failed();
     long_calls_ask_and_end_if_interrupted();
     stretches_cover_every_item_once();
+    exponentials_are_right_and_the_same_for_any_vectors(random);
     std::printf("native tests: %d passed, %d failed\n", check::n_passed, check::n_failed);
     return check::n_failed != 0;
 }

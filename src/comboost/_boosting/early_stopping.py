@@ -5,6 +5,7 @@ In: rows that are not trained on, then the votes on them. Out: a score per round
 
 import math
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import isfunction
@@ -279,8 +280,8 @@ class Patience:
         first = self.curve[0]
         return len(self.curve) > 1 and not any(self._differ(score, first) for score in self.curve)
 
-    def add(self, score: float, loss: float) -> bool:
-        """Add the score of a round and the loss of its votes; True if it is time to stop."""
+    def add(self, score: float, loss: Callable[[], float]) -> bool:
+        """Add the score of a round, and the loss of its votes if that matters; True if it is time to stop."""
         if math.isnan(score):  # it would be no better than any other, and no other better than it
             raise ValueError(
                 f"The validation score of round {len(self.curve) + 1} is NaN; give another scoring, or validation rows "
@@ -289,9 +290,9 @@ class Patience:
         self.curve.append(float(score))
         if self.best_round == 0 or score - self._score_to_beat > self._tol:
             self._score_to_beat = score
-            self._take(loss)
-        elif not self._differ(score, self._score_to_beat) and self._loss_to_beat - loss > self._tol:
-            self._take(loss)
+            self._take(loss())
+        elif not self._differ(score, self._score_to_beat) and self._loss_to_beat - (found := loss()) > self._tol:
+            self._take(found)
         return len(self.curve) - self.best_round >= self._n_iter_no_change
 
     def _differ(self, one: float, other: float) -> bool:
@@ -338,8 +339,10 @@ class Validation:
         """Score the rounds kept so far, the last of which is new; True if it is time to stop."""
         last = len(history) - 1
         self._audience.add_votes(self._fit.learner.kept[last], history.alphas[last], self._votes)
+        if self._judge is not None:
+            return self.patience.add(self._score(self._judge, history), self._loss)
         loss = self._loss()
-        return self.patience.add(-loss if self._judge is None else self._score(self._judge, history), loss)
+        return self.patience.add(-loss, lambda: loss)
 
     def best(self, history: History) -> History:
         """The best rounds; a warning if the score had no part in it."""
