@@ -1,6 +1,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "arrays.hpp"
+#include "comboost/softmax.hpp"
 #include "comboost/validating.hpp"
 
 namespace comboost_python {
@@ -16,12 +17,26 @@ double balanced_log_loss(const Array<const double, nb::ndim<2>, nb::c_contig>& s
                                        n_threads);
 }
 
+void softmax(const Array<const double, nb::ndim<2>, nb::c_contig>& votes, double factor,
+             const std::optional<Vector<double>>& shift, int n_threads,
+             const Array<double, nb::ndim<2>, nb::c_contig>& shares) {
+    const std::size_t n_classes = votes.shape(1);
+    require(shares.shape(0) == votes.shape(0) && shares.shape(1) == n_classes,
+            "votes and shares differ in their shape");
+    require(n_classes > 0 && (!shift || shift->size() == n_classes), "there is no shift for every class");
+    comboost::softmax(votes.data(), votes.shape(0), n_classes, {factor, span_or_empty(shift)}, n_threads,
+                      shares.data());
+}
+
 }  // namespace
 
 void bind_validating(nb::module_& m) {
     m.def("balanced_log_loss", &balanced_log_loss, "scores"_a.noconvert(), "labels"_a.noconvert(),
           "weights"_a.noconvert().none(), "scale"_a, "n_threads"_a, nb::call_guard<WithoutPython>(),
           "The class-balanced log-loss of the softmax of scale · scores.");
+    m.def("softmax", &softmax, "votes"_a.noconvert(), "factor"_a, "shift"_a.noconvert().none(), "n_threads"_a,
+          "shares"_a.noconvert(), nb::call_guard<WithoutPython>(),
+          "The softmax of factor · votes + shift of every row; the shares may be the votes.");
 }
 
 }  // namespace comboost_python
