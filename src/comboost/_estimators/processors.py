@@ -26,6 +26,8 @@ def groups() -> Iterator[Path]:
         lines = []
     for line in lines:
         _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
         own = PurePosixPath(path.lstrip("/"))
         yield from (GROUPS / controllers / part for part in (own, *own.parents))
 
