@@ -91,6 +91,11 @@ def is_real(value: Any) -> bool:
         return False
 
 
+def is_text(value: Any) -> bool:
+    """Whether a value is text, or bytes."""
+    return isinstance(value, str | bytes)
+
+
 def choice(*options: str) -> Rule:
     """One of some strings."""
     return Rule(" or ".join(map(repr, options)), lambda value: isinstance(value, str) and value in options, str)
@@ -118,6 +123,21 @@ SEED = either(
 N_JOBS = either(integer(-math.inf), NOTHING)
 DECIMALS = either(integer(0), NOTHING)
 PROBA = choice("softmax", "votes")
+PRIORS = either(
+    choice("uniform", "training"),
+    NOTHING,
+    Rule("shares of the classes, an array or a dict", lambda value: np.iterable(value) and not is_text(value)),
+)
+CALIBRATION = either(choice("temperature", "isotonic"), NOTHING)
+DECISION = choice("votes", "expected_cost")
+REJECT_COST = either(real(0, 1e30, without_low=True), NOTHING)
+ANSWER_RULES: dict[str, Rule] = {
+    "calibration": CALIBRATION,
+    "calibration_folds": integer(2, 2**31 - 1),
+    "priors": PRIORS,
+    "decision": DECISION,
+    "reject_cost": REJECT_COST,
+}
 
 RULES: dict[str, Rule] = {
     "n_estimators": integer(1, 2**31 - 1),
@@ -140,8 +160,8 @@ RULES: dict[str, Rule] = {
     "n_jobs": N_JOBS,
     "random_state": SEED,
     "verbose": either(integer(0), SWITCH),
+    **ANSWER_RULES,
 }
-PRIORS = choice("balanced", "training")
 CONFUSION_RULES: dict[str, Rule] = {
     **{name: rule for name, rule in RULES.items() if name not in ("criterion", "step", "proba")},
     "max_depth": either(integer(1), choice("auto"), NOTHING),
@@ -151,7 +171,6 @@ CONFUSION_RULES: dict[str, Rule] = {
     "balance": real(0, 1),
     "max_thresholds": either(integer(1, MAX_BINS - 1), NOTHING),
     "noise": real(0, 100),
-    "priors": PRIORS,
 }
 TREE_PARAMETERS = (
     "max_depth",
