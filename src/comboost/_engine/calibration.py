@@ -43,7 +43,7 @@ class HeldVotes:
     @property
     def n_classes(self) -> int:
         """Classes that are voted for."""
-        return self.votes.shape[1]
+        return int(self.votes.shape[1])
 
     @property
     def balanced_weights(self) -> Floats:
@@ -96,7 +96,7 @@ def learn_temperature(held: HeldVotes, scale: float, learned: Floats | None) -> 
 
 
 def log_sums(votes: Floats, scale: float, learned: Floats | None) -> Floats:
-    """log Σ exp(scale·f − learned) of every row."""
+    """The logarithms of Σ exp(scale·f − learned), of every row."""
     sums, step = np.empty(len(votes)), max(1, SUMS_AT_ONCE // votes.shape[1])
     for begin in range(0, len(votes), step):
         scaled = scale * votes[begin : begin + step]

@@ -1,4 +1,4 @@
-"""What to decide. In: probabilities, and what mistakes cost. Out: the decision that costs least, as far as one knows."""
+"""What to decide. In: probabilities, and what mistakes cost. Out: the decision that is expected to cost least."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ def cheapest_decisions(
         The classes, as indices.
     """
     if costs is None:  # Σ_l p_l − p_j
-        decided = probabilities.argmax(axis=1)
+        decided: NDArray[np.intp] = probabilities.argmax(axis=1)
         least = 1.0 - probabilities[np.arange(len(decided)), decided]
     else:
         expected = expected_costs(probabilities, costs)

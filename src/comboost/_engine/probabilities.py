@@ -1,4 +1,4 @@
-"""What votes mean. In: votes. Out: probabilities: votes are scaled, calibrated, moved to other shares of the classes."""
+"""What votes mean. In: votes. Out: probabilities: scaled, calibrated, moved to other shares of the classes."""
 
 import functools
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class ProbabilityMap:
     """The way from votes f to probabilities: all that is to be known of it.
 
     - softmax(scale/temperature · f + shift), or
-    - with ``curves``: softmax(scale · f − learned), each class by its curve, times exp(wanted), divided by their sum, or
+    - with ``curves``: softmax(scale · f − learned), every class by its curve, times exp(wanted), divided by the sum, or
     - ``by_share``: the shares of the votes times exp(shift), divided by their sum.
 
     Attributes
@@ -90,7 +90,8 @@ def softmax(votes: Floats, scale: float, shift: Floats | None, out: Floats) -> F
 
 def normalised(shares: Floats, out: Floats) -> Floats:
     """Shares divided by their sum in every row."""
-    return np.divide(shares, shares.sum(axis=1, keepdims=True), out=out)
+    divided: Floats = np.divide(shares, shares.sum(axis=1, keepdims=True), out=out)
+    return divided
 
 
 def largest_of(votes: Floats) -> Floats:

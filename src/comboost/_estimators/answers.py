@@ -1,4 +1,4 @@
-"""What an estimator makes of votes. In: its parameters, and what it has learned. Out: a map to probabilities, a decision.
+"""What an estimator makes of votes. In: its parameters, what it has learned. Out: a map to probabilities, a decision.
 
 The parameters may have changed since the fit: what was not learned for them is refused.
 """
@@ -43,7 +43,8 @@ class Decision(NamedTuple):
 
 def most_votes(votes: Floats) -> NDArray[np.intp]:
     """The class with the most votes of every row, the first of equal ones."""
-    return votes.argmax(axis=1)
+    elected: NDArray[np.intp] = votes.argmax(axis=1)
+    return elected
 
 
 # Probabilities
@@ -76,8 +77,8 @@ def training_shares(booster: Any) -> Floats:
     """Logarithms of the shares of the classes in training, of those that are voted for."""
     if not hasattr(booster, "class_prior_"):
         raise ValueError(
-            f"priors={booster.priors!r} needs the shares of the classes in training, which this model was stored without "
-            "by an earlier version; set priors=None, give the shares themselves, or fit it again."
+            f"priors={booster.priors!r} needs the shares of the classes in training, which an earlier version has not "
+            "stored with this model; set priors=None, or fit it again."
         )
     shares = booster.class_prior_ if booster._voted is None else booster.class_prior_[booster._voted]
     return np.asarray(np.log(shares))
@@ -109,9 +110,9 @@ def calibrate(booster: Any, held: HeldVotes) -> dict[str, Any]:
     """What a calibration learns from votes on rows that were not trained on, as fitted attributes."""
     if len(held.labels) == 0:
         raise ValueError(
-            f"calibration={booster.calibration!r} has no row to learn from: every class that is voted for has a single "
-            "row, or none among those to validate on. Give rows of their own with early_stopping=True, X_val and y_val, "
-            "or calibration=None."
+            f"calibration={booster.calibration!r} has no row to learn from: every class has a single row, or none "
+            "among those to validate on. Give rows of their own with early_stopping=True, X_val and y_val, or "
+            "calibration=None."
         )
     scale, learned = booster._log_odds, booster._learned_shares
     if booster.calibration == "temperature":
@@ -167,8 +168,8 @@ def check_trained_for(booster: Any) -> None:
     then = {} if origin is None else origin.parameters  # there is none while it is fitted
     if booster.decision == "expected_cost" and then.get("cost_matrix", NO_COSTS) != NO_COSTS:
         raise ValueError(
-            'decision="expected_cost" was set after a fit that trained with cost_matrix, so its costs would count twice; '
-            'fit again, or set decision="votes".'
+            'decision="expected_cost" was set after a fit that trained with cost_matrix, so its costs would count '
+            'twice; fit again, or set decision="votes".'
         )
     if booster.decision == "votes" and booster.cost_matrix is not None and then.get("decision") == BY_COST:
         raise ValueError(
@@ -186,13 +187,12 @@ def with_reject(booster: Any, candidates: Candidates) -> NDArray[Any]:
     found = exact_labels(as_objects([label]) if isinstance(label, tuple) else unpack_labels([label]), "reject_label")
     if kind_of_labels(found) != kind:
         raise ValueError(
-            f"reject_label={label!r} is no label like the classes {classes.tolist()}, which are {kind}; give one of their "
-            "kind."
+            f"reject_label={label!r} is no label like the classes {classes.tolist()}, which are {kind}; give one of "
+            "their kind."
         )
     if find_places(found, classes)[0] >= 0:
         raise ValueError(
-            f"reject_label={label!r} would be taken for one of the classes {classes.tolist()}; give a reject_label that "
-            "is none of them."
+            f"reject_label={label!r} is one of the classes {classes.tolist()}; give one that is none of them."
         )
     return join_labels([candidates.classes, found], "reject_label")
 
@@ -204,7 +204,7 @@ def default_reject_label(classes: NDArray[Any], kind: str) -> Any:
     if kind == "numbers" and classes.dtype.kind != "b":
         return -1
     raise ValueError(
-        f"reject_label=None stands for no label beside the classes {classes.tolist()}; give a reject_label of their kind."
+        f"reject_label=None is no label beside the classes {classes.tolist()}; give a reject_label of their kind."
     )
 
 

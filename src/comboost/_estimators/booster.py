@@ -86,6 +86,7 @@ class Booster(CallbackSupportMixin, Voter, ABC):
     estimator: Any = None  # weak learner to use instead of trees
     step: str = "edge"  # how the weight of a round is found, if it has one
     proba: str = "softmax"
+    calibration: str | None
     calibration_folds: int = 5
     max_depth: Any
     min_samples_leaf: int

@@ -257,7 +257,8 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
         at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose`` and what is
-        made of votes, ``calibration`` to ``reject_label``: every model keeps a digest of its rows, so it may be switched on after any fit, and other rows are refused.
+        made of votes, ``calibration`` to ``reject_label``. Every model keeps a digest of its rows, so it may be
+        switched on after any fit, and other rows are refused.
     calibration : {"temperature", "isotonic"} or None, default=None
         How probabilities learn how sure they may be, from votes on rows that were not trained on: those that validate,
         if there is ``early_stopping`` without ``refit``, otherwise all rows, by ``calibration_folds`` more fits.
@@ -289,8 +290,8 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
     random_state : int, RandomState instance or None, default=0
         Seeds ``max_features``, ``max_thresholds``, ``noise``, which rows are held out, if any are, and the folds of
-        calibration; nothing else is random. It is 0 so that the defaults give the same model every time; None draws a seed from NumPy's global
-        state, but for a warm start, which goes on with the seed it has.
+        calibration; nothing else is random. It is 0 so that the defaults give the same model every time; None draws a
+        seed from NumPy's global state, but for a warm start, which goes on with the seed it has.
     verbose : int, default=0
         Rounds from one printed line to the next: round, loss, bound, edge, validation score, time left; 0 prints none.
 

@@ -1,4 +1,4 @@
-"""Votes on rows by models that were not trained on them. In: a booster and its rows. Out: votes on all rows, by folds."""
+"""Votes of models on rows that they were not trained on. In: a booster and its rows. Out: votes on all of them."""
 
 import copy
 from typing import Any

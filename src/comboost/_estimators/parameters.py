@@ -91,11 +91,6 @@ def is_real(value: Any) -> bool:
         return False
 
 
-def is_text(value: Any) -> bool:
-    """Whether a value is text, or bytes."""
-    return isinstance(value, str | bytes)
-
-
 def choice(*options: str) -> Rule:
     """One of some strings."""
     return Rule(" or ".join(map(repr, options)), lambda value: isinstance(value, str) and value in options, str)
@@ -126,7 +121,10 @@ PROBA = choice("softmax", "votes")
 PRIORS = either(
     choice("uniform", "training"),
     NOTHING,
-    Rule("shares of the classes, an array or a dict", lambda value: np.iterable(value) and not is_text(value)),
+    Rule(
+        "shares of the classes, an array or a dict",
+        lambda value: np.iterable(value) and not isinstance(value, str | bytes),
+    ),
 )
 CALIBRATION = either(choice("temperature", "isotonic"), NOTHING)
 DECISION = choice("votes", "expected_cost")

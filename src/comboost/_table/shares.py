@@ -1,4 +1,4 @@
-"""Shares of the classes. In: ``priors`` as given, and the classes. Out: a positive share of every class, in their order."""
+"""Shares of the classes. In: ``priors`` as given, and the classes. Out: a positive share of each, in their order."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -82,8 +82,8 @@ class DaskBooster(Booster):
         """
         if self.calibration is not None and X_val is None:
             raise ValueError(
-                f"calibration={self.calibration!r} learns from rows that are not trained on, and no folds are made of rows "
-                "that are on a cluster; give X_val and y_val with early_stopping=True, or calibration=None."
+                f"calibration={self.calibration!r} learns from rows that are not trained on, and no folds are made of "
+                "rows that are on a cluster; give X_val and y_val with early_stopping=True, or calibration=None."
             )
         return super().fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
 

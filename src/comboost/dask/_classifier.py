@@ -157,7 +157,8 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
         at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose`` and what is
-        made of votes, ``proba`` to ``reject_label``: every model keeps a digest of its rows, so it may be switched on after any fit, and other rows are refused.
+        made of votes, ``proba`` to ``reject_label``. Every model keeps a digest of its rows, so it may be switched on
+        after any fit, and other rows are refused.
     proba : {"softmax", "votes"}, default="softmax"
         Probabilities as softmax(2f) of the votes f, or as their shares, which cannot be calibrated.
     calibration : {"temperature", "isotonic"} or None, default=None
