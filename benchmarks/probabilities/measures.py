@@ -1,4 +1,4 @@
-"""How good probabilities are. In: probabilities of test rows, their classes. Out: log-losses, calibration errors, ‖C‖."""
+"""How good probabilities are. In: those of test rows, and the truth. Out: log-losses, calibration errors, ‖C‖."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ Classes = NDArray[np.intp]
 
 
 def calibration_error(shares: Floats, y: Classes, weights: Floats) -> float:
-    """Expected calibration error of the likeliest class: 15 bins of equal weight, |right − promised| averaged over them."""
+    """Expected calibration error of the likeliest class: the mean of |right − promised| over bins of equal weight."""
     top = shares.argmax(axis=1)
     promised, right = shares.max(axis=1), top == y
     order = np.argsort(promised, kind="stable")
@@ -24,7 +24,7 @@ def calibration_error(shares: Floats, y: Classes, weights: Floats) -> float:
 
 
 def measure(uniform: Floats, training: Floats, predicted: Classes, y: Classes) -> dict[str, float]:
-    """All measures of probabilities for equally frequent classes, of those for the shares in training, and of classes."""
+    """All measures of probabilities for equally frequent classes and for those of training, and of decisions."""
     labels = np.arange(uniform.shape[1])
     return {
         "log-loss, uniform": balanced_log_loss(y, uniform, labels=labels),

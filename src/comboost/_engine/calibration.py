@@ -51,21 +51,18 @@ class HeldVotes:
         sums = np.bincount(self.labels, self.weights, minlength=self.n_classes)
         return np.asarray(self.weights / (sums[self.labels] * np.count_nonzero(sums)))
 
-    @property
-    def doubts(self) -> Floats:
-        """For every row the chance, 1/(n + 2), that its class is another, after n rows of its class; as by Platt.
 
-        Without doubt, rows without a mistake would ask for endless certainty. With weights, n is how many rows of equal
-        weight would say as much.
-        """
-        sums = np.bincount(self.labels, self.weights, minlength=self.n_classes)
-        squares = np.bincount(self.labels, self.weights**2, minlength=self.n_classes)
-        alike = np.divide(sums**2, squares, out=np.zeros(self.n_classes), where=squares > 0)
-        return np.asarray(1.0 / (alike[self.labels] + 2.0))
+def doubt_of(weights: Floats) -> float:
+    """The chance, 1/(n + 2), that is left to the contrary after n rows; as by Platt.
+
+    Without it, rows without a mistake would ask for endless certainty. With weights, n is how many rows of equal weight
+    would tell as much.
+    """
+    return 1.0 / (float(weights.sum()) ** 2 / float((weights**2).sum()) + 2.0)
 
 
 def learn_temperature(held: HeldVotes, scale: float, learned: Floats | None) -> float:
-    """The T for which softmax(scale·f/T − learned) has the smallest balanced log-loss, doubts included.
+    """The T for which softmax(scale·f/T − learned) has the smallest balanced log-loss, with some doubt.
 
     Parameters
     ----------
@@ -81,10 +78,11 @@ def learn_temperature(held: HeldVotes, scale: float, learned: Floats | None) -> 
     float
         T. The loss is convex in 1/T, so that there is one minimum.
     """
-    weights, doubts = held.balanced_weights, held.doubts
+    weights = held.balanced_weights
+    doubt = doubt_of(weights)
     own = held.votes[np.arange(len(held.labels)), held.labels]
     others = (held.votes.sum(axis=1) - own) / (held.n_classes - 1)
-    pull = scale * float(weights @ ((1.0 - doubts) * own + doubts * others))
+    pull = scale * float(weights @ ((1.0 - doubt) * own + doubt * others))
 
     def loss(log_temperature: float) -> float:
         sharpness = math.exp(-log_temperature)
@@ -155,14 +153,13 @@ class IsotonicCurves:
         shares : ndarray of shape (n_samples, n_classes)
             The probabilities of equally frequent classes on these rows, as they are without calibration.
         """
-        weights, doubts = held.balanced_weights, held.doubts
-        curves = []
+        weights, curves = held.balanced_weights, []
         for k in range(held.n_classes):
             is_own = held.labels == k
-            if not is_own.any():  # nothing to learn from: the probability stays what it is
+            if not is_own.any() or is_own.all():  # nothing to learn from: the probability stays what it is
                 curves.append((np.array([0.0, 1.0]), np.array([LEAST_SHARE, 1.0])))
                 continue
-            target = np.where(is_own, 1.0 - doubts, doubts / (held.n_classes - 1))
+            target = np.where(is_own, 1.0 - doubt_of(weights[is_own]), doubt_of(weights[~is_own]))
             fitted = IsotonicRegression().fit(shares[:, k], target, sample_weight=weights)
             curves.append((fitted.X_thresholds_, fitted.y_thresholds_))
         offsets = np.cumsum([0, *(len(inputs) for inputs, _ in curves)], dtype=np.int64)
