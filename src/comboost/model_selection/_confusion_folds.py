@@ -202,8 +202,8 @@ class PairCounter:
         others = find_distinct(predicted[find_indices(predicted, self.classes, "predict(X)") < 0], "predict(X)")[0]
         if others.size:
             raise ValueError(
-                f"The classifier predicts {others.tolist()}, but the classes of y are {self.classes.tolist()}. Rejected "
-                "rows are taken for no class, so that no confusion matrix tells of them; set reject_cost=None."
+                f"The classifier predicts {others.tolist()}, but the classes of y are {self.classes.tolist()}. "
+                "Rejected rows are taken for no class, so that no confusion matrix tells of them; set reject_cost=None."
             )
         counts = read_outcomes(y, predicted, self.classes, None).counts()
         return dict(zip(pair_names(len(self.classes)), counts.ravel().tolist(), strict=True))
