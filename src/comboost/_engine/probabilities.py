@@ -1,7 +1,7 @@
 """What votes mean. In: votes. Out: probabilities: scaled, calibrated, moved to other shares of the classes."""
 
 import functools
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
@@ -13,8 +13,7 @@ LOGS_AT_ONCE = 2**17  # votes that become logarithms at a time, by way of severa
 FEW_CLASSES, MANY_ROWS = 16, 2**10
 
 
-@dataclass(frozen=True)
-class ProbabilityMap:
+class ProbabilityMap(NamedTuple):
     """The way from votes f to probabilities: all that is to be known of it.
 
     - softmax(scale/temperature · f + shift), or

@@ -55,8 +55,6 @@ def probability_map(booster: Any) -> ProbabilityMap:
     by_share = booster.proba == "votes"
     if booster.priors is None and booster.calibration is None:  # as the votes were learned
         return ProbabilityMap(booster._log_odds, by_share=by_share)
-    check_value(booster, "priors", PRIORS)
-    check_value(booster, "calibration", CALIBRATION)
     learned = booster._learned_shares
     wanted = wanted_shares(booster, learned)
     return ProbabilityMap(booster._log_odds, learned, wanted, by_share=by_share, **learned_calibration(booster))
@@ -67,10 +65,13 @@ def wanted_shares(booster: Any, learned: Floats | None) -> Floats | None:
     priors = booster.priors
     if priors is None:
         return learned
-    if not isinstance(priors, str):
-        shares = read_shares(priors, booster.classes_)
-        return np.asarray(np.log(shares if booster._voted is None else shares[booster._voted]))
-    return None if priors == "uniform" else training_shares(booster)
+    if isinstance(priors, str) and priors == "uniform":
+        return None
+    check_value(booster, "priors", PRIORS)
+    if isinstance(priors, str):
+        return training_shares(booster)
+    shares = read_shares(priors, booster.classes_)
+    return np.asarray(np.log(shares if booster._voted is None else shares[booster._voted]))
 
 
 def training_shares(booster: Any) -> Floats:
@@ -89,6 +90,7 @@ def learned_calibration(booster: Any) -> dict[str, Any]:
     asked = booster.calibration
     if asked is None:
         return {}
+    check_value(booster, "calibration", CALIBRATION)
     check_calibration_of(booster)
     if LEARNED_CALIBRATION[asked] not in vars(booster):
         raise ValueError(
@@ -150,6 +152,8 @@ def decision_of(booster: Any) -> Decision:
 
 def check_decision(booster: Any) -> None:
     """Raise if parameters of decisions would be ignored, or are none."""
+    if booster.reject_cost is None and booster.reject_label is None:
+        return
     check_value(booster, "reject_cost", REJECT_COST)
     for name, needed, is_given in (
         ("reject_cost", 'decision="expected_cost"', booster.decision == "expected_cost"),
@@ -164,6 +168,8 @@ def check_decision(booster: Any) -> None:
 
 def check_trained_for(booster: Any) -> None:
     """Raise if the decision was changed after a fit that used its costs otherwise."""
+    if booster.decision == "votes" and booster.cost_matrix is None:
+        return
     origin = vars(booster).get("_origin")
     then = {} if origin is None else origin.parameters  # there is none while it is fitted
     if booster.decision == "expected_cost" and then.get("cost_matrix", NO_COSTS) != NO_COSTS:
@@ -171,7 +177,7 @@ def check_trained_for(booster: Any) -> None:
             'decision="expected_cost" was set after a fit that trained with cost_matrix, so its costs would count '
             'twice; fit again, or set decision="votes".'
         )
-    if booster.decision == "votes" and booster.cost_matrix is not None and then.get("decision") == BY_COST:
+    if booster.decision == "votes" and then.get("decision") == BY_COST:
         raise ValueError(
             'decision="votes" was set after a fit with decision="expected_cost", whose votes know nothing of '
             'cost_matrix; fit again, or set decision="expected_cost" or cost_matrix=None.'
