@@ -80,8 +80,14 @@ BOOSTERS = SHARED | {
     "refit": ["True", "False", "np.True_"],
     "warm_start": ["True", "False", "np.True_"],
     "verbose": [*integers(0, 3), "True", "2**70"],
+    "calibration": ["None", "'temperature'", "'isotonic'", "'platt'"],
+    "calibration_folds": [*integers(2, 4), "1", "2**31", "10**400"],
+    "decision": ["'votes'", "'expected_cost'", "'cost'"],
+    "reject_cost": ["None", "0.1", "1", "Fraction(1, 3)", "0", "1e300"],
+    "reject_label": ["None", "-1", "'reject'", "0", "1.5", "()"],
 }
 VOTERS = BOOSTERS | {
+    "priors": ["None", "'uniform'", "'training'", "'balanced'", "[0.5, 0.5]", "{0: 0.5, 1: 0.5}", "np.full(3, 1 / 3)"],
     "criterion": ["'gini'", "'cost'", "'entropy'"],
     "step": ["'edge'", "'exact'", "'line'"],
     "proba": ["'softmax'", "'votes'", "'shares'"],
@@ -100,7 +106,7 @@ CONFUSION = BOOSTERS | {
     "balance": ["0", "1", "0.5", "Fraction(1, 2)", "5e-324"],
     "max_thresholds": [*integers(1, 5), "None", "254", "255"],
     "noise": ["0", "1", "100", "Fraction(1, 3)", "5e-324"],
-    "priors": ["'balanced'", "'training'", "'uniform'"],
+    "priors": ["'uniform'", "'training'", "'balanced'", "None"],
 }
 BASELINES = {name: SHARED[name] for name in SHARED} | {"criterion": VOTERS["criterion"], "proba": VOTERS["proba"]}
 

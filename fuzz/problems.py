@@ -62,7 +62,7 @@ def draw_booster(random: Random, classifier: str, *, counts_rows: bool) -> str:
             "balance": ["1", "0.5", "0"],
         }
         options |= {"max_leaf_nodes": ["None", "3", "5"], "max_thresholds": ["None", "1", "3"], "noise": ["0.0", "1.0"]}
-        options |= {"priors": ["'balanced'", "'training'"]}
+        options |= {"priors": ["'uniform'", "'training'"]}
     else:
         options |= {"criterion": ["'gini'", "'cost'"], "step": ["'edge'", "'exact'"], "proba": ["'softmax'", "'votes'"]}
     for name in random.sample(sorted(options), random.randint(0, 4)):

@@ -59,9 +59,10 @@ def trees(model):
 
 
 def test_every_parameter_is_tried():
-    answers = {"priors", "n_jobs", "verbose", "warm_start"}
+    answers = {"priors", "calibration", "calibration_folds", "decision", "reject_cost", "reject_label"}
+    others = {"n_jobs", "verbose", "warm_start"}
     of_validation = {"scoring", "validation_fraction", "n_iter_no_change", "tol", "refit"}
-    assert CHANGES.keys() | answers | of_validation == make().get_params().keys()
+    assert CHANGES.keys() | answers | others | of_validation == make().get_params().keys()
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -82,7 +83,7 @@ def test_every_parameter_changes_the_votes(name):
         ("balance", -0.1, "in \\[0, 1\\]"),
         ("max_leaf_nodes", 1, "at least 2"),
         ("loss", "gini", "'log' or 'exponential'"),
-        ("priors", "uniform", "'balanced' or 'training'"),
+        ("priors", "balanced", "'uniform' or 'training'"),
         ("learning_rate", 0.0, "in \\(0, 1\\]"),
     ],
 )
@@ -133,7 +134,7 @@ def test_priors_differ_by_the_shares_of_the_classes(loss, balance):
 
 
 def test_priors_do_not_move_decisions():
-    balanced, training = (make(priors=priors).fit(X, Y) for priors in ("balanced", "training"))
+    balanced, training = (make(priors=priors).fit(X, Y) for priors in ("uniform", "training"))
     np.testing.assert_array_equal(balanced.predict(X_NEW), training.predict(X_NEW))
     np.testing.assert_array_equal(balanced.predict(X_NEW), balanced.predict_proba(X_NEW).argmax(axis=1))
 

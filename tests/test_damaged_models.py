@@ -35,6 +35,7 @@ MODELS = {
     "combo": CoMBoClassifier(n_estimators=5, categorical_features=[3]).fit(X, Y),
     "mm": AdaBoostMMClassifier(n_estimators=2, max_depth=None, categorical_features=[3]).fit(X, Y),
     "votes": ConfusionBoostingClassifier(n_estimators=5, categorical_features=[3]).fit(X, Y),
+    "isotonic": CoMBoClassifier(n_estimators=2, categorical_features=[3], calibration="isotonic").fit(X, Y),
     "nc": AdaBoostNCClassifier(n_estimators=3, categorical_features=[3], random_state=0).fit(X, Y),
 }
 for_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -370,3 +371,38 @@ def test_pickles_hold_no_arrays_which_numpy_would_follow_without_a_look(kind):
     names = {argument for _, argument, _ in pickletools.genops(pickle.dumps(model)) if isinstance(argument, str)}
     assert not any("numpy" in name or "_reconstruct" in name for name in names)
     assert type(pickle.loads(pickle.dumps(model)).random_state) is np.int64
+
+
+CALIBRATION_FORGERIES = {
+    "falling": (lambda curves: curves["outputs"].__setitem__(slice(None), curves["outputs"][::-1]), "never fall"),
+    "not a number": (lambda curves: curves["outputs"].__setitem__(0, np.nan), "no positive probabilities"),
+    "nothing": (lambda curves: curves["outputs"].__setitem__(0, 0.0), "no positive probabilities"),
+    "above 1": (lambda curves: curves["inputs"].__setitem__(-1, 1.5), "no ascending probabilities"),
+    "another size": (lambda curves: curves.update(inputs=curves["inputs"][1:]), "not those of two classes or more"),
+    "far offsets": (lambda curves: curves["offsets"].__setitem__(1, 2**40), "not those of two classes or more"),
+    "one class less": (
+        lambda curves: (
+            curves.update(offsets=np.delete(curves["offsets"], 1), inputs=np.linspace(0, 1, len(curves["inputs"])))
+            or curves.update(outputs=np.linspace(0.1, 1, len(curves["inputs"])))
+        ),
+        "its calibration is one of 2 classes, not of 3",
+    ),
+    "integers": (
+        lambda curves: curves.update(inputs=curves["inputs"].astype(int)),
+        "inputs is no array of type float64",
+    ),
+    "another part": (lambda curves: curves.update(more=1), "unexpected keyword argument"),
+}
+
+
+@pytest.mark.parametrize("name", CALIBRATION_FORGERIES)
+def test_forged_curves_of_a_calibration_are_refused(name):
+    change, words = CALIBRATION_FORGERIES[name]
+    with pytest.raises(ValueError, match=f"This CoMBoClassifier is damaged: .*{words}"):
+        forged(MODELS["isotonic"], lambda state: change(state["_isotonic"]))
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, np.nan, np.inf, 1e300, 1, "1", np.float64(1.0), None])
+def test_forged_temperature_is_refused(temperature):
+    with pytest.raises(ValueError, match=r"temperature_ is .* instead of a number"):
+        forged(COMBO, lambda state: state.update(temperature_=temperature))

@@ -42,6 +42,17 @@ MODELS = {
     "combo": CoMBoClassifier(n_estimators=4, cost_matrix={"ash": 1, "elm": 2.0, "fir": 3}, random_state=0).fit(X, Y),
     "mm": AdaBoostMMClassifier(n_estimators=2, max_depth=None, cost_matrix=np.array([1, 2, 3])).fit(X, Y),
     "votes": ConfusionBoostingClassifier(n_estimators=4, early_stopping=True, priors="training").fit(X, Y),
+    "isotonic": AdaBoostMMClassifier(
+        n_estimators=2, calibration="isotonic", priors={"ash": 0.5, "elm": 0.3, "fir": 0.2}
+    ).fit(X, Y),
+    "decided": CoMBoClassifier(
+        n_estimators=2,
+        calibration="temperature",
+        decision="expected_cost",
+        reject_cost=0.4,
+        reject_label="?",
+        random_state=0,
+    ).fit(X, Y),
     "unseen": CoMBoClassifier(n_estimators=2).fit(X, Y, sample_weight=Y != "elm"),
     "plain": CoMBoClassifier(n_estimators=2, random_state=np.random.RandomState(3)).fit(NUMBERS, np.arange(60) % 3),
     "nc": AdaBoostNCClassifier(n_estimators=3, random_state=0).fit(X, Y),
@@ -617,9 +628,9 @@ def test_random_state_that_would_be_followed_out_of_its_key_is_refused():
 
 def test_format_of_a_later_version_is_told_from_damage():
     with pytest.raises(
-        ValueError, match=r"is of format 2, written by comboost .*reads formats up to 1. Update comboost"
+        ValueError, match=r"is of format 3, written by comboost .*reads formats up to 2. Update comboost"
     ):
-        loaded(forged(put(2, "format")))
+        loaded(forged(put(3, "format")))
     for change in (
         put(0, "format"),
         put("1", "format"),
@@ -629,6 +640,18 @@ def test_format_of_a_later_version_is_told_from_damage():
     ):
         with pytest.raises(ValueError, match=r"is no model file: its model.json does not say that it is"):
             loaded(forged(change))
+
+
+def test_priors_of_the_first_format_have_their_new_name():
+    def change(content):
+        content["format"] = 1
+        content["parameters"]["priors"] = "balanced"
+
+    model = loaded(forged(change))
+    assert model.priors == "uniform"
+    assert (
+        loaded(forged(put("balanced", "parameters", "priors"))).priors == "balanced"
+    )  # of this format it means nothing
 
 
 def test_parameter_that_a_file_does_not_know_yet_has_its_default():

@@ -23,6 +23,7 @@ INTEGERS = {
     "max_leaf_nodes": 5,
     "max_thresholds": 3,
     "n_iter_no_change": 2,
+    "calibration_folds": 3,
     "k_neighbors": 3,
     "n_jobs": 2,
     "random_state": 100,
@@ -41,7 +42,9 @@ REALS = {
 }
 SWITCHES = {"early_stopping": True, "refit": True, "warm_start": False}
 TEXTS = {"criterion": "cost", "step": "exact", "proba": "votes", "loss": "exponential", "priors": "training"}
+TEXTS |= {"decision": "expected_cost"}
 OTHERS = {"categorical_features", "cost_matrix", "estimator", "scoring"}  # tables, objects and functions
+OTHERS |= {"calibration", "reject_cost", "reject_label"}  # which go with others
 INTEGER_TYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint64]
 REAL_TYPES = [np.float16, np.float32, np.longdouble, Fraction]
 PLENTY = 10**400  # more than a float can hold

@@ -33,7 +33,9 @@ from comboost import CoMBoClassifier
 from comboost._boosting.callbacks import NoCallback
 from comboost._boosting.warm_start import digest_rows
 
-ANSWERS = {"combo": "proba", "votes": "priors"}  # how the algorithms call what probabilities mean
+ANSWERS = {"priors", "calibration", "calibration_folds", "reject_cost", "reject_label"}  # what is made of votes
+ANSWERS_OF = {"combo": ANSWERS | {"proba"}, "votes": ANSWERS}
+BY_COSTS = {"decision"}  # is free without costs
 FREE = {"n_estimators", "n_jobs", "verbose", "warm_start"}
 
 # Of few rounds, and of few rows to validate on, a score may well be the same after every round.
@@ -319,7 +321,7 @@ CHANGES_OF = {
 @pytest.mark.parametrize("algorithm", CHANGES_OF)
 def test_every_parameter_is_either_free_or_refused(algorithm):
     never = {"refit"}  # goes with no warm start at all
-    known = CHANGES_OF[algorithm].keys() | FREE | {ANSWERS[algorithm]} | never
+    known = CHANGES_OF[algorithm].keys() | FREE | ANSWERS_OF[algorithm] | BY_COSTS | never
     assert known == CLASSIFIERS[algorithm]().get_params(deep=False).keys()
 
 

@@ -1,1 +1,1 @@
-"""What votes mean as probabilities."""
+"""What votes mean as probabilities, and what calibration is worth."""

@@ -41,7 +41,7 @@ def fitted(clients, request):
 @pytest.mark.parametrize(("local", "on_dask"), ON_DASK.items())
 def test_constructor_is_the_local_one_but_for_what_has_no_meaning_a_client_and_a_timeout(local, on_dask):
     expected = local().get_params()
-    for meaningless in {"estimator", "validation_fraction", "refit"} & expected.keys():
+    for meaningless in {"estimator", "validation_fraction", "refit", "calibration_folds"} & expected.keys():
         del expected[meaningless]
     assert on_dask().get_params() == {**expected, "client": None, "timeout": None}
 
@@ -52,6 +52,7 @@ def test_constructor_is_the_local_one_but_for_what_has_no_meaning_a_client_and_a
         ("estimator", "only the built-in trees"),
         ("validation_fraction", "give X_val"),
         ("refit", "no rows are held out"),
+        ("calibration_folds", "give X_val"),
         ("n_trees", "'n_trees'"),
     ],
 )
@@ -147,6 +148,24 @@ def test_local_model_knows_nothing_of_dask(fitted):
     local, on_dask = (ModulesOf(pickle.dumps(model)).names for model in (fitted[0].to_local(), fitted[0]))
     assert any(name.startswith("comboost.dask") for name in on_dask)
     assert not any("dask" in name or "distributed" in name for name in local)
+
+
+@pytest.mark.parametrize("calibration", ["temperature", "isotonic"])
+@pytest.mark.parametrize(("local", "on_dask"), ON_DASK.items())
+def test_calibration_and_decisions_are_those_of_the_local_model(client, local, on_dask, calibration):
+    X, y = load_yeast(return_X_y=True)
+    validation = {"X_val": X[::4], "y_val": y[::4]}
+    shared = {"n_estimators": 4, "early_stopping": True, "calibration": calibration, "priors": "training"}
+    shared |= {"decision": "expected_cost", "reject_cost": 0.5, "cost_matrix": None, "random_state": 0}
+    expected = local(**shared).fit(X, y, **validation)
+    model = on_dask(**shared, client=client).fit(cut(X, 400), cut(y, 400), **validation)
+    found = model.predict(cut(X, 400))
+    assert found.dtype == expected.predict(X).dtype
+    np.testing.assert_array_equal(found.compute(), expected.predict(X))
+    np.testing.assert_array_equal(model.predict_proba(cut(X, 400)).compute(), expected.predict_proba(X))
+    assert same_bytes(model, expected)
+    with pytest.raises(ValueError, match=f"calibration='{calibration}' learns from rows .* give X_val and y_val"):
+        on_dask(calibration=calibration, client=client).fit(cut(X, 400), cut(y, 400))
 
 
 @pytest.mark.parametrize(("local", "on_dask"), ON_DASK.items())

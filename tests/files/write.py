@@ -15,9 +15,25 @@ from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
 FOLDER = Path(__file__).parent
 MODELS = {
-    "combo": CoMBoClassifier(n_estimators=4, cost_matrix={"ash": 1.0, "elm": 2.0, "fir": 3.0}, random_state=0),
-    "mm": AdaBoostMMClassifier(n_estimators=4, max_depth=2, proba="votes", step="exact"),
-    "votes": ConfusionBoostingClassifier(n_estimators=3, max_depth=2, priors="training", early_stopping=True),
+    "combo": CoMBoClassifier(
+        n_estimators=4,
+        cost_matrix={"ash": 1.0, "elm": 2.0, "fir": 3.0},
+        calibration="temperature",
+        priors="training",
+        random_state=0,
+    ),
+    "mm": AdaBoostMMClassifier(
+        n_estimators=4, max_depth=2, proba="votes", step="exact", priors={"ash": 0.5, "elm": 0.3, "fir": 0.2}
+    ),
+    "votes": ConfusionBoostingClassifier(
+        n_estimators=3,
+        max_depth=2,
+        priors="training",
+        early_stopping=True,
+        calibration="isotonic",
+        decision="expected_cost",
+        reject_cost=0.4,
+    ),
     "nc": AdaBoostNCClassifier(n_estimators=3, random_state=0),
     "smote": SMOTEBoostClassifier(n_estimators=3, random_state=0),
 }

@@ -21,6 +21,7 @@ from comboost._boosting.loop import History
 from comboost._boosting.model_so_far import ModelSoFar, answers_by_votes
 from comboost._boosting.warm_start import check_same_values
 from comboost._dtypes import LABEL, SUM, Floats, Labels, Sums, Weights
+from comboost._engine.calibration import HeldVotes
 from comboost._table.candidates import Candidates
 from comboost._table.labels import find_distinct, find_places, read_labels
 from comboost._table.reading import TrainingSet
@@ -357,6 +358,19 @@ class Validation:
                 stacklevel=2,
             )
         return history.first(patience.best_round)
+
+    def held_votes(self, history: History) -> HeldVotes:
+        """The votes of these rounds on the rows whose class is voted for; the votes that were followed are gone."""
+        self._votes[:] = 0.0
+        for ballot, weight in zip(self._fit.learner.kept, history.alphas, strict=False):
+            self._audience.add_votes(ballot, weight, self._votes)
+        held, candidates = self._held, self._fit.plan.candidates
+        weights = np.ones(len(held.labels)) if held.weights is None else held.weights.astype(np.float64)
+        counts = weights > 0
+        if candidates.places is not None:
+            counts &= np.isin(held.labels, candidates.places)
+        labels = candidates.numbered(held.labels[counts]).astype(np.intp)
+        return HeldVotes(self._votes[counts], labels, weights[counts])
 
     def _loss(self) -> float:
         """Class-balanced log-loss of the votes: the same bits for any order of the rows and number of threads."""

@@ -108,8 +108,7 @@ class Fit(ABC):
         kept = self.plan.voting.kept(history.alphas, history.promises)
         if candidates.places is None:
             return {"classes_": candidates.given, **kept}
-        if "class_prior_" in kept:
-            kept["class_prior_"] = candidates.spread(kept["class_prior_"], 0.0)
+        kept["class_prior_"] = candidates.spread(kept["class_prior_"], 0.0)
         return {"classes_": candidates.given, "_voted": candidates.places, **kept}
 
     def finished(self, history: History) -> dict[str, Any]:

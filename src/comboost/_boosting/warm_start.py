@@ -21,7 +21,8 @@ from comboost._dtypes import Codes, Labels, Weights
 DIGESTED_AT_ONCE = 2**16  # rows, or entries of a sparse table: their hashes take next to no memory
 
 #: Parameters that a warm start may change: what was learned does not depend on them.
-FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "proba", "priors", "warm_start", "client", "timeout"}
+FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "warm_start", "client", "timeout"}
+FREE_PARAMETERS |= {"proba", "priors", "calibration", "calibration_folds", "reject_cost", "reject_label"}  # answers
 
 
 @dataclass(frozen=True)

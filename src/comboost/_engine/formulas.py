@@ -29,13 +29,13 @@ class Objective:
         c(l,j)/M_l: what one unit of weight costs, before any vote.
     start : float
         L_0, the loss before any vote.
-    total_weight : int
-        Σ n_i.
+    masses : Masses
+        The summed weight of every class.
     """
 
     unit: Floats
     start: float
-    total_weight: int
+    masses: Masses
 
     @classmethod
     def of(cls, costs: Floats | None, masses: Masses, *, by_class: bool) -> "Objective":
@@ -53,7 +53,12 @@ class Objective:
         if costs is None:
             costs = 1.0 - np.eye(len(masses.sums))
         base = balanced_masses(masses, 1.0 if by_class else 0.0)
-        return cls(unit_costs(costs, base), starting_loss(costs, masses.sums / base), int(masses.sums.sum()))
+        return cls(unit_costs(costs, base), starting_loss(costs, masses.sums / base), masses)
+
+    @property
+    def total_weight(self) -> int:
+        """Σ n_i."""
+        return int(self.masses.sums.sum())
 
 
 @dataclass(frozen=True)
@@ -146,11 +151,6 @@ class BalancedObjective:
     def total_weight(self) -> int:
         """Σ n_i."""
         return int(self.masses.sums.sum())
-
-    @property
-    def class_prior(self) -> Floats:
-        """The share of every class in the weight of all rows."""
-        return np.asarray(self.masses.plain / self.masses.total)
 
     @cached_property
     def hidden(self) -> Floats:

@@ -1,11 +1,9 @@
-"""Votes of trees. In: a table, read no further than trees look at it. Out: votes, and the probabilities they mean."""
+"""Votes of trees. In: a table, read no further than trees look at it. Out: votes."""
 
-import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax
 
 from comboost._dtypes import LEAF, NODE_DTYPE, Floats
 from comboost._engine.forest import Forest, Tree, as_bytes
@@ -14,8 +12,6 @@ from comboost._table.table import Matrix, Table, survey
 
 BLOCK_BYTES = 2**25  # of a table that must be converted, at a time
 SCORES_AT_ONCE = 2**22  # votes that are held at a time, if not all of them are asked for
-LOGS_AT_ONCE = 2**17  # votes that become logarithms at a time, by way of several arrays
-FEW_CLASSES, MANY_ROWS = 16, 2**10
 KEPT_BYTES = 2**27  # a copy of a table is no larger than this, while tree after tree votes on it
 
 
@@ -107,42 +103,6 @@ class Audience:
 def margins(scores: Floats) -> Floats:
     """Scores as ``decision_function`` shows them: one column for two classes."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-
-def largest_of(scores: Floats) -> Floats:
-    """The most votes of every row, (n_samples, 1); of many rows and few classes column by column, which is quicker."""
-    if scores.shape[1] > FEW_CLASSES or len(scores) < MANY_ROWS:
-        largest: Floats = scores.max(axis=1, keepdims=True)
-        return largest
-    return np.asarray(functools.reduce(np.maximum, scores.T))[:, np.newaxis]
-
-
-def probabilities(scores: Floats, proba: str, scale: float, out: Floats) -> Floats:
-    """Votes to probabilities: the softmax of the votes times a scale, or their shares. ``out`` may be the votes."""
-    if proba == "softmax":
-        # As scipy.special.softmax, without what it does for any array: for one row that takes five times as long.
-        np.subtract(scores, largest_of(scores), out=out)
-        out *= scale
-        scores = np.exp(out, out=out)
-    shares: Floats = np.divide(scores, scores.sum(axis=1, keepdims=True), out=out)
-    return shares
-
-
-def shifted_log_probabilities(scores: Floats, scale: float, shift: Floats | None, out: Floats) -> Floats:
-    """Logarithms of the softmax of scaled votes plus a shift of every class. ``out`` may be the votes."""
-    step = max(1, LOGS_AT_ONCE // scores.shape[1])
-    for begin in range(0, len(scores), step):
-        scaled = scale * scores[begin : begin + step]
-        out[begin : begin + step] = log_softmax(scaled if shift is None else scaled + shift, axis=1)
-    return out
-
-
-def log_probabilities(scores: Floats, proba: str, scale: float, out: Floats) -> Floats:
-    """Votes to logarithms of probabilities: −inf for a class without votes, if they are shares."""
-    if proba == "softmax":
-        return shifted_log_probabilities(scores, scale, None, out)
-    with np.errstate(divide="ignore"):
-        return np.log(probabilities(scores, proba, scale, out), out=out)
 
 
 def check_votes(n_rows: int, n_classes: int, n_arrays: int = 1) -> None:

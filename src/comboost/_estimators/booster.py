@@ -4,8 +4,9 @@ import copy
 import numbers
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,12 +32,25 @@ from comboost._boosting.warm_start import Past, check_same_values, digest_rows, 
 from comboost._boosting.watch import Watch
 from comboost._dtypes import COMPLETE, NODE_DTYPE, Floats
 from comboost._engine.binning import BinMapper, bin_table
+from comboost._engine.calibration import HeldVotes
 from comboost._engine.footprint import FitShape, HeldShape, TableCopies, TreeLimits
+from comboost._engine.probabilities import ProbabilityMap
 from comboost._engine.rows import MemoryRows
 from comboost._engine.sparse_rows import binned_rows
 from comboost._engine.votes import check_votes
+from comboost._estimators.answers import (
+    LEARNED_CALIBRATION,
+    Decision,
+    calibrate,
+    check_answers,
+    check_calibration_of,
+    check_decision,
+    decision_of,
+    probability_map,
+)
 from comboost._estimators.attempt import fit_or_leave
 from comboost._estimators.export import export_tree
+from comboost._estimators.out_of_fold import out_of_fold_votes
 from comboost._estimators.parameters import (
     DECIMALS,
     HELD_OUT_PARAMETERS,
@@ -71,6 +85,9 @@ class Booster(CallbackSupportMixin, Voter, ABC):
     refit: bool = False
     estimator: Any = None  # weak learner to use instead of trees
     step: str = "edge"  # how the weight of a round is found, if it has one
+    proba: str = "softmax"
+    calibration: str | None
+    calibration_folds: int = 5
     max_depth: Any
     min_samples_leaf: int
 
@@ -87,6 +104,11 @@ class Booster(CallbackSupportMixin, Voter, ABC):
     @abstractmethod
     def _balances_classes(self) -> bool:
         """Whether every class counts the same, whatever its rows weigh."""
+
+    @property
+    @abstractmethod
+    def _learned_shares(self) -> Floats | None:
+        """Logarithms of the shares of the classes for which votes are learned; None if they are all the same."""
 
     @abstractmethod
     def _tree_rules(self, plan: FitPlan, n_features: int) -> TreeRules:
@@ -148,6 +170,8 @@ class Booster(CallbackSupportMixin, Voter, ABC):
         check_validation(self.early_stopping, changed, X_val, y_val, sample_weight_val)
         if self.early_stopping:
             check_refit(self.refit, self.warm_start)
+        check_calibration_of(self)
+        check_decision(self)
         validation = None if X_val is None else (X_val, y_val, sample_weight_val)
         fit_or_leave(self, self._rules, lambda fitted: fitted._fit(X, y, sample_weight, validation))
         return self
@@ -159,10 +183,18 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             self._forget()
         else:
             past.check_parameters(self._parameters())
+        asked, self.calibration = self.calibration, None  # who looks on sees rounds that are not calibrated yet
+        for name in LEARNED_CALIBRATION.values():
+            self.__dict__.pop(name, None)
         # Nobody here holds the rows that are prepared: another fit may need their memory.
-        self._run(*self._prepare(X, y, sample_weight, validation, past), (X, y, sample_weight), past)
+        held_votes = self._run(*self._prepare(X, y, sample_weight, validation, past), (X, y, sample_weight), past)
         if self.early_stopping and self.refit:
+            held_votes = None
             self._refit(X, y, sample_weight)
+        self.calibration = asked
+        if asked is not None:
+            held = out_of_fold_votes(self, X, y, sample_weight) if held_votes is None else held_votes()
+            self.__dict__.update(calibrate(self, held))
 
     def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Boost as many rounds again, on all rows."""
@@ -174,8 +206,10 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             history.stop_reason = self.stop_reason_
         self.__dict__.update(fit.finished(history))
 
-    def _run(self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None) -> None:
-        """Boost, and take the fitted attributes of the best rounds."""
+    def _run(
+        self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None
+    ) -> Callable[[], HeldVotes] | None:
+        """Boost, and take the fitted attributes of the best rounds; their votes on validation rows can be asked for."""
         if past is not None:
             check_same_values(fit.origin.rows, past.origin.rows, "rows")
         if fit.plan.by_class and self._balances_classes:
@@ -195,6 +229,7 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             self.__dict__.update(fit.finished(history))
         if watch is not None:
             watch.finish(history)
+        return None if validation is None else partial(validation.held_votes, history)
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None, past: Past | None
@@ -212,11 +247,14 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             if asks_models(self.scoring):
                 asked = table if self.estimator is None else read_table(self, X, reset=False)
             data, held = hold_out_rows(data, table, asked, sample_weight, self.validation_fraction, seed)
-        plan = self._plan(n_rows, data.candidates, data.masses, seed, by_class=data.by_class)
-        learned = None if past is None else past.learned
+        return self._prepare_part(table, data, seed, None if past is None else past.learned, shape), held
+
+    def _prepare_part(self, table: Any, data: TrainingSet, seed: int, learned: Any, shape: FitShape) -> Fit:
+        """Make of some rows of a table all that boosting needs."""
+        plan = self._plan(table.shape[0], data.candidates, data.masses, seed, by_class=data.by_class)
         if self.estimator is None:
-            return self._prepare_trees(table, data, plan, learned, shape), held
-        return prepare_clones(self.estimator, table, data, plan, learned), held
+            return self._prepare_trees(table, data, plan, learned, shape)
+        return prepare_clones(self.estimator, table, data, plan, learned)
 
     def _read_given(self, X: Any, *, reset: bool) -> Any:
         """X as the weak learner takes it: a table for trees, a matrix for others."""
@@ -274,9 +312,10 @@ class Booster(CallbackSupportMixin, Voter, ABC):
 
     def _plan(self, n_rows: int, candidates: Candidates, masses: Masses, seed: int, *, by_class: bool) -> FitPlan:
         costs = None if self.cost_matrix is None else costs_among(self.cost_matrix, candidates)
+        check_answers(self, candidates)
         return FitPlan(
             parameters=self._parameters(),
-            voting=self._voting(costs, masses),
+            voting=self._voting(costs if self.decision == "votes" else None, masses),
             limits=self._limits(masses),
             candidates=candidates,
             by_class=by_class,
@@ -288,8 +327,13 @@ class Booster(CallbackSupportMixin, Voter, ABC):
     def _parameters(self) -> dict[str, Any]:
         """All parameters that play a part, three of which the estimators on a cluster keep at their defaults."""
         fixed = {name: getattr(self, name) for name in ("estimator", "validation_fraction", "refit")}
-        unused = () if self.early_stopping else VALIDATION_PARAMETERS
-        return {name: value for name, value in {**fixed, **self.get_params(deep=False)}.items() if name not in unused}
+        parameters = {**fixed, **self.get_params(deep=False)}
+        unused = {*(() if self.early_stopping else VALIDATION_PARAMETERS)}
+        if self.cost_matrix is None:
+            unused.add("decision")
+        elif self.decision == "expected_cost":  # which leaves the costs to predict
+            parameters["cost_matrix"] = None
+        return {name: value for name, value in parameters.items() if name not in unused}
 
     def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:
         return TreeLearner(bins, len(plan.classes), self._tree_rules(plan, bins.n_features), plan.n_threads, past)
@@ -424,6 +468,14 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             votes=votes,
             decimals=decimals,
         )
+
+    def _meaning(self) -> ProbabilityMap:
+        """What votes mean."""
+        return probability_map(self)
+
+    def _decision(self) -> Decision:
+        """How votes become answers."""
+        return decision_of(self)
 
     def _all_scores(self, X: Any) -> Floats:
         """Weighted votes of all rows at once."""

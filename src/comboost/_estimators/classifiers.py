@@ -9,8 +9,9 @@ from comboost._boosting.learners import TreeRules, count_features
 from comboost._boosting.voting import ClassVoting, Voting
 from comboost._dtypes import Floats
 from comboost._engine.formulas import Objective
+from comboost._estimators.answers import training_shares
 from comboost._estimators.booster import Booster
-from comboost._estimators.parameters import RULES, Rule, explained
+from comboost._estimators.parameters import DECISION, PROBA, RULES, Rule, explained
 from comboost._table.weights import Masses
 
 
@@ -25,6 +26,7 @@ class VoteBooster(Booster):
 
     _by_class: ClassVar[bool]
     _rules: ClassVar[Mapping[str, Rule]] = RULES
+    _answer_rules: ClassVar[Mapping[str, Rule]] = {"proba": PROBA, "decision": DECISION}
     _validation_scale: ClassVar[float] = 0.5  # softmax(f/2); docs/decisions/0006-early-stopping.md says why
 
     @explained
@@ -51,6 +53,12 @@ class VoteBooster(Booster):
         refit: bool = False,
         warm_start: bool = False,
         proba: str = "softmax",
+        calibration: str | None = None,
+        calibration_folds: int = 5,
+        priors: Any = None,
+        decision: str = "votes",
+        reject_cost: float | None = None,
+        reject_label: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -75,6 +83,12 @@ class VoteBooster(Booster):
         self.refit = refit
         self.warm_start = warm_start
         self.proba = proba
+        self.calibration = calibration
+        self.calibration_folds = calibration_folds
+        self.priors = priors
+        self.decision = decision
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -93,6 +107,11 @@ class VoteBooster(Booster):
     def _balances_classes(self) -> bool:
         """Whether every class counts the same, whatever its rows weigh."""
         return self._by_class
+
+    @property
+    def _learned_shares(self) -> Floats | None:
+        """Logarithms of the shares of the classes for which votes are learned; None if they are all the same."""
+        return None if self._by_class else training_shares(self)
 
     def _tree_rules(self, plan: FitPlan, n_features: int) -> TreeRules:
         """How trees grow."""
@@ -175,15 +194,43 @@ class CoMBoClassifier(VoteBooster):
         ``warm_start``.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
-        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``:
-        every model keeps a digest of its rows, so it may be switched on after any fit, and other rows are refused.
+        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose`` and what is
+        made of votes, ``proba`` to ``reject_label``. Every model keeps a digest of its rows, so it may be switched on
+        after any fit, and other rows are refused.
     proba : {"softmax", "votes"}, default="softmax"
-        Probabilities as softmax(2f) of the votes f, or as their shares.
+        Probabilities as softmax(2f) of the votes f, or as their shares, which cannot be calibrated.
+    calibration : {"temperature", "isotonic"} or None, default=None
+        How probabilities learn how sure they may be, from votes on rows that were not trained on: those that validate,
+        if there is ``early_stopping`` without ``refit``, otherwise all rows, by ``calibration_folds`` more fits.
+        ``"temperature"`` divides the votes by one number, ``temperature_``; ``"isotonic"`` bends the probability of
+        every class by a curve that never falls, which needs some hundred rows of a class. Every class counts the same,
+        and ``predict`` is not changed by it: docs/probabilities.md says what it is worth. A warm start learns it anew;
+        set to None after the fit, it is left out.
+    calibration_folds : int, default=5
+        Folds of that calibration, at least 2, drawn class by class: every model of them is trained on all classes, so
+        that the only row of a class is in no fold. They are drawn by the rows' places.
+    priors : {"uniform", "training"}, array-like, dict or None, default=None
+        What ``predict_proba`` takes the shares of the classes to be: all the same, those of the training rows, or one
+        per class, in the order of ``classes_`` or as a dict, all of them positive, with the sum 1. None is what votes
+        are learned for: all the same for `CoMBoClassifier`, those of the training rows for `AdaBoostMMClassifier`. It
+        may be changed after the fit. Decisions by votes do not depend on it.
+    decision : {"votes", "expected_cost"}, default="votes"
+        Whether ``predict`` takes the class with the most votes, or the one that costs least if ``predict_proba`` is
+        right: the j with the smallest Σ_l p_l·c(l,j), c being ``cost_matrix``, or 1 for every mistake. Votes are then
+        learned without ``cost_matrix``, whose costs would count twice; with one, ``decision`` cannot be changed
+        without another fit. ``priors`` should be the shares that are met in use. ``decision_function``,
+        ``train_confusion_`` and early stopping go by votes, whatever is decided.
+    reject_cost : float or None, default=None
+        What it costs to leave a row to somebody else, above 0: a row whose cheapest class is expected to cost more is
+        given ``reject_label``. Only with ``decision="expected_cost"``. None rejects no row.
+    reject_label : label or None, default=None
+        What ``predict`` gives for rejected rows: a label of the classes' kind that is none of them. None is
+        ``"reject"`` if the classes are text, and -1 if they are whole numbers.
     n_jobs : int or None, default=None
         Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
     random_state : int, RandomState instance or None, default=None
-        Seeds ``max_features``, the rows held out for validation, and the ``random_state`` of ``estimator``; nothing
-        else is random.
+        Seeds ``max_features``, the rows held out for validation, the folds of calibration, and the ``random_state`` of
+        ``estimator``; nothing else is random.
     verbose : int, default=0
         Rounds from one printed line to the next: round, loss, bound, edge, validation score, time left; 0 prints none.
 
@@ -193,6 +240,8 @@ class CoMBoClassifier(VoteBooster):
         The classes, sorted.
     n_classes_ : int
         Their number.
+    class_prior_ : ndarray of shape (n_classes,)
+        The share of every class in the weight of the training rows, 0 for a class without weight.
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -216,6 +265,8 @@ class CoMBoClassifier(VoteBooster):
         ``refit``; zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)
         Validation score after every round tried, those after the best one included; only with ``early_stopping``.
+    temperature_ : float
+        What the votes are divided by; only with ``calibration="temperature"``.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 if nothing was split. With
         ``estimator``, the mean of the weak learners' own, if they have any.

@@ -13,9 +13,9 @@ from comboost._boosting.voting import LeafVoting, Voting
 from comboost._dtypes import Floats
 from comboost._engine.footprint import TreeLimits
 from comboost._engine.formulas import BalancedObjective
-from comboost._engine.votes import shifted_log_probabilities
+from comboost._estimators.answers import training_shares
 from comboost._estimators.booster import Booster
-from comboost._estimators.parameters import CONFUSION_RULES, HINTS, PRIORS, Rule, explained, n_threads_of
+from comboost._estimators.parameters import CONFUSION_RULES, DECISION, HINTS, Rule, explained, n_threads_of
 from comboost._table.weights import Masses
 
 
@@ -37,7 +37,7 @@ class ConfusionBooster(Booster):
         "random_strength": "give noise",
     }
     _rules: ClassVar[Mapping[str, Rule]] = CONFUSION_RULES
-    _answer_rules: ClassVar[Mapping[str, Rule]] = {"priors": PRIORS}
+    _answer_rules: ClassVar[Mapping[str, Rule]] = {"decision": DECISION}
     # Votes add up to 0, so 0 would be many; scikit-learn takes no infinite ones.
     _no_votes: ClassVar[float] = math.log(sys.float_info.min)
     _validation_scale: ClassVar[float] = 1.0  # softmax(f), which the log-loss fits
@@ -68,7 +68,12 @@ class ConfusionBooster(Booster):
         tol: float = 1e-7,
         refit: bool = False,
         warm_start: bool = False,
-        priors: str = "balanced",
+        calibration: str | None = None,
+        calibration_folds: int = 5,
+        priors: Any = "uniform",
+        decision: str = "votes",
+        reject_cost: float | None = None,
+        reject_label: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -95,7 +100,12 @@ class ConfusionBooster(Booster):
         self.tol = tol
         self.refit = refit
         self.warm_start = warm_start
+        self.calibration = calibration
+        self.calibration_folds = calibration_folds
         self.priors = priors
+        self.decision = decision
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -130,7 +140,12 @@ class ConfusionBooster(Booster):
         objective = fit.plan.voting.objective
         if self.balance == 1.0 or not isinstance(objective, BalancedObjective):
             return None
-        return (float(self.balance) - 1.0) / self._log_odds * np.log(objective.class_prior)
+        return (float(self.balance) - 1.0) / self._log_odds * np.log(objective.masses.shares)
+
+    @property
+    def _learned_shares(self) -> Floats | None:
+        """Logarithms of the shares of the classes for which votes are learned, M_l^(1−τ); None if τ = 1."""
+        return None if self.balance == 1.0 else (1.0 - float(self.balance)) * training_shares(self)
 
     @property
     def _log_odds(self) -> float:
@@ -153,16 +168,6 @@ class ConfusionBooster(Booster):
             self.max_thresholds,
             float(self.noise),
         )
-
-    def _probabilities(self, scores: Floats, out: Floats) -> Floats:
-        """What votes mean; ``out`` may be the votes."""
-        return np.exp(self._log_probabilities(scores, out), out=out)
-
-    def _log_probabilities(self, scores: Floats, out: Floats) -> Floats:
-        """Logarithms of what votes mean: they were learned as if class l had the share M_l^(1−τ)."""
-        power = float(self.balance) - (0.0 if self.priors == "training" else 1.0)
-        shares = self.class_prior_ if self._voted is None else self.class_prior_[self._voted]
-        return shifted_log_probabilities(scores, self._log_odds, power * np.log(shares), out)
 
 
 class ConfusionBoostingClassifier(ConfusionBooster):
@@ -251,17 +256,42 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         ``warm_start``.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
-        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``priors``:
-        every model keeps a digest of its rows, so it may be switched on after any fit, and other rows are refused.
-    priors : {"balanced", "training"}, default="balanced"
-        What ``predict_proba`` takes the shares of the classes to be: all the same, or those of the training rows.
-        ``predict`` does not depend on it: it is the class with the most votes.
+        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose`` and what is
+        made of votes, ``calibration`` to ``reject_label``. Every model keeps a digest of its rows, so it may be
+        switched on after any fit, and other rows are refused.
+    calibration : {"temperature", "isotonic"} or None, default=None
+        How probabilities learn how sure they may be, from votes on rows that were not trained on: those that validate,
+        if there is ``early_stopping`` without ``refit``, otherwise all rows, by ``calibration_folds`` more fits.
+        ``"temperature"`` divides the votes by one number, ``temperature_``; ``"isotonic"`` bends the probability of
+        every class by a curve that never falls, which needs some hundred rows of a class. Every class counts the same,
+        and ``predict`` is not changed by it: docs/probabilities.md says what it is worth. A warm start learns it anew;
+        set to None after the fit, it is left out.
+    calibration_folds : int, default=5
+        Folds of that calibration, at least 2, drawn class by class: every model of them is trained on all classes, so
+        that the only row of a class is in no fold. They are drawn by the rows' places.
+    priors : {"uniform", "training"}, array-like, dict or None, default="uniform"
+        What ``predict_proba`` takes the shares of the classes to be: all the same, those of the training rows, or one
+        per class, in the order of ``classes_`` or as a dict, all of them positive, with the sum 1. None is what votes
+        are learned for: all the same with ``balance=1``, those of the training rows with ``balance=0``. It may be
+        changed after the fit. Decisions by votes do not depend on it.
+    decision : {"votes", "expected_cost"}, default="votes"
+        Whether ``predict`` takes the class with the most votes, or the one that costs least if ``predict_proba`` is
+        right: the j with the smallest Σ_l p_l·c(l,j), c being ``cost_matrix``, or 1 for every mistake. Votes are then
+        learned without ``cost_matrix``, whose costs would count twice; with one, ``decision`` cannot be changed
+        without another fit. ``priors`` should be the shares that are met in use. ``decision_function``,
+        ``train_confusion_`` and early stopping go by votes, whatever is decided.
+    reject_cost : float or None, default=None
+        What it costs to leave a row to somebody else, above 0: a row whose cheapest class is expected to cost more is
+        given ``reject_label``. Only with ``decision="expected_cost"``. None rejects no row.
+    reject_label : label or None, default=None
+        What ``predict`` gives for rejected rows: a label of the classes' kind that is none of them. None is
+        ``"reject"`` if the classes are text, and -1 if they are whole numbers.
     n_jobs : int or None, default=None
         Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
     random_state : int, RandomState instance or None, default=0
-        Seeds ``max_features``, ``max_thresholds``, ``noise`` and which rows are held out, if any are; nothing else is
-        random. It is 0 so that the defaults give the same model every time; None draws a seed from NumPy's global
-        state, but for a warm start, which goes on with the seed it has.
+        Seeds ``max_features``, ``max_thresholds``, ``noise``, which rows are held out, if any are, and the folds of
+        calibration; nothing else is random. It is 0 so that the defaults give the same model every time; None draws a
+        seed from NumPy's global state, but for a warm start, which goes on with the seed it has.
     verbose : int, default=0
         Rounds from one printed line to the next: round, loss, bound, edge, validation score, time left; 0 prints none.
 
@@ -298,6 +328,8 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)
         Validation score after every round tried, those after the best one included; only with ``early_stopping``.
+    temperature_ : float
+        What the votes are divided by; only with ``calibration="temperature"``.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 if nothing was split.
     stop_reason_ : str
@@ -320,10 +352,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     A class whose mistakes all cost 0 does not count: its rows move no vote, and other classes' rows may be taken for
     it at their own cost.
 
-    Probabilities are the softmax of the votes, of twice the votes with ``loss="exponential"``, moved to the shares that
-    ``priors`` says; with a ``cost_matrix`` the costs are in them, too. To calibrate them further without moving the
-    decisions, use scikit-learn's ``CalibratedClassifierCV(method="temperature")``, of 1.8 or newer: its other methods
-    learn the training shares, which undoes the balance.
+    Probabilities are the softmax of the votes, of twice the votes with ``loss="exponential"``, calibrated if asked for,
+    and moved to the shares that ``priors`` says; with a ``cost_matrix`` and ``decision="votes"`` the costs are in them,
+    too.
 
     Examples
     --------

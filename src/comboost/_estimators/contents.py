@@ -23,7 +23,7 @@ from comboost._estimators.plain import from_json, to_json
 from comboost._estimators.state import PRIVATE_ATTRIBUTES, plain_state, revive
 from comboost._table.floats import shown
 
-FILE_FORMAT = 1  # to be raised when what is stored changes; the formats below it stay readable
+FILE_FORMAT = 2  # to be raised when what is stored changes; the formats below it stay readable
 WHAT = "comboost model"
 MODEL = "model.json"
 MODEL_ENTRIES = ("file", "format", "comboost", "estimator", "parameters", "attributes", "checksum")
@@ -48,6 +48,7 @@ REMEDIES = {
     "estimator": "pickle it: weak learners of another library are objects, which no file without code can hold",
     "scoring": 'set_params(scoring=None) or a name such as "balanced_accuracy" first; the fit does not change by it',
     "cost_matrix": "set_params(cost_matrix=...) to the same costs as an array in the order of classes_ first",
+    "priors": "set_params(priors=...) to the same shares as an array in the order of classes_ first",
     "classes_": "fit it with labels that are numbers, text, booleans, or dates and times without a named zone",
     "_categories": "fit it with categories that are numbers, text, or dates and times without a named zone",
     **({} if CALLBACKS is None else {CALLBACKS: "take the callbacks off with set_callbacks() first"}),
@@ -226,6 +227,8 @@ def make_model(content: dict[str, Any], archive: Archive) -> Any:
     plain = expect(from_json(content["attributes"], lambda entry: take_array(archive, entry)), dict)
     if archive.left:
         raise ValueError(f"its member {shown(next(iter(archive.left)))} belongs to nothing")
+    if content["format"] == 1 and parameters.get("priors") == "balanced":
+        parameters["priors"] = "uniform"  # as it was called
     if parameters.get("estimator") is not None:
         raise ValueError("a weak learner is given as estimator, which no file holds")
     if not all(map(is_fitted_name, plain)) or "_forest" not in plain:

@@ -119,6 +119,24 @@ SEED = either(
 N_JOBS = either(integer(-math.inf), NOTHING)
 DECIMALS = either(integer(0), NOTHING)
 PROBA = choice("softmax", "votes")
+PRIORS = either(
+    choice("uniform", "training"),
+    NOTHING,
+    Rule(
+        "shares of the classes, an array or a dict",
+        lambda value: np.iterable(value) and not isinstance(value, str | bytes),
+    ),
+)
+CALIBRATION = either(choice("temperature", "isotonic"), NOTHING)
+DECISION = choice("votes", "expected_cost")
+REJECT_COST = either(real(0, 1e30, without_low=True), NOTHING)
+ANSWER_RULES: dict[str, Rule] = {
+    "calibration": CALIBRATION,
+    "calibration_folds": integer(2, 2**31 - 1),
+    "priors": PRIORS,
+    "decision": DECISION,
+    "reject_cost": REJECT_COST,
+}
 
 RULES: dict[str, Rule] = {
     "n_estimators": integer(1, 2**31 - 1),
@@ -141,8 +159,8 @@ RULES: dict[str, Rule] = {
     "n_jobs": N_JOBS,
     "random_state": SEED,
     "verbose": either(integer(0), SWITCH),
+    **ANSWER_RULES,
 }
-PRIORS = choice("balanced", "training")
 CONFUSION_RULES: dict[str, Rule] = {
     **{name: rule for name, rule in RULES.items() if name not in ("criterion", "step", "proba")},
     "max_depth": either(integer(1), choice("auto"), NOTHING),
@@ -152,7 +170,6 @@ CONFUSION_RULES: dict[str, Rule] = {
     "balance": real(0, 1),
     "max_thresholds": either(integer(1, MAX_BINS - 1), NOTHING),
     "noise": real(0, 100),
-    "priors": PRIORS,
 }
 TREE_PARAMETERS = (
     "max_depth",

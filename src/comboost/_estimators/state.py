@@ -18,18 +18,24 @@ from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import Origin
 from comboost._dtypes import CATEGORIES
+from comboost._engine.calibration import TEMPERATURES, IsotonicCurves
 from comboost._engine.forest import Forest
 from comboost._table.categories import MAX_CATEGORIES, Categories
 
 SEAL = "_seal"
-SEAL_FORMAT = 1  # to be raised when what is stored changes
+SEAL_FORMAT = 2  # to be raised when what is stored changes
 ARRAY, SCALAR, OBJECTS = "_array", "_scalar", "_objects"  # what stands for arrays in a pickle
 
 #: Attributes that are no plain values; their fields are.
-PARTS: dict[str, type[Any]] = {"_forest": Forest, "_categories": Categories, "_origin": Origin}
+PARTS: dict[str, type[Any]] = {
+    "_forest": Forest,
+    "_categories": Categories,
+    "_origin": Origin,
+    "_isotonic": IsotonicCurves,
+}
 
 #: What a fit leaves beside attributes that end with an underscore.
-PRIVATE_ATTRIBUTES = {"_forest", "_voted", "_categories", "_importances", "_origin", "_promises"}
+PRIVATE_ATTRIBUTES = {"_forest", "_voted", "_categories", "_importances", "_origin", "_promises", "_isotonic"}
 
 #: Types of which ``ascii`` tells all, and the same in every version of Python.
 LEAVES = {type(None), bool, int, float, complex, str, bytes, date, timedelta, Decimal}
@@ -175,6 +181,7 @@ def check_fitted(attributes: Mapping[str, Any]) -> None:
             check_array(name, attributes.get(name), tuple(sizes[dimension] for dimension in dimensions))
     if not all(isinstance(name, str) for name in attributes.get("feature_names_in_", ())):
         raise ValueError("feature_names_in_ holds names that are no text")
+    check_calibration(attributes, forest.n_classes)
     check_categories(attributes["_categories"], np.flatnonzero(forest.kinds == CATEGORIES).tolist())
     if "_origin" in attributes:
         check_origin(attributes["_origin"], forest.n_classes)
@@ -188,6 +195,16 @@ def check_array(name: str, array: Any, shape: tuple[int, ...]) -> None:
         raise ValueError(f"{name} is no array of shape {shape}")
     if name not in OF_ANY_TYPE and array.dtype != np.float64:
         raise ValueError(f"{name} holds {array.dtype.name} instead of float64")
+
+
+def check_calibration(attributes: Mapping[str, Any], n_classes: int) -> None:
+    """Raise if the probabilities of that many classes cannot be calibrated so."""
+    if "temperature_" in attributes:
+        temperature, (low, high) = attributes["temperature_"], TEMPERATURES
+        if type(temperature) is not float or not low <= temperature <= high:
+            raise ValueError(f"temperature_ is {temperature!r} instead of a number from {low:g} to {high:g}")
+    if "_isotonic" in attributes and attributes["_isotonic"].n_classes != n_classes:
+        raise ValueError(f"its calibration is one of {attributes['_isotonic'].n_classes} classes, not of {n_classes}")
 
 
 def check_categories(categories: Categories, features: list[int]) -> None:

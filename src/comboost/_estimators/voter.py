@@ -11,16 +11,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._dtypes import Floats
-from comboost._engine.votes import (
-    SCORES_AT_ONCE,
-    Audience,
-    blocks_of,
-    check_votes,
-    log_probabilities,
-    margins,
-    narrowed,
-    probabilities,
-)
+from comboost._engine.probabilities import ProbabilityMap
+from comboost._engine.votes import SCORES_AT_ONCE, Audience, blocks_of, check_votes, margins, narrowed
+from comboost._estimators.answers import Decision, most_votes
 from comboost._estimators.files import PathOrStream, save_to
 from comboost._estimators.parameters import PROBA, Rule, check_parameters, n_threads_of
 from comboost._estimators.state import pack_state, plain_state, seal, unseal
@@ -70,7 +63,7 @@ class Voter(ClassifierMixin, BaseEstimator):
         return self._margins(self._scores(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the most votes; ties go to the first of them in ``classes_``.
+        """Class with the most votes, or as ``decision`` says; ties go to the first of them in ``classes_``.
 
         Parameters
         ----------
@@ -80,15 +73,20 @@ class Voter(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            The classes.
+            The classes, and what stands for rejected rows.
         """
-        blocks = [self._scores(X)] if is_plain(X, self) else self._score_blocks(X)
-        elected = np.concatenate([scores.argmax(axis=1) for scores in blocks])
-        classes: NDArray[Any] = self.classes_[elected if self._voted is None else self._voted[elected]]
-        return classes
+        if is_plain(X, self):
+            decision = self._decision()
+            few: NDArray[Any] = decision.answers[decision.choose(self._few_scores(X))]
+            return few
+        self._check_fitted()
+        decision = self._decision()
+        chosen = np.concatenate([decision.choose(scores) for scores in self._score_blocks(X)])
+        answers: NDArray[Any] = decision.answers[chosen]
+        return answers
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, as ``proba`` or ``priors`` says.
+        """Class probabilities, as ``proba``, ``calibration`` and ``priors`` say.
 
         Parameters
         ----------
@@ -136,7 +134,7 @@ class Voter(ClassifierMixin, BaseEstimator):
             yield self._margins(scores).copy()
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Classes after every round.
+        """Classes after every round, as ``predict`` gives them at the end.
 
         Parameters
         ----------
@@ -148,8 +146,10 @@ class Voter(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             The classes.
         """
+        self._check_fitted()
+        decision = self._decision()
         for scores in self._staged_scores(X):
-            yield self._voted_classes[scores.argmax(axis=1)]
+            yield decision.answers[decision.choose(scores)]
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Class probabilities after every round.
@@ -178,11 +178,11 @@ class Voter(ClassifierMixin, BaseEstimator):
 
     def _shares(self, scores: Floats, out: Floats) -> Floats:
         """What votes mean for every class; ``out`` may be the votes."""
-        return self._for_all(self._probabilities(scores, out), 0.0)
+        return self._for_all(self._meaning().probabilities(scores, out), 0.0)
 
     def _log_shares(self, scores: Floats, out: Floats) -> Floats:
         """Logarithms of what votes mean for every class; ``out`` may be the votes."""
-        return self._for_all(self._log_probabilities(scores, out), -np.inf)
+        return self._for_all(self._meaning().log_probabilities(scores, out), -np.inf)
 
     def _for_all(self, values: Floats, fill: float) -> Floats:
         """Columns of the classes that are voted for as columns of all classes."""
@@ -246,20 +246,27 @@ class Voter(ClassifierMixin, BaseEstimator):
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(unseal(state, type(self).__name__))
 
-    def _probabilities(self, scores: Floats, out: Floats) -> Floats:
-        """What votes mean; ``out`` may be the votes."""
-        return probabilities(scores, self.proba, self._scale, out)
+    @property
+    def _log_odds(self) -> float:
+        """What the votes must be multiplied by to be log odds."""
+        return self._scale
 
-    def _log_probabilities(self, scores: Floats, out: Floats) -> Floats:
-        """Logarithms of what votes mean; ``out`` may be the votes."""
-        return log_probabilities(scores, self.proba, self._scale, out)
+    def _meaning(self) -> ProbabilityMap:
+        """What votes mean."""
+        return ProbabilityMap(self._log_odds, by_share=self.proba == "votes")
+
+    def _decision(self) -> Decision:
+        """How votes become answers."""
+        return Decision(self._voted_classes, most_votes)
 
     def _scores(self, X: Any) -> Floats:
-        if is_plain(X, self):
-            scores = np.zeros((len(X), len(self.classes_ if self._voted is None else self._voted)))
-            self._forest.add_votes(X, False, scores, 0, self.n_iter_, 1)
-            return scores
-        return self._all_scores(X)
+        return self._few_scores(X) if is_plain(X, self) else self._all_scores(X)
+
+    def _few_scores(self, X: NDArray[np.floating]) -> Floats:
+        """Weighted votes of a few plain rows."""
+        scores = np.zeros((len(X), len(self.classes_ if self._voted is None else self._voted)))
+        self._forest.add_votes(X, False, scores, 0, self.n_iter_, 1)
+        return scores
 
     def _all_scores(self, X: Any) -> Floats:
         """Weighted votes of all rows at once."""

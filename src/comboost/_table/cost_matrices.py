@@ -77,12 +77,12 @@ def is_frame_of_costs(cost_matrix: Any) -> bool:
     return True
 
 
-def order_of_names(named: list[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+def order_of_names(named: list[Any], classes: NDArray[Any], parameter: str = "cost_matrix") -> NDArray[np.intp]:
     """Where each class stands among the names."""
-    found = find_places(exact_labels(unpack_labels(named), "cost_matrix"), classes)
+    found = find_places(exact_labels(unpack_labels(named), parameter), classes)
     if sorted(found.tolist()) != list(range(len(classes))):
         raise ValueError(
-            f"cost_matrix names the classes {named}, but the classes are {classes.tolist()}; name every class exactly "
+            f"{parameter} names the classes {named}, but the classes are {classes.tolist()}; name every class exactly "
             "once."
         )
     return np.argsort(found)

@@ -198,6 +198,11 @@ class Masses:
         """Their sum."""
         return float(np.cumsum(self.plain)[-1])
 
+    @property
+    def shares(self) -> Floats:
+        """The share of every class in the weight of all rows."""
+        return np.asarray(self.plain / self.total)
+
     def lifted(self, values: Floats) -> Floats:
         """What has a value, or a row of values, for every class times 2^t_l."""
         return values if self.scale.lifts is None else np.ldexp(values, self._lifts_beside(values))

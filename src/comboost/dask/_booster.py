@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
@@ -15,6 +15,7 @@ from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.warm_start import Past
 from comboost._dtypes import Floats
+from comboost._engine.calibration import HeldVotes
 from comboost._engine.footprint import FitShape
 from comboost._estimators.booster import Booster
 from comboost._estimators.files import PathOrStream
@@ -31,6 +32,7 @@ from comboost.dask._shard import ShardSettings
 CLUSTER_HINTS = {
     "base_estimator": "leave it out: only the built-in trees are grown on a cluster",
     "estimator": "leave it out: only the built-in trees are grown on a cluster",
+    "calibration_folds": "give X_val and y_val to fit: calibration learns from these on a cluster",
     "refit": "leave it out: no rows are held out of those on a cluster, so all of them are trained on",
     "validation_fraction": "give X_val and y_val to fit: no rows are held out of those on a cluster",
 }
@@ -69,7 +71,8 @@ class DaskBooster(Booster):
             to the last bit; but ``min_samples_leaf`` counts rows, whatever they weigh. Classes without weight, and
             weights that only tell classes apart, are treated as by the estimators of rows in memory.
         X_val, y_val, sample_weight_val : Dask collections or local tables, optional
-            Rows to validate on, their classes and their weights, for ``early_stopping``; they are brought here.
+            Rows to validate on, their classes and their weights, for ``early_stopping``, and ``calibration`` if that is
+            asked for; they are brought here.
 
         Returns
         -------
@@ -77,6 +80,11 @@ class DaskBooster(Booster):
             The fitted classifier. If ``fit`` fails or is interrupted, the classifier stays as it was, and so does its
             ``random_state``.
         """
+        if self.calibration is not None and X_val is None:
+            raise ValueError(
+                f"calibration={self.calibration!r} learns from rows that are not trained on, and no folds are made of "
+                "rows that are on a cluster; give X_val and y_val with early_stopping=True, or calibration=None."
+            )
         return super().fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
 
     def _fit(self, *given: Any) -> None:
@@ -135,9 +143,11 @@ class DaskBooster(Booster):
         rows = DaskRows(shards, len(plan.classes))
         return TreeFit(plan, learner, rows, categories, bins, shards.digest), held
 
-    def _run(self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None) -> None:
+    def _run(
+        self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None
+    ) -> Callable[[], HeldVotes] | None:
         try:
-            super()._run(fit, held, given, past)
+            return super()._run(fit, held, given, past)
         finally:
             assert isinstance(fit.rows, DaskRows)
             fit.rows.close()
@@ -170,7 +180,7 @@ class DaskBooster(Booster):
         self.to_local().save_model(path)
 
     def predict(self, X: Any) -> Any:
-        """Class with the most votes; ties go to the first of them in ``classes_``.
+        """Class with the most votes, or as ``decision`` says; ties go to the first of them in ``classes_``.
 
         Parameters
         ----------
@@ -180,12 +190,12 @@ class DaskBooster(Booster):
         Returns
         -------
         Dask array or ndarray of shape (n_samples,)
-            The classes: a Dask array, not computed yet, if X is a Dask collection.
+            The classes, and what stands for rejected rows: a Dask array, not computed yet, if X is a Dask collection.
         """
         return self._lazily("predict", X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Class probabilities, as ``proba`` or ``priors`` says.
+        """Class probabilities, as ``proba``, ``calibration`` and ``priors`` say.
 
         Parameters
         ----------

@@ -12,7 +12,7 @@ from comboost._estimators.parameters import Rule, explained
 from comboost.dask._booster import CLUSTER_HINTS, CLUSTER_RULES, DaskBooster
 
 #: Parameters and attributes that mean something else on a cluster, for all boosters the same.
-CLUSTER_ENTRIES = ("early_stopping", "n_jobs", "client", "timeout", "train_confusion_")
+CLUSTER_ENTRIES = ("early_stopping", "calibration", "n_jobs", "client", "timeout", "train_confusion_")
 
 
 def entries_of(documented: type, section: str, after: str) -> dict[str, str]:
@@ -24,7 +24,7 @@ def entries_of(documented: type, section: str, after: str) -> dict[str, str]:
 def entries_on_cluster(local: type, section: str, after: str) -> str:
     """A section of a local booster's docstring, as it must read on a cluster."""
     entries, on_cluster = entries_of(local, section, after), entries_of(DaskCoMBoClassifier, section, after)
-    for meaningless in ("validation_fraction", "refit"):
+    for meaningless in ("validation_fraction", "refit", "calibration_folds"):
         entries.pop(meaningless, None)
     return "\n".join((entries | {name: on_cluster[name] for name in CLUSTER_ENTRIES if name in on_cluster}).values())
 
@@ -56,6 +56,11 @@ class DaskVoteBooster(DaskBooster, VoteBooster):
         tol: float = 1e-7,
         warm_start: bool = False,
         proba: str = "softmax",
+        calibration: str | None = None,
+        priors: Any = None,
+        decision: str = "votes",
+        reject_cost: float | None = None,
+        reject_label: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -80,6 +85,11 @@ class DaskVoteBooster(DaskBooster, VoteBooster):
             tol=tol,
             warm_start=warm_start,
             proba=proba,
+            calibration=calibration,
+            priors=priors,
+            decision=decision,
+            reject_cost=reject_cost,
+            reject_label=reject_label,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
@@ -146,10 +156,33 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         Scores, or log-losses, that differ by no more than this are the same.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the rounds that are there: 100 rounds and then 100 more are the same model as 200
-        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose``, ``proba``:
-        every model keeps a digest of its rows, so it may be switched on after any fit, and other rows are refused.
+        at once. Rows and parameters must stay the same, but for ``n_estimators``, ``n_jobs``, ``verbose`` and what is
+        made of votes, ``proba`` to ``reject_label``. Every model keeps a digest of its rows, so it may be switched on
+        after any fit, and other rows are refused.
     proba : {"softmax", "votes"}, default="softmax"
-        Probabilities as softmax(2f) of the votes f, or as their shares.
+        Probabilities as softmax(2f) of the votes f, or as their shares, which cannot be calibrated.
+    calibration : {"temperature", "isotonic"} or None, default=None
+        How probabilities learn how sure they may be, from votes on ``X_val``, which must be given. ``"temperature"``
+        divides the votes by one number, ``temperature_``; ``"isotonic"`` bends the probability of every class by a
+        curve that never falls, which needs some hundred rows of a class. Every class counts the same, and ``predict``
+        is not changed by it. A warm start learns it anew; set to None after the fit, it is left out.
+    priors : {"uniform", "training"}, array-like, dict or None, default=None
+        What ``predict_proba`` takes the shares of the classes to be: all the same, those of the training rows, or one
+        per class, in the order of ``classes_`` or as a dict, all of them positive, with the sum 1. None is what votes
+        are learned for: all the same for `CoMBoClassifier`, those of the training rows for `AdaBoostMMClassifier`. It
+        may be changed after the fit. Decisions by votes do not depend on it.
+    decision : {"votes", "expected_cost"}, default="votes"
+        Whether ``predict`` takes the class with the most votes, or the one that costs least if ``predict_proba`` is
+        right: the j with the smallest Σ_l p_l·c(l,j), c being ``cost_matrix``, or 1 for every mistake. Votes are then
+        learned without ``cost_matrix``, whose costs would count twice; with one, ``decision`` cannot be changed
+        without another fit. ``priors`` should be the shares that are met in use. ``decision_function``,
+        ``train_confusion_`` and early stopping go by votes, whatever is decided.
+    reject_cost : float or None, default=None
+        What it costs to leave a row to somebody else, above 0: a row whose cheapest class is expected to cost more is
+        given ``reject_label``. Only with ``decision="expected_cost"``. None rejects no row.
+    reject_label : label or None, default=None
+        What ``predict`` gives for rejected rows: a label of the classes' kind that is none of them. None is
+        ``"reject"`` if the classes are text, and -1 if they are whole numbers.
     n_jobs : int or None, default=None
         Threads of every worker: None is as many as the worker has, -1 all processors of its machine. Also those of the
         split search in this process, of which None is 1. The model is the same for any number.
@@ -169,6 +202,8 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         The classes, sorted.
     n_classes_ : int
         Their number.
+    class_prior_ : ndarray of shape (n_classes,)
+        The share of every class in the weight of the training rows, 0 for a class without weight.
     n_features_in_ : int
         Features seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -191,6 +226,8 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         Share of class l that is taken for j on the training rows; zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)
         Validation score after every round tried, those after the best one included; only with ``early_stopping``.
+    temperature_ : float
+        What the votes are divided by; only with ``calibration="temperature"``.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 if nothing was split.
     stop_reason_ : str
@@ -318,7 +355,11 @@ True
         n_iter_no_change: int = 20,
         tol: float = 1e-7,
         warm_start: bool = False,
-        priors: str = "balanced",
+        calibration: str | None = None,
+        priors: Any = "uniform",
+        decision: str = "votes",
+        reject_cost: float | None = None,
+        reject_label: Any = None,
         n_jobs: int | None = None,
         random_state: Any = 0,
         verbose: int = 0,
@@ -346,7 +387,11 @@ True
             n_iter_no_change=n_iter_no_change,
             tol=tol,
             warm_start=warm_start,
+            calibration=calibration,
             priors=priors,
+            decision=decision,
+            reject_cost=reject_cost,
+            reject_label=reject_label,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,

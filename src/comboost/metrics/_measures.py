@@ -27,8 +27,10 @@ from comboost.metrics._outcomes import (
     read_outcomes,
     resolve_classes,
     score_array,
+    share_of,
     sums_by,
     weight_array,
+    without_rejected,
 )
 
 CostMatrix = ArrayLike | Mapping[Any, float] | None
@@ -241,6 +243,8 @@ def expected_cost_loss(
     cost_matrix: CostMatrix = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    reject_cost: float | None = None,
+    reject_label: Any = None,
 ) -> float:
     """Mean cost per row of what was predicted.
 
@@ -261,6 +265,11 @@ def expected_cost_loss(
         it occurs in neither `y_true` nor `y_pred`.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows, at least 0.
+    reject_cost : float, default=None
+        What a rejected row costs, at least 0; only with `reject_label`.
+    reject_label : label, default=None
+        What stands for rejected rows in `y_pred`, and is no class; as the classifiers' ``reject_label``. By default no
+        row is rejected.
 
     Returns
     -------
@@ -273,12 +282,20 @@ def expected_cost_loss(
     >>> cost_matrix = [[0, 1], [10, 0]]  # missing a "sick" costs 10, a false alarm 1
     >>> expected_cost_loss(["ok", "ok", "sick", "ok"], ["ok", "sick", "ok", "ok"], cost_matrix=cost_matrix)
     2.75
+    >>> y_pred = ["ok", "reject", "reject", "ok"]  # to ask somebody costs 2
+    >>> y_true = ["ok", "ok", "sick", "ok"]
+    >>> expected_cost_loss(y_true, y_pred, cost_matrix=cost_matrix, reject_cost=2, reject_label="reject")
+    1.0
     """
+    rejection = 0.0
+    if reject_label is not None or reject_cost is not None:
+        y_pred, rejected = without_rejected(y_true, y_pred, reject_label)
+        rejection = check_reject_cost(reject_cost) * share_of(rejected, sample_weight)
     outcomes = read_outcomes(y_true, y_pred, labels, sample_weight, more_classes=named_classes(cost_matrix))
     check_squares(outcomes.classes.size, COST_SQUARES)
     # A single class has no cost at all, which cost_array refuses.
     costs = np.zeros((1, 1)) if outcomes.classes.size == 1 else cost_array(cost_matrix, outcomes.classes)
-    return expected_cost_of(outcomes.counts(), costs)
+    return expected_cost_of(outcomes.counts(), costs) + rejection
 
 
 def mauc_score(
@@ -401,6 +418,13 @@ def balanced_log_loss(
     totals = sums_by(true_idx, weight, classes.size)
     present = totals > 0
     return float(np.mean(sums_by(true_idx, weight * losses, classes.size)[present] / totals[present]))
+
+
+def check_reject_cost(reject_cost: float | None) -> float:
+    """What a rejected row costs."""
+    if not isinstance(reject_cost, Real) or not 0 <= reject_cost < np.inf:
+        raise ValueError(f"reject_cost={reject_cost!r} must be a number of at least 0, beside reject_label.")
+    return float(reject_cost)
 
 
 def check_eta(eta: float) -> None:

@@ -11,11 +11,13 @@ from comboost._dtypes import Floats
 from comboost._engine.memory import check_large
 from comboost._table.floats import numbers_in_errors
 from comboost._table.labels import (
+    as_objects,
     exact_labels,
     find_distinct,
     find_places,
     join_labels,
     kind_of_labels,
+    objects_of,
     unpack_labels,
 )
 from comboost._table.masks import check_unmasked
@@ -77,6 +79,27 @@ def read_outcomes(
     named = {"cost_matrix": label_array(more_classes, "cost_matrix")} if more_classes and labels is None else {}
     classes = resolve_classes(labels, y_true=true, y_pred=pred, **named)
     return RowOutcomes(classes, class_indices(true, classes, "y_true"), class_indices(pred, classes, "y_pred"), weight)
+
+
+def without_rejected(y_true: ArrayLike, y_pred: ArrayLike, reject_label: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Predictions in which rejected rows are right, and which rows these are."""
+    if reject_label is None:
+        raise ValueError("reject_cost is the cost of rows that are predicted as reject_label; give reject_label, too.")
+    true, pred = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
+    label = label_array(as_objects([reject_label]), "reject_label")
+    if (find_indices(true, label, "y_true") >= 0).any():
+        raise ValueError(f"reject_label={reject_label!r} is a class of y_true; give the label of rejected rows alone.")
+    rejected = find_indices(pred, label, "y_pred") >= 0
+    if true.size != pred.size:
+        return pred, rejected  # `read_outcomes` says so
+    pairs = zip(objects_of(true), objects_of(pred), rejected.tolist(), strict=True)
+    return as_objects([truth if is_rejected else taken for truth, taken, is_rejected in pairs]), rejected
+
+
+def share_of(rows: NDArray[np.bool_], sample_weight: ArrayLike | None) -> float:
+    """The share of some rows in the weight of all."""
+    weight = weight_array(sample_weight, rows.size)
+    return float(weight[rows].sum() / weight.sum())
 
 
 def resolve_classes(labels: ArrayLike | None, **seen: NDArray[Any]) -> NDArray[Any]:

@@ -41,7 +41,13 @@ SCORES_OF_COUNTS: dict[str, Callable[[Floats], float]] = {
 }
 
 
-def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
+def get_scorer(
+    name: str | Scorer,
+    *,
+    cost_matrix: CostMatrix = None,
+    reject_cost: float | None = None,
+    reject_label: Any = None,
+) -> Scorer:
     """Return a scorer for `cross_validate`, `GridSearchCV` and the like.
 
     Parameters
@@ -53,6 +59,9 @@ def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
         Costs for "neg_expected_cost", truth in rows; by default 1 for every mistake. An unnamed array follows the
         sorted classes of the training and the test rows together; if a class can be missing from both, as in nested
         cross-validation, name the classes with a DataFrame or a dict.
+    reject_cost, reject_label : float and label, default=None
+        What a row costs that is predicted as `reject_label`, for "neg_expected_cost". For other scorers that look at
+        predictions, a rejected row is one that is not recognised.
 
     Returns
     -------
@@ -71,8 +80,10 @@ def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
     >>> cross_val_score(GaussianNB(), X, y, cv=3, scoring=get_scorer("min_recall"))
     array([0.82352941, 0.875     , 0.88235294])
     """
-    if cost_matrix is not None and name != "neg_expected_cost":
-        raise ValueError(f'cost_matrix is for "neg_expected_cost" only and {name!r} would ignore it; leave it out.')
+    options = {"cost_matrix": cost_matrix, "reject_cost": reject_cost, "reject_label": reject_label}
+    ignored = [option for option, value in options.items() if value is not None and name != "neg_expected_cost"]
+    if ignored:
+        raise ValueError(f'{ignored[0]} is for "neg_expected_cost" only and {name!r} would ignore it; leave it out.')
     scorer: Scorer
     if name == "g_mean":
         scorer = make_scorer(geometric_mean_score)
@@ -85,9 +96,9 @@ def get_scorer(name: str | Scorer, *, cost_matrix: CostMatrix = None) -> Scorer:
     elif name == "neg_balanced_log_loss":
         scorer = ClassesScorer(name, score_neg_balanced_log_loss)
     elif name == "neg_expected_cost" and (cost_matrix is None or named_classes(cost_matrix)):
-        scorer = make_scorer(expected_cost_loss, greater_is_better=False, cost_matrix=cost_matrix)
+        scorer = make_scorer(expected_cost_loss, greater_is_better=False, **options)
     elif name == "neg_expected_cost":
-        scorer = ClassesScorer(name, partial(score_neg_expected_cost, cost_matrix=cost_matrix))
+        scorer = ClassesScorer(name, partial(score_neg_expected_cost, **options))
     else:
         scorer = find_sklearn_scorer(name)
     return scorer
@@ -162,10 +173,10 @@ def probabilities_of(estimator: Any, X: Any, y: ArrayLike, name: str) -> tuple[N
 
 
 def score_neg_expected_cost(
-    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, cost_matrix: CostMatrix
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, **options: Any
 ) -> float:
     """Minus the expected cost; the costs are those of the classes of training and test rows together, sorted."""
     known = label_array(estimator.classes_, "estimator.classes_")
     classes = resolve_classes(None, **{"y": label_array(y, "y"), "estimator.classes_": known})
     y_pred = estimator.predict(X)
-    return -expected_cost_loss(y, y_pred, cost_matrix=cost_matrix, labels=classes, sample_weight=sample_weight)
+    return -expected_cost_loss(y, y_pred, labels=classes, sample_weight=sample_weight, **options)

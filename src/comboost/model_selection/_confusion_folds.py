@@ -11,9 +11,9 @@ from sklearn.model_selection import cross_validate
 
 from comboost._dtypes import Floats
 from comboost._extras import confusion_frame, import_pandas
-from comboost._table.labels import read_classes
+from comboost._table.labels import find_distinct, read_classes
 from comboost.metrics._measures import NORM_SQUARES, confusion_of, norm_of, norm_slack
-from comboost.metrics._outcomes import check_squares, label_array, read_outcomes, sums_by
+from comboost.metrics._outcomes import check_squares, find_indices, label_array, read_outcomes, sums_by
 from comboost.model_selection._intervals import check_confidence, wilson_interval
 
 
@@ -198,7 +198,14 @@ class PairCounter:
 
     def __call__(self, estimator: ClassifierMixin, X: Any, y: ArrayLike) -> dict[str, float]:
         """Count the pairs of a fold."""
-        counts = read_outcomes(y, estimator.predict(X), self.classes, None).counts()
+        predicted = label_array(estimator.predict(X), "predict(X)")
+        others = find_distinct(predicted[find_indices(predicted, self.classes, "predict(X)") < 0], "predict(X)")[0]
+        if others.size:
+            raise ValueError(
+                f"The classifier predicts {others.tolist()}, but the classes of y are {self.classes.tolist()}. "
+                "Rejected rows are taken for no class, so that no confusion matrix tells of them; set reject_cost=None."
+            )
+        counts = read_outcomes(y, predicted, self.classes, None).counts()
         return dict(zip(pair_names(len(self.classes)), counts.ravel().tolist(), strict=True))
 
 

@@ -1,0 +1,54 @@
+"""The page. In: the stored results. Out: docs/probabilities.md."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.probabilities.contest import ESTIMATORS, METHODS
+from benchmarks.speed.machine import REPOSITORY
+from benchmarks.tables import text
+
+PAGE = REPOSITORY / "docs" / "probabilities.md"
+WORDS = Path(__file__).parent / "words.md"
+TABLES = {
+    "log-loss, uniform": 'Class-balanced log-loss, `priors="uniform"`',
+    "log-loss, training": 'Log-loss, `priors="training"`',
+    "error, uniform": 'Calibration error, `priors="uniform"`, every class weighing the same',
+    "error, training": 'Calibration error, `priors="training"`',
+    "norm": "‖C‖ of `predict`",
+}
+DECIMALS = 3
+
+
+def write_page(stored: Mapping[str, Any]) -> None:
+    """Write what is stored, below words that stay."""
+    parts = [WORDS.read_text(encoding="utf-8").rstrip()]
+    for name in ESTIMATORS:
+        parts.append(f"### {name}")
+        parts += [f"{title}:\n\n{render(stored['entries'], name, measure)}" for measure, title in TABLES.items()]
+    PAGE.write_text("\n\n".join([*parts, render_run(stored["run"])]) + "\n", encoding="utf-8")
+
+
+def render(entries: Mapping[str, Any], name: str, measure: str) -> str:
+    """A table of a measure: data sets in rows, methods in columns, the best of each row in bold, and means."""
+    values = {
+        problem: [found[name][method][measure] for method in METHODS]
+        for problem, found in entries.items()
+        if name in found
+    }
+    means = [sum(column) / len(values) for column in zip(*values.values(), strict=True)]
+    rows = [{"": label, **emphasised(line)} for label, line in [*values.items(), ("mean", means)]]
+    return text.markdown(rows)
+
+
+def emphasised(line: list[float]) -> dict[str, str]:
+    """A row of a table, its smallest figures in bold."""
+    shown = {method: f"{value:.{DECIMALS}f}" for method, value in zip(METHODS, line, strict=True)}
+    best = min(shown.values())
+    return {method: f"**{figure}**" if figure == best else figure for method, figure in shown.items()}
+
+
+def render_run(run: Mapping[str, Any]) -> str:
+    """By which command, of what."""
+    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    return f"## Run\n\n`{run['command']}`, {run['date']}, commit `{run['commit'][:12]}`. {versions}."
