@@ -470,13 +470,14 @@ Scanned<typename Sides::Score> scan(const ScanInput& in) {
 }  // namespace comboost::COMBOOST_KERNELS
 
 #include "comboost/coding.inl"
+#include "comboost/explaining.inl"
 #include "comboost/voting.inl"
 
 namespace comboost::COMBOOST_KERNELS {
 
 extern const Kernels table;
-const Kernels table{&add_votes, &count_below<float>, &count_below<double>, &find_sides,
-                    &advance,   &advance_leaves,     &sum_leaves,          &accumulate,
-                    &sum_digit, &add_records,        &scan<GiniSides>,     &scan<CostSides>};
+const Kernels table{&add_votes,      &count_below<float>, &count_below<double>, &find_sides, &advance,
+                    &advance_leaves, &sum_leaves,         &accumulate,          &sum_digit,  &add_records,
+                    &explain_leaf,   &scan<GiniSides>,    &scan<CostSides>};
 
 }  // namespace comboost::COMBOOST_KERNELS

@@ -412,7 +412,7 @@ class Booster(CallbackSupportMixin, Voter, ABC):
             raise ValueError(f"There is no round {round_idx!r}; the model has {self.n_iter_}, counted from 0.")
         if not DECIMALS.holds(decimals):
             raise ValueError(f"export_text got decimals={decimals!r}; give {DECIMALS.words}.")
-        nodes, sets, votes = self._forest.tree(int(round_idx) % self.n_iter_)
+        nodes, sets, votes, _ = self._forest.tree(int(round_idx) % self.n_iter_)
         return export_tree(
             nodes.view(NODE_DTYPE)[:, 0],
             sets=sets,
