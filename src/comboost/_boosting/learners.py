@@ -294,7 +294,7 @@ class EstimatorLearner:
         right, wrong, _ = rows.measure(votes)
         return Hypothesis(votes, int(right.sum()) - int(wrong.sum()))
 
-    def keep(self, ballot: Labels, drop: float, covers: None) -> None:
+    def keep(self, ballot: Labels, drop: float, covers: Sums | None) -> None:
         """Keep the clone and its votes."""
         assert self._fitted is not None
         self.kept.append(self._fitted)

@@ -23,7 +23,7 @@ from comboost._estimators.plain import from_json, to_json
 from comboost._estimators.state import PRIVATE_ATTRIBUTES, plain_state, revive
 from comboost._table.floats import shown
 
-FILE_FORMAT = 1  # to be raised when what is stored changes; the formats below it stay readable
+FILE_FORMAT = 2  # to be raised when what is stored changes; the formats below it stay readable
 WHAT = "comboost model"
 MODEL = "model.json"
 MODEL_ENTRIES = ("file", "format", "comboost", "estimator", "parameters", "attributes", "checksum")

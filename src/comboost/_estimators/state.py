@@ -22,7 +22,8 @@ from comboost._engine.forest import Forest
 from comboost._table.categories import MAX_CATEGORIES, Categories
 
 SEAL = "_seal"
-SEAL_FORMAT = 1  # to be raised when what is stored changes
+SEAL_FORMAT = 2  # to be raised when what is stored changes
+READABLE = (1, SEAL_FORMAT)  # trees of the first format have no covers
 ARRAY, SCALAR, OBJECTS = "_array", "_scalar", "_objects"  # what stands for arrays in a pickle
 
 #: Attributes that are no plain values; their fields are.
@@ -128,7 +129,7 @@ def unseal(state: Any, owner: str) -> dict[str, Any]:
     dict
         The attributes. Trees can be followed, and arrays have the sizes that they should have.
     """
-    if not isinstance(state, dict) or not isinstance(state.get(SEAL), dict) or state[SEAL].get("format") != SEAL_FORMAT:
+    if not is_sealed(state):
         raise ValueError(
             f"This {owner} was written by another version of comboost, or it is damaged: its seal is not of format "
             f"{SEAL_FORMAT}. Load it with the version that wrote it, or fit it again."
@@ -137,6 +138,12 @@ def unseal(state: Any, owner: str) -> dict[str, Any]:
         return checked_attributes(unpack_state(state))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"This {owner} is damaged: {error}. Load it from an intact copy, or fit it again.") from error
+
+
+def is_sealed(state: Any) -> bool:
+    """Whether a state has a seal of a format that can be read."""
+    found = state[SEAL].get("format") if isinstance(state, dict) and isinstance(state.get(SEAL), dict) else None
+    return isinstance(found, int) and found in READABLE
 
 
 def checked_attributes(state: dict[str, Any]) -> dict[str, Any]:
