@@ -23,6 +23,7 @@ class NodeCovers {
 
     bool counts() const { return !of_nodes_.empty(); }
     std::size_t n_nodes() const { return of_nodes_.size(); }
+    const Weight* weights() const { return leaves_.weights.empty() ? nullptr : leaves_.weights.data(); }
     Sum weight(RowIndex row) const { return leaves_.weights.empty() ? 1 : Sum{leaves_.weights[row]}; }
 
     Sum weight(std::span<const RowIndex> rows) const {

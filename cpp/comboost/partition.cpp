@@ -22,12 +22,19 @@ void settle_in_pair(const Codes& codes, const Tree& tree, std::size_t parent, st
     const Node node = tree.nodes[parent];
     const Code* column = codes.column(static_cast<std::size_t>(node.feature));
     const auto left = static_cast<std::size_t>(node.left);
-    Sum to_left = 0;
-    for (const RowIndex row : rows) {
-        const bool is_left = tree.goes_left<WithSets>(node, column[row]);
-        reach(row, tree.nodes[left + (is_left ? 0 : 1)]);
-        to_left += is_left ? covers.weight(row) : 0;
-    }
+    const Node* children = tree.nodes.data() + left;
+    const auto send = [&](auto&& weigh) {
+        Sum to_left = 0;
+        for (const RowIndex row : rows) {
+            const bool is_left = tree.goes_left<WithSets>(node, column[row]);
+            reach(row, children[is_left ? 0 : 1]);
+            to_left += is_left ? weigh(row) : 0;
+        }
+        return to_left;
+    };
+    const Weight* weights = covers.weights();
+    const Sum to_left = weights == nullptr ? send([](RowIndex) { return Sum{1}; })
+                                           : send([=](RowIndex row) { return Sum{weights[row]}; });
     if (!covers.counts()) return;
     covers.add(left, to_left);
     covers.add(left + 1, covers.weight(rows) - to_left);

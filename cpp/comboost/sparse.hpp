@@ -88,7 +88,8 @@ class SparsePartition {
     // These do what those of Partition do.
     void reset();
     void split(const SparseCodes& codes, std::span<const Split> splits);
-    void settle(const SparseCodes& codes, const Tree& tree, std::span<Label> votes, const LeafCovers& covers = {}) const;
+    void settle(const SparseCodes& codes, const Tree& tree, std::span<Label> votes,
+                const LeafCovers& covers = {}) const;
     void settle_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves,
                        const LeafCovers& covers = {}) const;
 
