@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "comboost/costs.hpp"
+#include "comboost/covers.hpp"
 #include "comboost/types.hpp"
 #include "without_python.hpp"
 
@@ -89,6 +91,16 @@ inline void require_classes(std::span<const comboost::Label> labels, std::size_t
 inline void require_starts(std::span<const std::int64_t> starts, std::size_t size) {
     require(std::ranges::is_sorted(starts), "starts must ascend");
     require(starts.front() >= 0 && std::cmp_less_equal(starts.back(), size), "starts lie outside what they divide");
+}
+
+// Where to write what the rows of every leaf weigh; nowhere if nobody asks.
+inline comboost::LeafCovers covers_of(const comboost::CostTable* table,
+                                      const std::optional<OutVector<comboost::Sum>>& covers, const comboost::Tree& tree,
+                                      std::size_t n_rows) {
+    if (!covers) return {};
+    require(table != nullptr && table->n_rows() == n_rows, "covers are those of the rows of a table");
+    require(covers->size() == tree.nodes.size() / 2 + 1, "covers must have one entry per leaf");
+    return {table->weights(), span_of(*covers)};
 }
 
 // A new NumPy array of this shape with a copy of `records`, seen as elements of T.

@@ -37,8 +37,11 @@ void add_tree_votes(const Values<T>& values, bool missing, const NodeBytes& node
         std::memcpy(moved.data(), nodes.data(), nodes.nbytes());
     }
     const comboost::Forest forest{moved.empty() ? records_of<comboost::Node>(nodes) : moved,
-                                  records_of<comboost::CodeSet>(sets), offsets, std::span(&weight, 1),
-                                  votes ? span_of(*votes) : std::span<const float>{}};
+                                  records_of<comboost::CodeSet>(sets),
+                                  offsets,
+                                  std::span(&weight, 1),
+                                  votes ? span_of(*votes) : std::span<const float>{},
+                                  {}};
     comboost::check_forest(forest, {values.shape(1), n_classes, {}});
     comboost::add_votes(matrix_of(values), missing, forest, 0, 1, n_classes, n_threads, scores.data());
 }

@@ -166,14 +166,18 @@ comboost::Tree tree_of(const Partition& partition, const CodeColumns& codes, con
 }
 
 void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& sets,
-            int n_threads, const OutLabels& votes) {
-    partition.settle(codes_of(codes), tree_of(partition, codes, nodes, sets, votes.size()), n_threads, span_of(votes));
+            int n_threads, const OutLabels& votes, const CostTable* table,
+            const std::optional<OutVector<Sum>>& covers) {
+    const auto tree = tree_of(partition, codes, nodes, sets, votes.size());
+    partition.settle(codes_of(codes), tree, n_threads, span_of(votes), covers_of(table, covers, tree, votes.size()));
 }
 
 void settle_leaves(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& sets,
-                   int n_threads, const OutVector<comboost::RowIndex>& leaves) {
-    partition.settle_leaves(codes_of(codes), tree_of(partition, codes, nodes, sets, leaves.size()), n_threads,
-                            span_of(leaves));
+                   int n_threads, const OutVector<comboost::RowIndex>& leaves, const CostTable* table,
+                   const std::optional<OutVector<Sum>>& covers) {
+    const auto tree = tree_of(partition, codes, nodes, sets, leaves.size());
+    partition.settle_leaves(codes_of(codes), tree, n_threads, span_of(leaves),
+                            covers_of(table, covers, tree, leaves.size()));
 }
 
 void construct_bundles(comboost::Bundles* self, const CodeColumns& codes, const Vector<std::int64_t>& bin_offsets,
@@ -245,9 +249,12 @@ void bind_rows(nb::module_& m) {
              release,
              "Divides nodes; the children become the next nodes, left before right. Writes the smaller of each two.")
         .def("settle", &settle, "codes"_a.noconvert(), "nodes"_a.noconvert(), "sets"_a.noconvert(), "n_threads"_a,
-             "votes"_a.noconvert(), release, "Writes the vote of the finished tree for every row.")
+             "votes"_a.noconvert(), "table"_a.none() = nb::none(), "covers"_a.noconvert().none() = nb::none(), release,
+             "Writes the vote of the finished tree for every row, and what the rows of every leaf weigh.")
         .def("settle_leaves", &settle_leaves, "codes"_a.noconvert(), "nodes"_a.noconvert(), "sets"_a.noconvert(),
-             "n_threads"_a, "leaves"_a.noconvert(), release, "Writes the leaf of the finished tree for every row.");
+             "n_threads"_a, "leaves"_a.noconvert(), "table"_a.none() = nb::none(),
+             "covers"_a.noconvert().none() = nb::none(), release,
+             "Writes the leaf of the finished tree for every row, and what the rows of every leaf weigh.");
 
     nb::class_<comboost::RecordPacker>(m, "RecordPacker",
                                        "Memory for copies of records, kept from one count to the next.")

@@ -85,13 +85,17 @@ comboost::Tree tree_of(const SparsePartition& partition, const SparseCodes& code
 }
 
 void settle(const SparsePartition& partition, const SparseCodes& codes, const NodeBytes& nodes, const SetBytes& sets,
-            const OutVector<comboost::Label>& votes) {
-    partition.settle(codes, tree_of(partition, codes, nodes, sets, votes.size()), span_of(votes));
+            const OutVector<comboost::Label>& votes, const comboost::CostTable* table,
+            const std::optional<OutVector<Sum>>& covers) {
+    const auto tree = tree_of(partition, codes, nodes, sets, votes.size());
+    partition.settle(codes, tree, span_of(votes), covers_of(table, covers, tree, votes.size()));
 }
 
 void settle_leaves(const SparsePartition& partition, const SparseCodes& codes, const NodeBytes& nodes,
-                   const SetBytes& sets, const OutVector<RowIndex>& leaves) {
-    partition.settle_leaves(codes, tree_of(partition, codes, nodes, sets, leaves.size()), span_of(leaves));
+                   const SetBytes& sets, const OutVector<RowIndex>& leaves, const comboost::CostTable* table,
+                   const std::optional<OutVector<Sum>>& covers) {
+    const auto tree = tree_of(partition, codes, nodes, sets, leaves.size());
+    partition.settle_leaves(codes, tree, span_of(leaves), covers_of(table, covers, tree, leaves.size()));
 }
 
 // What belongs to an object as an array that keeps it alive; nothing is copied.
@@ -128,10 +132,12 @@ void bind_sparse(nb::module_& m) {
         .def("reset", &SparsePartition::reset, release, "Back to the root with every row.")
         .def("split", &split, "codes"_a, "splits"_a.noconvert(), release,
              "Divides nodes; the children become the next nodes, left before right.")
-        .def("settle", &settle, "codes"_a, "nodes"_a.noconvert(), "sets"_a.noconvert(), "votes"_a.noconvert(), release,
-             "Writes the vote of the finished tree for every row.")
+        .def("settle", &settle, "codes"_a, "nodes"_a.noconvert(), "sets"_a.noconvert(), "votes"_a.noconvert(),
+             "table"_a.none() = nb::none(), "covers"_a.noconvert().none() = nb::none(), release,
+             "Writes the vote of the finished tree for every row, and what the rows of every leaf weigh.")
         .def("settle_leaves", &settle_leaves, "codes"_a, "nodes"_a.noconvert(), "sets"_a.noconvert(),
-             "leaves"_a.noconvert(), release, "Writes the leaf of the finished tree for every row.");
+             "leaves"_a.noconvert(), "table"_a.none() = nb::none(), "covers"_a.noconvert().none() = nb::none(), release,
+             "Writes the leaf of the finished tree for every row, and what the rows of every leaf weigh.");
 }
 
 }  // namespace comboost_python

@@ -12,8 +12,8 @@ using LeafVotes = Array<const float, nb::ndim<2>, nb::c_contig>;  // (n_leaves, 
 class CheckedForest {
   public:
     CheckedForest(NodeBytes nodes, SetBytes sets, Vector<std::int64_t> offsets, Vector<double> weights,
-                  std::optional<LeafVotes> votes, const std::optional<Kinds>& kinds, std::size_t n_features,
-                  std::size_t n_classes);
+                  std::optional<LeafVotes> votes, std::optional<Vector<double>> covers,
+                  const std::optional<Kinds>& kinds, std::size_t n_features, std::size_t n_classes);
 
     const comboost::Forest& get() const { return forest_; }
     std::size_t n_trees() const { return forest_.weights.size(); }
@@ -26,6 +26,7 @@ class CheckedForest {
     Vector<std::int64_t> offsets_;
     Vector<double> weights_;
     std::optional<LeafVotes> votes_;
+    std::optional<Vector<double>> covers_;
     std::size_t n_features_;
     std::size_t n_classes_;
     comboost::Forest forest_;

@@ -8,6 +8,7 @@ void bind_rows(nanobind::module_& m);
 void bind_sparse(nanobind::module_& m);
 void bind_growing(nanobind::module_& m);
 void bind_balancing(nanobind::module_& m);
+void bind_explaining(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_predicting(nanobind::module_& m);
 void bind_validating(nanobind::module_& m);
@@ -25,6 +26,7 @@ NB_MODULE(_core, m) {
     comboost_python::bind_sparse(m);
     comboost_python::bind_growing(m);
     comboost_python::bind_balancing(m);
+    comboost_python::bind_explaining(m);
     comboost_python::bind_forest(m);
     comboost_python::bind_predicting(m);
     comboost_python::bind_validating(m);

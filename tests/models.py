@@ -58,8 +58,8 @@ def learned_arrays(model):
 def model_bytes(model):
     """Every bit of a fitted model but the names of its classes."""
     forest = model._forest
-    votes = () if forest.votes is None else (forest.votes,)
-    arrays = (forest.nodes, forest.sets, forest.offsets, forest.weights, *votes, *learned_arrays(model))
+    some = (array for array in (forest.votes, forest.covers) if array is not None)
+    arrays = (forest.nodes, forest.sets, forest.offsets, forest.weights, *some, *learned_arrays(model))
     return (*(np.ascontiguousarray(array).tobytes() for array in arrays), model.stop_reason_)
 
 

@@ -259,7 +259,7 @@ def test_forest_that_came_over_a_wire_votes_as_before(offset):
     forest.add_votes(rows, True, expected, 0, 4, 1)
     arrived.add_votes(rows, True, scores, 0, 4, 1)
     for t, weight in enumerate(forest.weights.tolist()):
-        nodes, sets, _ = forest.tree(t)
+        nodes, sets, *_ = forest.tree(t)
         Tree(moved(nodes, offset), moved(sets, offset)).add_votes(rows, True, weight, one_by_one, 1)
     assert expected.any()
     np.testing.assert_array_equal(scores, expected)

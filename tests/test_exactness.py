@@ -92,7 +92,8 @@ class BlockRows:
             return sum(losses), max(largest)
 
         exponent, loss, largest = quantise_below(bound, self.n_classes, vote, quantise)
-        return Costs(exponent, loss, largest, self.start_tree(count=with_root))
+        covers = self.covers_after(vote)
+        return Costs(exponent, loss, largest, self.start_tree(count=with_root), covers=covers)
 
     def advance_leaves(self, vote, objective, bound, *, with_root):
         def quantise(vote, exponent):
@@ -100,8 +101,11 @@ class BlockRows:
             losses, largest, log_losses = zip(*passes, strict=True)
             return LeafPass(sum(losses), max(largest), sum(log_losses))
 
-        costs = price_leaves(bound, self.n_classes, vote, objective, quantise)
-        return costs._replace(root=self.start_tree(count=with_root))
+        costs, covers = price_leaves(bound, self.n_classes, vote, objective, quantise), self.covers_after(vote)
+        return costs._replace(root=self.start_tree(count=with_root), covers=covers)
+
+    def covers_after(self, vote):
+        return None if vote is None else sum(block.covers for block in self.blocks)
 
     def start_tree(self, *, count):
         roots = [block.start_tree(count=count) for block in self.blocks]

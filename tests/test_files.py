@@ -627,10 +627,10 @@ def test_random_state_that_would_be_followed_out_of_its_key_is_refused():
 
 
 def test_format_of_a_later_version_is_told_from_damage():
-    with pytest.raises(
-        ValueError, match=r"is of format 3, written by comboost .*reads formats up to 2. Update comboost"
-    ):
-        loaded(forged(put(3, "format")))
+    latest = contents.FILE_FORMAT
+    words = rf"is of format {latest + 1}, written by comboost .*reads formats up to {latest}. Update comboost"
+    with pytest.raises(ValueError, match=words):
+        loaded(forged(put(latest + 1, "format")))
     for change in (
         put(0, "format"),
         put("1", "format"),

@@ -74,7 +74,7 @@ class Bench {
     }
 
     void predict() {
-        const Forest forest{nodes_, {}, tree_offsets_, tree_weights_};
+        const Forest forest{nodes_, {}, tree_offsets_, tree_weights_, {}, {}};
         add_votes(matrix(), false, forest, 0, sizes_.n_trees, sizes_.n_classes, 1, scores_.data());
     }
 

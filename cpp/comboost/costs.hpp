@@ -49,6 +49,7 @@ class CostTable {
     std::size_t n_rows() const { return labels_.size(); }
     std::size_t n_classes() const { return channels_.n_classes; }
     const Channels& channels() const { return channels_; }
+    std::span<const Weight> weights() const { return weights_; }  // of the rows; empty if all are 1
 
     // What histograms add up: per row, u of the first K - 1 classes, then the row's loss.
     Records records() const { return {units_.data(), weights_.empty() ? nullptr : weights_.data(), channels_}; }

@@ -164,6 +164,10 @@ void check_sizes(const Forest& forest, std::size_t n_classes) {
         refuse("there are votes of ", forest.votes.size() / n_classes, " leaves, but there are ", n_leaves, " leaves");
     if (!all_finite<std::int64_t>(forest.weights)) refuse("a weight is not finite");
     if (!all_finite<std::int32_t>(forest.votes)) refuse("a vote is not finite");
+    if (!forest.covers.empty() && forest.covers.size() != n_leaves)
+        refuse("there are covers of ", forest.covers.size(), " leaves, but there are ", n_leaves, " leaves");
+    if (!std::ranges::all_of(forest.covers, [](double cover) { return cover > 0.0 && cover <= 1.0; }))
+        refuse("the cover of a leaf is not above 0 and at most 1");
 }
 
 }  // namespace

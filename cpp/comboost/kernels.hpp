@@ -123,6 +123,29 @@ struct SpreadHistogram {
     Sum* copy(std::size_t c) const { return sums + c * stride; }
 };
 
+// The way to a leaf, which some features decide, for a few rows at once.
+struct LeafPath {
+    static constexpr std::size_t kRows = 8;
+    static constexpr std::size_t kScratch = 3;  // numbers per feature and row
+
+    std::size_t n_features;
+    const std::uint32_t* places;  // of the features in what is summed up
+    const double* shares;         // of the training weight that the features let pass
+    const double* follows;        // per feature, whether it lets pass each of the rows: 1 or 0
+    std::size_t n_points;         // of the rule that integrates
+    const double* points;
+    const double* point_weights;
+    double* scratch;
+};
+
+// What a leaf votes for the classes first .. last - 1: each its own vote, or one class the weight of the tree.
+struct LeafBallot {
+    std::size_t n_classes;
+    std::size_t first, last;
+    const float* votes;  // null if the leaf votes for one class
+    double weight;
+};
+
 struct Kernels {
     // scores[row][label] += weight of the trees first .. last - 1, in this order, or scores[row] += votes of the leaf.
     void (*add_votes)(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
@@ -157,6 +180,9 @@ struct Kernels {
     // Adds the records of rows[k], k < n_rows, to the sums of bins[k].
     void (*add_records)(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_rows, const Records& records,
                         Sum* sums);
+
+    // sums[place of feature][class][row] += what the features on the way to a leaf add to its votes on these rows.
+    void (*explain_leaf)(const LeafPath& path, const LeafBallot& ballot, double* sums);
 
     Scanned<double> (*scan_gini)(const ScanInput& input);
     Scanned<Sum> (*scan_cost)(const ScanInput& input);

@@ -5,6 +5,60 @@
 #include "comboost/parallel.hpp"
 
 namespace comboost {
+namespace {
+
+// Sends rows to the leaf that their node is.
+template <class Reach>
+void settle_in_leaf(const Tree& tree, std::size_t leaf, std::span<const RowIndex> rows, NodeCovers& covers,
+                    Reach&& reach) {
+    for (const RowIndex row : rows) reach(row, tree.nodes[leaf]);
+    if (covers.counts()) covers.add(leaf, covers.weight(rows));
+}
+
+// Sends rows to the two leaves that their node has.
+template <bool WithSets, class Reach>
+void settle_in_pair(const Codes& codes, const Tree& tree, std::size_t parent, std::span<const RowIndex> rows,
+                    NodeCovers& covers, Reach&& reach) {
+    const Node node = tree.nodes[parent];
+    const Code* column = codes.column(static_cast<std::size_t>(node.feature));
+    const auto left = static_cast<std::size_t>(node.left);
+    const Node* children = tree.nodes.data() + left;
+    const auto send = [&](auto&& weigh) {
+        Sum to_left = 0;
+        for (const RowIndex row : rows) {
+            const bool is_left = tree.goes_left<WithSets>(node, column[row]);
+            reach(row, children[is_left ? 0 : 1]);
+            to_left += is_left ? weigh(row) : 0;
+        }
+        return to_left;
+    };
+    const Weight* weights = covers.weights();
+    const Sum to_left = weights == nullptr ? send([](RowIndex) { return Sum{1}; })
+                                           : send([=](RowIndex row) { return Sum{weights[row]}; });
+    if (!covers.counts()) return;
+    covers.add(left, to_left);
+    covers.add(left + 1, covers.weight(rows) - to_left);
+}
+
+// Walks rows from their node to a leaf, however far that is.
+template <bool WithSets, class Reach>
+void settle_below(const Codes& codes, const Tree& tree, std::size_t from, std::span<const RowIndex> rows,
+                  NodeCovers& covers, Reach&& reach) {
+    std::vector<Sum> sums(covers.n_nodes());
+    for (const RowIndex row : rows) {
+        const Node* node = &tree.nodes[from];
+        while (node->feature != kLeaf) {
+            const Code code = codes.column(static_cast<std::size_t>(node->feature))[row];
+            node = &tree.nodes[static_cast<std::size_t>(node->left) + (tree.goes_left<WithSets>(*node, code) ? 0 : 1)];
+        }
+        reach(row, *node);
+        if (covers.counts()) sums[static_cast<std::size_t>(node - tree.nodes.data())] += covers.weight(row);
+    }
+    for (std::size_t c = 0; c < sums.size(); ++c)
+        if (sums[c] != 0) covers.add(c, sums[c]);
+}
+
+}  // namespace
 
 Partition::Partition(std::size_t n_rows) : buffers_{std::vector<RowIndex>(n_rows), std::vector<RowIndex>(n_rows)} {
     reset();
@@ -81,41 +135,46 @@ void Partition::divide(const Code* column, std::size_t node, std::size_t left, i
     cells_[left + 1] = {cell.begin + middle, cell.end, 1 - cell.buffer, false};
 }
 
-void Partition::settle(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes) const {
-    settle_rows(codes, tree, n_threads, [&](RowIndex row, const Node& leaf) { votes[row] = leaf.label; });
+void Partition::settle(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes,
+                       const LeafCovers& covers) const {
+    settle_rows(codes, tree, n_threads, covers, [&](RowIndex row, const Node& leaf) { votes[row] = leaf.label; });
 }
 
-void Partition::settle_leaves(const Codes& codes, const Tree& tree, int n_threads, std::span<RowIndex> leaves) const {
-    settle_rows(codes, tree, n_threads,
+void Partition::settle_leaves(const Codes& codes, const Tree& tree, int n_threads, std::span<RowIndex> leaves,
+                              const LeafCovers& covers) const {
+    settle_rows(codes, tree, n_threads, covers,
                 [&](RowIndex row, const Node& leaf) { leaves[row] = static_cast<RowIndex>(leaf.left); });
 }
 
 template <class Reach>
-void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, Reach&& reach) const {
+void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, const LeafCovers& covers,
+                            Reach&& reach) const {
+    NodeCovers of_nodes(covers, tree.nodes.size());
     if (tree.sets.empty())
-        settle_rows<false>(codes, tree, n_threads, reach);
+        settle_rows<false>(codes, tree, n_threads, of_nodes, reach);
     else
-        settle_rows<true>(codes, tree, n_threads, reach);
+        settle_rows<true>(codes, tree, n_threads, of_nodes, reach);
+    of_nodes.write(tree);
 }
 
 template <bool WithSets, class Reach>
-void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, Reach&& reach) const {
+void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, NodeCovers& covers,
+                            Reach&& reach) const {
     Lookout lookout;
+    const auto is_leaf = [&](std::size_t node) { return tree.nodes[node].feature == kLeaf; };
     for (std::size_t c = 0; c < cells_.size(); ++c) {
         const Cell& cell = cells_[c];
         if (cell.divided) continue;
         lookout.after(cell.end - cell.begin);
-        const RowIndex* rows = buffers_[cell.buffer].data() + cell.begin;
+        const auto left = static_cast<std::size_t>(tree.nodes[c].left);
         for_each_block(cell.end - cell.begin, 1, n_threads, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t k = begin; k < end; ++k) {
-                const Node* node = &tree.nodes[c];
-                while (node->feature != kLeaf) {
-                    const Code code = codes.column(static_cast<std::size_t>(node->feature))[rows[k]];
-                    node = &tree.nodes[static_cast<std::size_t>(node->left) +
-                                       (tree.goes_left<WithSets>(*node, code) ? 0 : 1)];
-                }
-                reach(rows[k], *node);
-            }
+            const std::span rows(buffers_[cell.buffer].data() + cell.begin + begin, end - begin);
+            if (is_leaf(c))
+                settle_in_leaf(tree, c, rows, covers, reach);
+            else if (is_leaf(left) && is_leaf(left + 1))  // as of all trees that just grew
+                settle_in_pair<WithSets>(codes, tree, c, rows, covers, reach);
+            else
+                settle_below<WithSets>(codes, tree, c, rows, covers, reach);
         });
     }
 }

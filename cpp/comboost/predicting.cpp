@@ -75,12 +75,6 @@ void count_below(std::span<const double> edges, const double* values, std::size_
     kernels().count_doubles(edges, values, n_values, codes);
 }
 
-// The code of a category, which is given as a number.
-template <class T>
-Code category_code(T value) {
-    return std::isnan(value) ? Code{0} : static_cast<Code>(value);
-}
-
 // Turns rows into the codes that laid out trees compare.
 template <class T>
 class Encoder {
@@ -134,11 +128,6 @@ class Encoder {
     std::span<const CodeSet> sets_;
     std::vector<std::vector<T>> edges_;
 };
-
-bool goes_left(double value, const Node& node, std::span<const CodeSet> sets) {
-    if (node.has(Node::kCategorical)) return sets[static_cast<std::size_t>(node.set)].contains(category_code(value));
-    return std::isnan(value) ? node.has(Node::kMissingLeft) : value <= node.threshold;
-}
 
 // The lowest class with the most votes.
 std::size_t elect_one(const double* scores, std::size_t n_classes) {

@@ -175,16 +175,19 @@ void SparsePartition::split(const SparseCodes& codes, std::span<const Split> spl
     }
 }
 
-void SparsePartition::settle(const SparseCodes& codes, const Tree& tree, std::span<Label> votes) const {
-    settle_rows(codes, tree, votes, [](const Node& leaf) { return leaf.label; });
+void SparsePartition::settle(const SparseCodes& codes, const Tree& tree, std::span<Label> votes,
+                             const LeafCovers& covers) const {
+    settle_rows(codes, tree, votes, covers, [](const Node& leaf) { return leaf.label; });
 }
 
-void SparsePartition::settle_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves) const {
-    settle_rows(codes, tree, leaves, [](const Node& leaf) { return static_cast<RowIndex>(leaf.left); });
+void SparsePartition::settle_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves,
+                                    const LeafCovers& covers) const {
+    settle_rows(codes, tree, leaves, covers, [](const Node& leaf) { return static_cast<RowIndex>(leaf.left); });
 }
 
 template <class T, class Tell>
-void SparsePartition::settle_rows(const SparseCodes& codes, const Tree& tree, std::span<T> told, Tell&& tell) const {
+void SparsePartition::settle_rows(const SparseCodes& codes, const Tree& tree, std::span<T> told,
+                                  const LeafCovers& covers, Tell&& tell) const {
     Slots slots = slots_;
     slots.of_node.resize(tree.nodes.size());
     Lookout lookout;
@@ -200,6 +203,13 @@ void SparsePartition::settle_rows(const SparseCodes& codes, const Tree& tree, st
     for (std::size_t c = 0; c < tree.nodes.size(); ++c)
         if (tree.nodes[c].feature == kLeaf) of_slot[slots.of_node[c]] = tell(tree.nodes[c]);
     for (std::size_t row = 0; row < told.size(); ++row) told[row] = of_slot[slots.of_row[row]];
+    if (covers.sums.empty()) return;
+    std::vector<Sum> sums(slots.size);
+    for (std::size_t row = 0; row < told.size(); ++row)
+        sums[slots.of_row[row]] += covers.weights.empty() ? 1 : Sum{covers.weights[row]};
+    auto next = covers.sums.begin();
+    for (std::size_t c = 0; c < tree.nodes.size(); ++c)
+        if (tree.nodes[c].feature == kLeaf) *next++ = sums[slots.of_node[c]];
 }
 
 }  // namespace comboost

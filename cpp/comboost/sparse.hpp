@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "comboost/covers.hpp"
 #include "comboost/types.hpp"
 
 namespace comboost {
@@ -87,8 +88,10 @@ class SparsePartition {
     // These do what those of Partition do.
     void reset();
     void split(const SparseCodes& codes, std::span<const Split> splits);
-    void settle(const SparseCodes& codes, const Tree& tree, std::span<Label> votes) const;
-    void settle_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves) const;
+    void settle(const SparseCodes& codes, const Tree& tree, std::span<Label> votes,
+                const LeafCovers& covers = {}) const;
+    void settle_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves,
+                       const LeafCovers& covers = {}) const;
 
     std::size_t n_rows() const { return slots_.of_row.size(); }
     std::size_t n_nodes() const { return slots_.of_node.size(); }
@@ -108,7 +111,8 @@ class SparsePartition {
     };
 
     template <class T, class Tell>
-    void settle_rows(const SparseCodes& codes, const Tree& tree, std::span<T> told, Tell&& tell) const;
+    void settle_rows(const SparseCodes& codes, const Tree& tree, std::span<T> told, const LeafCovers& covers,
+                     Tell&& tell) const;
 
     Slots slots_;
 };

@@ -310,7 +310,7 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
     std::vector<Label> elected(p.n_rows);
     const std::vector<std::int64_t> tree_offsets{0, static_cast<std::int64_t>(grower.nodes().size())};
     const std::vector<double> tree_weights{0.5};
-    const Forest forest{grower.nodes(), grower.sets(), tree_offsets, tree_weights, {}};
+    const Forest forest{grower.nodes(), grower.sets(), tree_offsets, tree_weights, {}, {}};
     elect(p.code_view(), forest, p.n_classes, 2, elected);
     CHECK(elected == votes);
 

@@ -9,16 +9,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier
     from comboost._estimators.confusion import ConfusionBoostingClassifier
+    from comboost._estimators.explanation import Explanation
     from comboost._estimators.files import load_model
 
     __version__: str
 
-__all__ = ["AdaBoostMMClassifier", "CoMBoClassifier", "ConfusionBoostingClassifier", "__version__", "load_model"]
+__all__ = [
+    "AdaBoostMMClassifier",
+    "CoMBoClassifier",
+    "ConfusionBoostingClassifier",
+    "Explanation",
+    "__version__",
+    "load_model",
+]
 
 HOMES = {
     "AdaBoostMMClassifier": "comboost._estimators.classifiers",
     "CoMBoClassifier": "comboost._estimators.classifiers",
     "ConfusionBoostingClassifier": "comboost._estimators.confusion",
+    "Explanation": "comboost._estimators.explanation",
     "load_model": "comboost._estimators.files",
 }
 

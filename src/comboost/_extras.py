@@ -16,6 +16,29 @@ def import_pandas(wanted: str = "A data frame", otherwise: str = "use the arrays
     return pandas
 
 
+def import_shap() -> Any:
+    """Import shap, or say how to get it."""
+    try:
+        import shap
+    except ImportError as error:
+        raise ImportError(
+            "An explainer for the plots of shap needs that package, which is not installed. Run `pip install shap`, or "
+            "use explain(X), which needs nothing."
+        ) from error
+    return shap
+
+
+def import_pyplot() -> Any:
+    """Import what draws, or say how to get it."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "A picture needs matplotlib, which is not installed. Run `pip install matplotlib`, or read export_text."
+        ) from error
+    return pyplot
+
+
 def confusion_frame(confusion: NDArray[Any], classes: NDArray[Any]) -> Any:
     """A matrix by truth and prediction as a pandas DataFrame with the names of the classes."""
     pandas = import_pandas()

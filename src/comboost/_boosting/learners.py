@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, clone
 from comboost import _core
 from comboost._dtypes import LABEL, Floats, Labels, Sums
 from comboost._engine.binning import BinMapper
-from comboost._engine.forest import Forest, Tree
+from comboost._engine.forest import Forest, Tree, shares_of_weight
 from comboost._engine.memory import check_room
 from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, Costs, MemoryRows, SteppedRows, TreeRows, empty_histograms
 
@@ -36,8 +36,11 @@ class Learner(Protocol):
     def learn(self, rows: Any, costs: Costs, round_idx: int) -> Hypothesis:
         """Learn h_t on D_t."""
 
-    def keep(self, ballot: Any, drop: float) -> None:
-        """Keep the hypothesis just learned, as it voted; ``drop`` is by how much the logarithm of the loss fell."""
+    def keep(self, ballot: Any, drop: float, covers: Sums | None) -> None:
+        """Keep the hypothesis just learned, as it voted.
+
+        ``drop`` is by how much the logarithm of the loss fell, ``covers`` is what the rows of every leaf weigh.
+        """
 
     def past_ballots(self) -> Iterator[Ballot]:
         """What the rounds of an earlier fit voted."""
@@ -216,9 +219,9 @@ class TreeLearner:
         self._grower.derive(histograms, counted.histograms, counted.nodes, self._n_threads, children)
         return children
 
-    def keep(self, ballot: Tree, drop: float) -> None:
+    def keep(self, ballot: Tree, drop: float, covers: Sums | None) -> None:
         """Keep the tree, and give its features their shares of the drop."""
-        self.kept.append(ballot)
+        self.kept.append(ballot if covers is None else ballot._replace(covers=shares_of_weight(covers)))
         if ballot.nodes.nbytes > LARGE_TREE:
             check_kept(self.kept)
         shares = np.zeros_like(self._past.importances)
@@ -291,7 +294,7 @@ class EstimatorLearner:
         right, wrong, _ = rows.measure(votes)
         return Hypothesis(votes, int(right.sum()) - int(wrong.sum()))
 
-    def keep(self, ballot: Labels, drop: float) -> None:
+    def keep(self, ballot: Labels, drop: float, covers: Sums | None) -> None:
         """Keep the clone and its votes."""
         assert self._fitted is not None
         self.kept.append(self._fitted)

@@ -123,7 +123,7 @@ def boost(
             if t > 0:
                 history.stop_reason = reason
                 break
-        learner.keep(cast.vote.ballot, math.log(costs.real_loss / max(loss, MIN_LOSS)))
+        learner.keep(cast.vote.ballot, math.log(costs.real_loss / max(loss, MIN_LOSS)), after.covers)
         history.add(edge, cast.weight, loss, cast.promise)
         told = None if watcher is None else watcher.end(history)
         reason = reason or exhaustion_of(after, least_loss) or (None if last else told)

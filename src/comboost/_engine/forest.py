@@ -23,6 +23,7 @@ from comboost._dtypes import (
     LeafVotes,
     NodeBytes,
     SetBytes,
+    Sums,
 )
 
 #: The arrays of a forest: their types and shapes; None is any size.
@@ -33,7 +34,9 @@ ARRAYS: dict[str, tuple[Any, tuple[int | None, ...]]] = {
     "weights": (np.dtype(np.float64), (None,)),
     "kinds": (np.dtype(KIND), (None,)),
     "votes": (np.dtype(np.float32), (None, None)),
+    "covers": (np.dtype(np.float64), (None,)),
 }
+OPTIONAL = {"votes", "covers"}  # of them
 
 
 class Tree(NamedTuple):
@@ -47,11 +50,14 @@ class Tree(NamedTuple):
         The sets of codes that some of them need.
     votes : ndarray of float32, (n_leaves, n_classes), or None
         The votes of every leaf for all classes; ``left`` of a leaf is its row. None if leaves vote for one class.
+    covers : ndarray of float64, (n_leaves,), or None
+        What the training rows of every leaf weigh, see `shares_of_weight`; None if nobody has counted them.
     """
 
     nodes: NodeBytes
     sets: SetBytes
     votes: LeafVotes | None = None
+    covers: Floats | None = None
 
     @property
     def node_bytes(self) -> NodeBytes:
@@ -93,6 +99,9 @@ class Forest:
         K.
     votes : ndarray of float32, (n_leaves, n_classes), or None
         The votes of the leaves of all trees for all classes; ``left`` of a leaf is its row.
+    covers : ndarray of float64, (n_leaves,), or None
+        What the training rows of the leaves of all trees weigh, in the order of their nodes; see `shares_of_weight`.
+        None if nobody has counted them, as in files of format 1.
     """
 
     nodes: NDArray[np.void]
@@ -102,10 +111,11 @@ class Forest:
     kinds: Kinds
     n_classes: int
     votes: LeafVotes | None = None
+    covers: Floats | None = None
 
     def __post_init__(self) -> None:
         for name, (dtype, shape) in ARRAYS.items():
-            if name == "votes" and self.votes is None:
+            if name in OPTIONAL and getattr(self, name) is None:
                 continue
             array = typed_array(getattr(self, name), name, dtype, shape)
             if not (array.flags.c_contiguous and array.flags.aligned):  # as it may be after a transfer
@@ -123,6 +133,7 @@ class Forest:
             self.offsets,
             self.weights,
             self.votes,
+            self.covers,
             self.kinds,
             len(self.kinds),
             self.n_classes,
@@ -140,12 +151,11 @@ class Forest:
         starts = np.repeat(np.cumsum([0, *(len(tree.sets) for tree in trees)])[:-1], np.diff(offsets))
         sets = np.concatenate([tree.sets for tree in trees])[(nodes["set"] + starts)[needs_set]]
         nodes["set"][needs_set] = np.arange(needs_set.sum())
-        votes = [tree.votes for tree in trees if tree.votes is not None]
-        if not votes:
-            return cls(nodes, sets, offsets, weights, kinds, n_classes)
-        is_leaf = nodes["feature"] == LEAF
-        nodes["left"][is_leaf] = np.arange(is_leaf.sum())
-        return cls(nodes, sets, offsets, weights, kinds, n_classes, np.concatenate(votes))
+        votes, covers = joined([tree.votes for tree in trees]), joined([tree.covers for tree in trees])
+        if votes is not None:
+            is_leaf = nodes["feature"] == LEAF
+            nodes["left"][is_leaf] = np.arange(is_leaf.sum())
+        return cls(nodes, sets, offsets, weights, kinds, n_classes, votes, covers)
 
     def tree(self, t: int) -> Tree:
         """One of the trees, as it was grown."""
@@ -154,12 +164,14 @@ class Forest:
         needs_set = nodes["set"] != NO_SET
         sets = self.sets[nodes["set"][needs_set]]
         nodes["set"][needs_set] = np.arange(len(sets))
-        if self.votes is None:
-            return Tree(as_bytes(nodes), sets)
         is_leaf = nodes["feature"] == LEAF
-        votes = self.votes[nodes["left"][is_leaf]]
-        nodes["left"][is_leaf] = np.arange(len(votes))
-        return Tree(as_bytes(nodes), sets, votes)
+        first = (int(begin) + t) // 2  # leaf: a tree has one more of them than it has splits
+        leaves = slice(first, first + int(is_leaf.sum()))
+        covers = None if self.covers is None else self.covers[leaves]
+        if self.votes is None:
+            return Tree(as_bytes(nodes), sets, None, covers)
+        nodes["left"][is_leaf] = np.arange(is_leaf.sum())
+        return Tree(as_bytes(nodes), sets, self.votes[leaves], covers)
 
     def features(self) -> NDArray[np.intp]:
         """The features that the trees look at, ascending; one of them if they look at none."""
@@ -196,6 +208,20 @@ class Forest:
             Threads.
         """
         _core.add_votes(X, missing, self._checked, first, last, n_threads, scores)
+
+
+def joined(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Arrays one after the other; None if one of them is missing."""
+    found = [array for array in arrays if array is not None]
+    return np.concatenate(found) if len(found) == len(arrays) else None
+
+
+def shares_of_weight(sums: Sums) -> Floats:
+    """Integer weights of leaves, over the power of two above their sum.
+
+    So they do not depend on the unit of the weights, and add up without rounding.
+    """
+    return np.ldexp(sums.astype(np.float64), -int(sums.sum()).bit_length())
 
 
 def typed_array(array: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:

@@ -40,6 +40,16 @@ def empty_histograms(n_nodes: int, n_bins: int, n_channels: int) -> Sums:
     return room[start : start + size].reshape(n_nodes, n_bins, n_channels)
 
 
+def n_leaves_of(tree: Tree) -> int:
+    """The leaves of a tree: one of n splits has 2n + 1 nodes."""
+    return len(tree.nodes) // 2 + 1
+
+
+def empty_covers(tree: Tree) -> Sums:
+    """Room for what the rows of every leaf weigh."""
+    return np.empty(n_leaves_of(tree), dtype=SUM)
+
+
 class Vote(NamedTuple):
     """A finished round: its ballot and e^α, e^-α."""
 
@@ -78,6 +88,8 @@ class Costs(NamedTuple):
         L, if it is the log-loss: it is no multiple of Λ.
     totals : ndarray of shape (n_channels,) or None
         The sums of all rows, if they were asked for and there is no histogram.
+    covers : ndarray of shape (n_leaves,) or None
+        What the rows in every leaf of the tree weigh whose votes were added.
     """
 
     exponent: int
@@ -86,6 +98,7 @@ class Costs(NamedTuple):
     root: Sums | None
     log_loss: float | None = None
     totals: Sums | None = None
+    covers: Sums | None = None
 
     @property
     def real_loss(self) -> float:
@@ -256,7 +269,14 @@ class MemoryRows:
         Threads of every kernel.
     counted : bool
         Whether histograms count rows, too.
+
+    Attributes
+    ----------
+    covers : ndarray of shape (n_leaves,) or None
+        What the rows in every leaf of the last tree weigh.
     """
+
+    covers: Sums | None = None
 
     def __init__(
         self, labels: Labels, weights: Weights | None, n_classes: int, n_threads: int, *, counted: bool = False
@@ -269,7 +289,8 @@ class MemoryRows:
     def advance(self, vote: Vote | None, unit: Floats, bound: float, *, with_root: bool) -> Costs:
         """Add the last round's votes, quantise the costs, and start a new tree."""
         exponent, loss, largest = quantise_below(bound, self._n_classes, vote, partial(self.quantise, unit))
-        return Costs(exponent, loss, largest, self.start_tree(count=with_root))
+        covers = None if vote is None else self.covers
+        return Costs(exponent, loss, largest, self.start_tree(count=with_root), covers=covers)
 
     def quantise(self, unit: Floats, vote: Vote | None, exponent: int) -> tuple[int, float]:
         """Add votes and quantise the costs to units of 2^-exponent: the loss, and the largest row, in these units."""
@@ -322,18 +343,19 @@ class GrownRows(MemoryRows, ABC):
         self._numbered: NodeBytes | None = None  # whose leaves these are
 
     @abstractmethod
-    def settle(self, tree: Tree, votes: Labels) -> None:
-        """Write the vote of a tree for every row."""
+    def settle(self, tree: Tree, votes: Labels, covers: Sums) -> None:
+        """Write the vote of a tree for every row, and what the rows of its leaves weigh."""
 
     @abstractmethod
-    def settle_leaves(self, tree: Tree, leaves: NDArray[np.uint32]) -> None:
-        """Write the leaf of a tree for every row."""
+    def settle_leaves(self, tree: Tree, leaves: NDArray[np.uint32], covers: Sums) -> None:
+        """Write the leaf of a tree for every row, and what the rows of its leaves weigh."""
 
     def votes_of(self, ballot: Ballot) -> Labels:
         """The vote of every row; overwritten by that of the next tree."""
         assert isinstance(ballot, Tree)
         if self._settled is not ballot:
-            self.settle(ballot, self._votes)
+            self.covers = empty_covers(ballot)
+            self.settle(ballot, self._votes, self.covers)
             self._settled = ballot
         return self._votes
 
@@ -343,7 +365,8 @@ class GrownRows(MemoryRows, ABC):
         """Add the last round's votes for every class, quantise the costs, and start a new tree."""
         quantise = partial(self.quantise_leaves, objective)
         costs = price_leaves(bound, self._n_classes, vote, objective, quantise)
-        return costs._replace(root=self.start_tree(count=with_root))
+        covers = None if vote is None else self.covers
+        return costs._replace(root=self.start_tree(count=with_root), covers=covers)
 
     def quantise_leaves(self, objective: BalancedObjective, vote: LeafVote | None, exponent: int) -> LeafPass:
         """Add votes for every class and quantise the costs to units of 2^-exponent."""
@@ -360,7 +383,7 @@ class GrownRows(MemoryRows, ABC):
     def sum_leaves(self, tree: Tree, *, pairs: bool) -> Sums:
         """Cost sums of the leaves by (truth, class), (n_leaves, K, K), or their losses by truth, (n_leaves, K)."""
         leaves = self._leaves_of(tree)
-        shape = (len(tree.nodes) // 2 + 1, self._n_classes)  # a tree of n splits has 2n + 1 nodes
+        shape = (n_leaves_of(tree), self._n_classes)
         sums = np.empty((*shape, self._n_classes) if pairs else shape, dtype=SUM)
         (self._table.sum_leaves if pairs else self._table.sum_leaf_losses)(leaves, self._n_threads, sums)
         return sums
@@ -370,7 +393,8 @@ class GrownRows(MemoryRows, ABC):
         if self._leaves is None:
             self._leaves = np.empty(self._n_rows, dtype=LEAF_INDEX)
         if self._numbered is not tree.nodes:
-            self.settle_leaves(tree, self._leaves)
+            self.covers = empty_covers(tree)
+            self.settle_leaves(tree, self._leaves, self.covers)
             self._numbered = tree.nodes
         return self._leaves
 
@@ -463,13 +487,15 @@ class BinnedRows(GrownRows):
         self._settled = None
         return self.count_elected(self._votes)
 
-    def settle(self, tree: Tree, votes: Labels) -> None:
-        """Write the vote of a tree for every row."""
-        self._partition.settle(self._codes, tree.node_bytes, tree.sets, self._n_threads, votes)
+    def settle(self, tree: Tree, votes: Labels, covers: Sums) -> None:
+        """Write the vote of a tree for every row, and what the rows of its leaves weigh."""
+        nodes, sets = tree.node_bytes, tree.sets
+        self._partition.settle(self._codes, nodes, sets, self._n_threads, votes, self._table, covers)
 
-    def settle_leaves(self, tree: Tree, leaves: NDArray[np.uint32]) -> None:
-        """Write the leaf of a tree for every row."""
-        self._partition.settle_leaves(self._codes, tree.node_bytes, tree.sets, self._n_threads, leaves)
+    def settle_leaves(self, tree: Tree, leaves: NDArray[np.uint32], covers: Sums) -> None:
+        """Write the leaf of a tree for every row, and what the rows of its leaves weigh."""
+        nodes, sets = tree.node_bytes, tree.sets
+        self._partition.settle_leaves(self._codes, nodes, sets, self._n_threads, leaves, self._table, covers)
 
     def start_tree(self, *, count: bool) -> Sums | None:
         """Put all rows into the root again, and count them if that is asked for."""

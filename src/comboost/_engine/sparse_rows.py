@@ -12,7 +12,7 @@ from comboost._dtypes import LEAF_INDEX, SUM, Codes, Floats, Labels, Sums, Weigh
 from comboost._engine.binning import BinMapper
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.formulas import BalancedObjective
-from comboost._engine.rows import BinnedRows, Costs, GrownRows, LeafVote, Vote
+from comboost._engine.rows import BinnedRows, Costs, GrownRows, LeafVote, Vote, empty_covers
 
 
 class SparseRows(GrownRows):
@@ -82,13 +82,13 @@ class SparseRows(GrownRows):
         """There are no histograms, and nobody asks for them after a search."""
         raise NotImplementedError
 
-    def settle(self, tree: Tree, votes: Labels) -> None:
-        """Write the vote of a tree for every row."""
-        self._partition.settle(self._codes, tree.node_bytes, tree.sets, votes)
+    def settle(self, tree: Tree, votes: Labels, covers: Sums) -> None:
+        """Write the vote of a tree for every row, and what the rows of its leaves weigh."""
+        self._partition.settle(self._codes, tree.node_bytes, tree.sets, votes, self._table, covers)
 
-    def settle_leaves(self, tree: Tree, leaves: NDArray[np.uint32]) -> None:
-        """Write the leaf of a tree for every row."""
-        self._partition.settle_leaves(self._codes, tree.node_bytes, tree.sets, leaves)
+    def settle_leaves(self, tree: Tree, leaves: NDArray[np.uint32], covers: Sums) -> None:
+        """Write the leaf of a tree for every row, and what the rows of its leaves weigh."""
+        self._partition.settle_leaves(self._codes, tree.node_bytes, tree.sets, leaves, self._table, covers)
 
     def confusion(self, forest: Forest) -> Sums:
         """Weights by (truth, prediction of the whole vote), (K, K)."""
@@ -98,10 +98,10 @@ class SparseRows(GrownRows):
         for t, weight in enumerate(forest.weights.tolist()):
             tree = forest.tree(t)
             if tree.votes is None:
-                self.settle(tree, self._votes)
+                self.settle(tree, self._votes, empty_covers(tree))
                 scores[np.arange(self._n_rows), self._votes] += weight
             else:
-                self.settle_leaves(tree, leaves)
+                self.settle_leaves(tree, leaves, empty_covers(tree))
                 scores += tree.votes[leaves]
         return self.count_elected(scores.argmax(axis=1).astype(self._votes.dtype))
 

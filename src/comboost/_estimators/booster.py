@@ -1,7 +1,6 @@
 """What all boosters share: fit. In: tables. Out: a fitted vote. No mathematics."""
 
 import copy
-import numbers
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ from comboost._boosting.progress import ProgressPrinter
 from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
 from comboost._boosting.watch import Watch
-from comboost._dtypes import COMPLETE, NODE_DTYPE, Floats
+from comboost._dtypes import Floats
 from comboost._engine.binning import BinMapper, bin_table
 from comboost._engine.calibration import HeldVotes
 from comboost._engine.footprint import FitShape, HeldShape, TableCopies, TreeLimits
@@ -49,10 +48,9 @@ from comboost._estimators.answers import (
     probability_map,
 )
 from comboost._estimators.attempt import fit_or_leave
-from comboost._estimators.export import export_tree
+from comboost._estimators.explained import Explained
 from comboost._estimators.out_of_fold import out_of_fold_votes
 from comboost._estimators.parameters import (
-    DECIMALS,
     HELD_OUT_PARAMETERS,
     HINTS,
     TREE_PARAMETERS,
@@ -67,7 +65,7 @@ from comboost._estimators.parameters import (
     off_default,
 )
 from comboost._estimators.state import PRIVATE_ATTRIBUTES
-from comboost._estimators.voter import STAGED_ARRAYS, Voter
+from comboost._estimators.voter import STAGED_ARRAYS
 from comboost._extras import confusion_frame
 from comboost._table.candidates import Candidates
 from comboost._table.cost_matrices import costs_among
@@ -76,7 +74,7 @@ from comboost._table.table import RawTable
 from comboost._table.weights import Masses
 
 
-class Booster(CallbackSupportMixin, Voter, ABC):
+class Booster(CallbackSupportMixin, Explained, ABC):
     """A boosted vote of trees: fit, and what comes of it. Its kinds differ in their parameters and in how they vote."""
 
     _hints: ClassVar[Mapping[str, str]] = HINTS
@@ -420,54 +418,6 @@ class Booster(CallbackSupportMixin, Voter, ABC):
         """
         check_is_fitted(self)
         return confusion_frame(self.train_confusion_, self.classes_)
-
-    def export_text(self, round_idx: int, *, decimals: int | None = 3) -> str:
-        """Write the tree of a round as indented rules.
-
-        Parameters
-        ----------
-        round_idx : int
-            The round, counted from 0; negative ones count from the last.
-        decimals : int or None, default=3
-            Decimals of a threshold, significant digits of one between -1 and 1; None is all that it has.
-
-        Returns
-        -------
-        str
-            The rules, a line each.
-
-        Examples
-        --------
-        >>> from comboost import CoMBoClassifier
-        >>> model = CoMBoClassifier(n_estimators=1, max_depth=2).fit([[1.0], [2.0], [3.0]], ["a", "b", "c"])
-        >>> print(model.export_text(0))
-        |--- x0 <= 1.5
-        |   |--- class: a
-        |--- x0 > 1.5
-        |   |--- x0 <= 2.5
-        |   |   |--- class: b
-        |   |--- x0 > 2.5
-        |   |   |--- class: c
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "_forest"):
-            raise ValueError("export_text writes the built-in trees; with estimator= look at estimators_ instead.")
-        if not isinstance(round_idx, numbers.Integral) or not -self.n_iter_ <= round_idx < self.n_iter_:
-            raise ValueError(f"There is no round {round_idx!r}; the model has {self.n_iter_}, counted from 0.")
-        if not DECIMALS.holds(decimals):
-            raise ValueError(f"export_text got decimals={decimals!r}; give {DECIMALS.words}.")
-        nodes, sets, votes = self._forest.tree(int(round_idx) % self.n_iter_)
-        return export_tree(
-            nodes.view(NODE_DTYPE)[:, 0],
-            sets=sets,
-            feature_names=getattr(self, "feature_names_in_", None),
-            class_names=self._voted_classes,
-            categories=self._categories.values,
-            infrequent=self._categories.infrequent,
-            missing=np.flatnonzero(self._forest.kinds != COMPLETE),
-            votes=votes,
-            decimals=decimals,
-        )
 
     def _meaning(self) -> ProbabilityMap:
         """What votes mean."""

@@ -18,6 +18,7 @@ from comboost._dtypes import Floats
 from comboost._engine.calibration import HeldVotes
 from comboost._engine.footprint import FitShape
 from comboost._estimators.booster import Booster
+from comboost._estimators.explanation import Explanation
 from comboost._estimators.files import PathOrStream
 from comboost._estimators.parameters import NOTHING, Rule, either, explained, real
 from comboost.dask._cluster import Cluster
@@ -273,6 +274,26 @@ class DaskBooster(Booster):
             check_is_fitted(self)
             return map_rows(X, self.to_local().set_callbacks(), method)  # callbacks may be unable to travel
         return getattr(super(), method)(X)
+
+    def explain(self, X: Any) -> Explanation:
+        """What every feature adds to the votes on rows in memory: exact SHAP values.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows; see `comboost.CoMBoClassifier.explain`.
+
+        Returns
+        -------
+        Explanation
+            ``values`` of shape (n_samples, n_features, n_classes) and ``base_values`` of shape (n_classes,).
+        """
+        if is_collection(X):
+            raise TypeError(
+                "Rows in memory are explained, and this is a Dask collection; give X.compute(), or let to_local() "
+                "explain every partition with map_blocks or map_partitions."
+            )
+        return super().explain(X)
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
         if is_collection(X):

@@ -45,15 +45,17 @@ class DaskRows:
     def advance(self, vote: Vote | None, unit: Floats, bound: float, *, with_root: bool) -> Costs:
         """Add the last round's votes, quantise the costs, and start a new tree."""
         root: Sums | None = None
+        covers: Sums | None = None
 
         def quantise(vote: Vote | None, exponent: int) -> tuple[int, float]:
-            nonlocal root
-            loss, largest, root, _ = self._shards.ask(AdvanceStep(vote, unit, exponent, with_root))
-            return loss, largest
+            nonlocal root, covers
+            answer = self._shards.ask(AdvanceStep(vote, unit, exponent, with_root))
+            root, covers = answer.root, covers if vote is None else answer.covers
+            return answer.loss, answer.largest
 
         exponent, loss, largest = quantise_below(bound, self._n_classes, vote, quantise)
         self._n_nodes = 1
-        return Costs(exponent, loss, largest, root)
+        return Costs(exponent, loss, largest, root, covers=covers)
 
     def measure(self, ballot: Ballot) -> Sums:
         """Cost sums by (truth, class) that a vote would shrink, grow and leave, (3, K, K)."""
@@ -91,19 +93,21 @@ class DaskRows:
     ) -> Costs:
         """Add the last round's votes for every class, quantise the costs, and start a new tree."""
         root: Sums | None = None
+        covers: Sums | None = None
 
         def quantise(vote: LeafVote | None, exponent: int) -> LeafPass:
-            nonlocal root
+            nonlocal root, covers
             news = None if objective is self._told else objective
-            loss, largest, root, log_loss = self._shards.ask(LeafAdvanceStep(vote, news, exponent, with_root))
+            answer = self._shards.ask(LeafAdvanceStep(vote, news, exponent, with_root))
+            root, covers = answer.root, covers if vote is None else answer.covers
             self._told = objective
-            return LeafPass(loss, largest, log_loss)
+            return LeafPass(answer.loss, answer.largest, answer.log_loss)
 
         if vote is not None:
             vote = vote._replace(ballot=without_votes(vote.ballot))  # the factors say what these do to rows
         costs = price_leaves(bound, self._n_classes, vote, objective, quantise)
         self._n_nodes = 1
-        return costs._replace(root=root)
+        return costs._replace(root=root, covers=covers)
 
     def sum_leaves(self, tree: Tree, *, pairs: bool) -> Sums:
         """Cost sums of the leaves by (truth, class), (n_leaves, K, K), or their losses by truth, (n_leaves, K)."""

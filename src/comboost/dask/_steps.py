@@ -20,13 +20,15 @@ from comboost.dask._packing import PackedIntegers
 class AdvanceAnswer(NamedTuple):
     """What a pass over the rows found: the loss, the largest row, the histogram of all rows; see `Costs`.
 
-    And the log-loss in units of its own, 0 if it is not the loss; see `LeafPass`.
+    The log-loss in units of its own, 0 if it is not the loss; see `LeafPass`. And what the rows weigh in every leaf
+    of the tree whose votes were added.
     """
 
     loss: int
     largest: float
     root: Sums | None
     log_loss: int = 0
+    covers: Sums | None = None
 
 
 Answer = AdvanceAnswer | Sums | None
@@ -105,7 +107,8 @@ class AdvanceStep:
     def take(self, shard: ShardState) -> AdvanceAnswer:
         """Take the step in one shard."""
         loss, largest = shard.rows.quantise(self.unit, self.vote, self.exponent)
-        return AdvanceAnswer(loss, largest, shard.start_tree(count=self.with_root))
+        covers = None if self.vote is None else shard.rows.covers
+        return AdvanceAnswer(loss, largest, shard.start_tree(count=self.with_root), covers=covers)
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,8 @@ class LeafAdvanceStep:
         shard.objective = self.objective or shard.objective
         assert shard.objective is not None
         loss, largest, log_loss = shard.rows.quantise_leaves(shard.objective, self.vote, self.exponent)
-        return AdvanceAnswer(loss, largest, shard.start_tree(count=self.with_root), log_loss)
+        covers = None if self.vote is None else shard.rows.covers
+        return AdvanceAnswer(loss, largest, shard.start_tree(count=self.with_root), log_loss, covers)
 
 
 #: What begins a round. Of earlier rounds nothing else is needed to make a lost shard anew.
@@ -250,12 +254,17 @@ def unpack(packed: bytes) -> Step[Answer]:
     return step
 
 
+def added(one: Sums | None, other: Sums | None) -> Sums | None:
+    """Sums that were asked for of all rows, or of none."""
+    return None if one is None or other is None else one + other
+
+
 def add(one: Answer, other: Answer) -> Answer:
     """The answers of different rows as one."""
     if isinstance(one, AdvanceAnswer) and isinstance(other, AdvanceAnswer):
-        root = None if one.root is None or other.root is None else one.root + other.root
-        largest = max(one.largest, other.largest)
-        return AdvanceAnswer(one.loss + other.loss, largest, root, one.log_loss + other.log_loss)
+        largest, log_loss = max(one.largest, other.largest), one.log_loss + other.log_loss
+        root, covers = added(one.root, other.root), added(one.covers, other.covers)
+        return AdvanceAnswer(one.loss + other.loss, largest, root, log_loss, covers)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one + other
     assert one is None
