@@ -36,6 +36,7 @@ from comboost._engine.rows import MemoryRows
 from comboost._engine.sparse_rows import binned_rows
 from comboost._engine.votes import check_votes
 from comboost._estimators.attempt import fit_or_leave
+from comboost._estimators.deployment import Deployable
 from comboost._estimators.export import export_tree
 from comboost._estimators.parameters import (
     DECIMALS,
@@ -62,7 +63,7 @@ from comboost._table.table import RawTable
 from comboost._table.weights import Masses
 
 
-class Booster(CallbackSupportMixin, Voter, ABC):
+class Booster(CallbackSupportMixin, Deployable, Voter, ABC):
     """A boosted vote of trees: fit, and what comes of it. Its kinds differ in their parameters and in how they vote."""
 
     _hints: ClassVar[Mapping[str, str]] = HINTS
