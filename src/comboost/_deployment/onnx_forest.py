@@ -1,7 +1,9 @@
 """A forest as trees of ONNX. In: the trees of a model, and where codes are found. Out: the same trees in ONNX's words.
 
 A split of numbers stays what it is. One of categories becomes a chain of questions, one for every code that goes to the
-side with fewer of them; all that are answered with yes lead to the same node.
+side with fewer of them; all that are answered with yes lead to the same node. onnxruntime makes one question of such a
+chain, but also of two chains in a row that ask the same column, whatever a yes to them means. So there are two copies
+of these columns, and no split asks the copy that the split above it asks.
 """
 
 from typing import NamedTuple
@@ -35,7 +37,9 @@ def forest_trees(plan: Blueprint, blocks: Blocks) -> TreeArrays:
     own_numbers = numbers[owners] + steps
     asks_code = by_set[owners]
     features, values = np.where(is_leaf, 0, nodes["feature"])[owners], nodes["threshold"][owners].copy()
-    features[asks_code], values[asks_code] = plan.n_features + chains.columns, chains.places
+    copies = is_deep_odd(nodes["left"], tree_of, forest.offsets, is_leaf)[owners][asks_code]
+    features[asks_code] = plan.n_features + chains.columns + blocks.n_columns * copies
+    values[asks_code] = chains.places
     rows = leaf_rows(plan)
     return TreeArrays(
         modes=np.where(is_leaf, END, np.where(by_set, EQ, LEQ))[owners],
@@ -51,6 +55,18 @@ def forest_trees(plan: Blueprint, blocks: Blocks) -> TreeArrays:
         targets=plan.voted_places[rows.classes],
         weights=rows.votes,
     )
+
+
+def is_deep_odd(left: Integers, tree_of: Integers, offsets: Integers, is_leaf: NDArray[np.bool_]) -> Integers:
+    """Of every node whether an odd number of splits is above it, 0 or 1."""
+    odd = np.zeros(len(left), dtype=np.int64)
+    level, parity = offsets[:-1], 0
+    while len(level):
+        odd[level] = parity
+        splits = level[~is_leaf[level]]
+        first = offsets[tree_of[splits]] + left[splits]
+        level, parity = np.concatenate([first, first + 1]), 1 - parity
+    return odd
 
 
 class Chains:

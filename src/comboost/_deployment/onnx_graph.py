@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from comboost._deployment.blueprint import Blueprint
+from comboost._deployment.blueprint import Blueprint, CodedFeature
 from comboost._deployment.graph import Graph
 from comboost._deployment.onnx_codes import Blocks, coding_trees
 from comboost._deployment.onnx_forest import forest_trees
@@ -43,33 +43,62 @@ def add_prediction(graph: Graph, plan: Blueprint, sources: Sequence[Source]) -> 
     return Answers(label, votes, add_link(graph, plan, sums))
 
 
+def check_sources(plan: Blueprint, sources: Sequence[Source]) -> None:
+    """Raise if inputs do not hold the features of training, text where that was text."""
+    n_given = sum(source.n_features for source in sources)
+    if n_given != plan.n_features:
+        raise ValueError(
+            f"The inputs of the graph hold {n_given} features, and the model was fitted on {plan.n_features}; give it "
+            "those of training."
+        )
+    given = [source.dtype is None for source in sources for _ in range(source.n_features)]
+    for feature, (is_text, was_text) in enumerate(zip(given, text_features(plan), strict=True)):
+        if is_text != was_text:
+            was, now = ("text", "numbers") if was_text else ("numbers", "text")
+            raise ValueError(
+                f"The graph gives {now} for {plan.label_of(feature)}, which held {was} in training; give every column "
+                "as an input of its own, of the type that it had."
+            )
+
+
+def text_features(plan: Blueprint) -> list[bool]:
+    """Of every feature whether it holds text."""
+    known = plan.categories.values
+    return [bool(known.get(f)) and isinstance(known[f][0], str) for f in range(plan.n_features)]
+
+
 def add_table(graph: Graph, plan: Blueprint, sources: Sequence[Source]) -> str:
     """All features as doubles, side by side; text as its codes."""
     coded = {each.feature: each for each in plan.coded_features}
     columns, first = [], 0
     for source in sources:
-        name, dtype = source.name, source.dtype
-        if dtype is None:
-            name, dtype = add_text(graph, coded.get(first), name), np.float32
-        columns.append(name if dtype == np.float64 else graph.add("Cast", name, to=double_type()))
+        if source.dtype is None:
+            for place in range(source.n_features):
+                text = source.name
+                if source.n_features > 1:
+                    text = graph.add("Gather", text, graph.constant([place], np.int64), axis=1)
+                codes = add_text(graph, coded.get(first + place), text)
+                columns.append(graph.add("Cast", codes, to=double_type()))
+        else:
+            is_double = source.dtype == np.float64
+            columns.append(source.name if is_double else graph.add("Cast", source.name, to=double_type()))
         first += source.n_features
     return columns[0] if len(columns) == 1 else graph.add("Concat", *columns, axis=1)
 
 
-def add_text(graph: Graph, coded: Any, name: str) -> str:
-    """The codes of text, 0 for what is missing."""
+def add_text(graph: Graph, coded: CodedFeature | None, name: str) -> str:
+    """The codes of text, 0 for what is missing, and for a feature that trees do not look at."""
     values, codes = ([""], [0]) if coded is None else (list(coded.values), coded.codes.tolist())
     floats = [float(code) for code in codes]
-    return graph.add_learner(
-        "LabelEncoder", name, keys_strings=values, values_floats=floats, default_float=0.0
-    )[0]
+    return graph.add_learner("LabelEncoder", name, keys_strings=values, values_floats=floats, default_float=0.0)[0]
 
 
 def add_codes(graph: Graph, plan: Blueprint, blocks: Blocks, table: str) -> str:
-    """The table with the codes of categories behind it."""
+    """The table with the codes of categories behind it, twice."""
     trees = coding_trees(plan.coded_features, blocks).attributes("target", tensor)
     found = graph.add_learner("TreeEnsembleRegressor", table, n_targets=blocks.n_columns, **trees)[0]
-    return graph.add("Concat", table, graph.add("Cast", found, to=double_type()), axis=1)
+    codes = graph.add("Cast", found, to=double_type())
+    return graph.add("Concat", table, codes, codes, axis=1)
 
 
 def add_trees(graph: Graph, plan: Blueprint, blocks: Blocks, table: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from comboost._deployment.blueprint import Blueprint
 from comboost._deployment.graph import LEAST_OPSET, ML, ML_OPSET, Graph, numbered_names
-from comboost._deployment.onnx_graph import Source, add_prediction
+from comboost._deployment.onnx_graph import Source, add_prediction, text_features
 from comboost._engine.memory import check_large
 from comboost._extras import import_onnx
 from comboost._table.floats import shown
@@ -65,13 +65,13 @@ def assembled(graph: Graph, name: str, inputs: Any, outputs: Any, opsets: dict[s
 
 def sources_of(plan: Blueprint, number: Any) -> list[Source]:
     """The inputs of the graph: one for all features, or one for each if some hold text."""
-    text = {f for f, known in plan.categories.values.items() if known and isinstance(known[0], str)}
-    if not text:
+    is_text = text_features(plan)
+    if not any(is_text):
         return [Source("X", plan.n_features, number)]
     names = [f"x{f}" for f in range(plan.n_features)] if plan.names is None else [str(name) for name in plan.names]
     for name in names:
         check_input_name(name)
-    return [Source(name, 1, None if f in text else number) for f, name in enumerate(names)]
+    return [Source(name, 1, None if text else number) for name, text in zip(names, is_text, strict=True)]
 
 
 def check_input_name(name: str) -> None:
