@@ -46,10 +46,9 @@ class Graph:
         """Apply an operator of ONNX itself; the name of what it gives."""
         return self.add_all(operator, inputs, [output or self.name_for(operator.lower())], "", attributes)[0]
 
-    def add_learner(self, operator: str, value: str, *, n_outputs: int = 1, **attributes: Any) -> list[str]:
-        """Apply an operator of machine learning to a value; the names of what it gives."""
-        outputs = [self.name_for(operator.lower()) for _ in range(n_outputs)]
-        return self.add_all(operator, [value], outputs, ML, attributes)
+    def add_learner(self, operator: str, value: str, **attributes: Any) -> str:
+        """Apply an operator of machine learning to a value; the name of what it gives."""
+        return self.add_all(operator, [value], [self.name_for(operator.lower())], ML, attributes)[0]
 
     def add_all(
         self, operator: str, inputs: Any, outputs: list[str], domain: str, attributes: dict[str, Any]

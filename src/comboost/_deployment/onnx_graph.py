@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from comboost._deployment.blueprint import Blueprint, CodedFeature
-from comboost._deployment.graph import Graph
+from comboost._deployment.graph import ML, Graph
 from comboost._deployment.onnx_codes import Blocks, coding_trees
 from comboost._deployment.onnx_forest import forest_trees
 from comboost._extras import import_onnx
@@ -23,24 +23,25 @@ class Source(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """The names of what the graph gives; votes and probabilities are doubles."""
+    """The names of what the graph gives."""
 
     label: str
     scores: str
     probabilities: str
 
 
-def add_prediction(graph: Graph, plan: Blueprint, sources: Sequence[Source]) -> Answers:
-    """Add all that a prediction takes to a graph with these inputs."""
+def add_prediction(graph: Graph, plan: Blueprint, sources: Sequence[Source], names: Answers, dtype: Any) -> None:
+    """Add all that a prediction takes to a graph with these inputs; votes and probabilities are of a type."""
     table = add_table(graph, plan, sources)
     blocks = Blocks.of(plan.coded_features)
     if plan.coded_features:
         table = add_codes(graph, plan, blocks, table)
-    label, sums = add_trees(graph, plan, blocks, table)
-    votes = sums
-    if plan.voted is not None and plan.no_votes != 0.0:
-        votes = graph.add("Add", sums, graph.constant(spread(plan, 0.0, plan.no_votes), np.float64))
-    return Answers(label, votes, add_link(graph, plan, sums))
+    sums = add_trees(graph, plan, blocks, table, names.label)
+    if dtype == np.float64:
+        sums = graph.add("Cast", sums, to=double_type())
+    add_link(graph, plan, sums, names.probabilities, dtype)
+    others = spread(plan, 0.0, plan.no_votes)
+    graph.add("Add", sums, graph.constant(others, dtype), output=names.scores)
 
 
 def check_sources(plan: Blueprint, sources: Sequence[Source]) -> None:
@@ -90,27 +91,27 @@ def add_text(graph: Graph, coded: CodedFeature | None, name: str) -> str:
     """The codes of text, 0 for what is missing, and for a feature that trees do not look at."""
     values, codes = ([""], [0]) if coded is None else (list(coded.values), coded.codes.tolist())
     floats = [float(code) for code in codes]
-    return graph.add_learner("LabelEncoder", name, keys_strings=values, values_floats=floats, default_float=0.0)[0]
+    return graph.add_learner("LabelEncoder", name, keys_strings=values, values_floats=floats, default_float=0.0)
 
 
 def add_codes(graph: Graph, plan: Blueprint, blocks: Blocks, table: str) -> str:
     """The table with the codes of categories behind it, twice."""
     trees = coding_trees(plan.coded_features, blocks).attributes("target", tensor)
-    found = graph.add_learner("TreeEnsembleRegressor", table, n_targets=blocks.n_columns, **trees)[0]
+    found = graph.add_learner("TreeEnsembleRegressor", table, n_targets=blocks.n_columns, **trees)
     codes = graph.add("Cast", found, to=double_type())
     return graph.add("Concat", table, codes, codes, axis=1)
 
 
-def add_trees(graph: Graph, plan: Blueprint, blocks: Blocks, table: str) -> tuple[str, str]:
-    """The label, and the votes for every class as doubles; 0 for a class that is never voted for."""
+def add_trees(graph: Graph, plan: Blueprint, blocks: Blocks, table: str, label: str) -> str:
+    """Add the trees, which name the class; the votes for every class, 0 for one that is never voted for."""
     trees = forest_trees(plan, blocks).attributes("class", tensor)
     labels = with_spare(plan.labels)
-    named = {"classlabels_strings" if isinstance(labels[0], str) else "classlabels_int64s": labels}
-    label, votes = graph.add_learner("TreeEnsembleClassifier", table, n_outputs=2, **trees, **named)
-    if len(labels) > len(plan.labels):
-        kept = graph.constant(np.arange(len(plan.labels)), np.int64)
-        votes = graph.add("Gather", votes, kept, axis=1)
-    return label, graph.add("Cast", votes, to=double_type())
+    trees["classlabels_strings" if isinstance(labels[0], str) else "classlabels_int64s"] = labels
+    votes = graph.name_for("votes")
+    graph.add_all("TreeEnsembleClassifier", [table], [label, votes], ML, trees)
+    if len(labels) == len(plan.labels):
+        return votes
+    return graph.add("Gather", votes, graph.constant(np.arange(len(plan.labels)), np.int64), axis=1)
 
 
 def with_spare(labels: list[Any]) -> list[Any]:
@@ -120,17 +121,19 @@ def with_spare(labels: list[Any]) -> list[Any]:
     return labels + unused[: max(0, LEAST_CLASSES - len(labels))]
 
 
-def add_link(graph: Graph, plan: Blueprint, votes: str) -> str:
-    """The probabilities that votes mean."""
+def add_link(graph: Graph, plan: Blueprint, votes: str, output: str, dtype: Any) -> None:
+    """Add the probabilities that votes mean."""
     link = plan.link
     if link.scale is None:
         total = graph.add("ReduceSum", votes, graph.constant([1], np.int64), keepdims=1)
-        return graph.add("Div", votes, total)
-    scaled = votes if link.scale == 1.0 else graph.add("Mul", votes, graph.constant(link.scale, np.float64))
-    if link.shift is not None or plan.voted is not None:
-        shift = spread(plan, 0.0 if link.shift is None else link.shift, -np.inf)
-        scaled = graph.add("Add", scaled, graph.constant(shift, np.float64))
-    return graph.add("Softmax", scaled, axis=1)
+        graph.add("Div", votes, total, output=output)
+        return
+    if link.scale != 1.0:
+        votes = graph.add("Mul", votes, graph.constant(link.scale, dtype))
+    shift = spread(plan, 0.0 if link.shift is None else link.shift, -np.inf)
+    if np.ptp(shift) > 0:  # what is added to all classes alike changes no share
+        votes = graph.add("Add", votes, graph.constant(shift, dtype))
+    graph.add("Softmax", votes, output=output, axis=1)
 
 
 def spread(plan: Blueprint, values: Any, others: float) -> Any:

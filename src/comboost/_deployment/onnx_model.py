@@ -6,7 +6,7 @@ import numpy as np
 
 from comboost._deployment.blueprint import Blueprint
 from comboost._deployment.graph import LEAST_OPSET, ML, ML_OPSET, Graph, numbered_names
-from comboost._deployment.onnx_graph import Source, add_prediction, text_features
+from comboost._deployment.onnx_graph import Answers, Source, add_prediction, text_features
 from comboost._engine.memory import check_large
 from comboost._extras import import_onnx
 from comboost._table.floats import shown
@@ -27,16 +27,10 @@ def make_onnx_model(plan: Blueprint, dtype: Any, target_opset: Any) -> Any:
     check_size(plan)
     graph = Graph(numbered_names())
     sources = sources_of(plan, number)
-    answers = add_prediction(graph, plan, sources)
     label, probabilities, scores = OUTPUTS
-    graph.add("Identity", answers.label, output=label)
-    kind = onnx.helper.np_dtype_to_tensor_dtype(number)
-    for value, name in ((answers.probabilities, probabilities), (answers.scores, scores)):
-        graph.add("Cast", value, output=name, to=kind)
-    text = onnx.TensorProto.STRING
-    inputs = [
-        (s.name, text if s.dtype is None else kind, ["n_samples", s.n_features]) for s in sources
-    ]
+    add_prediction(graph, plan, sources, Answers(label, scores, probabilities), number)
+    kind, text = onnx.helper.np_dtype_to_tensor_dtype(number), onnx.TensorProto.STRING
+    inputs = [(each.name, text if each.dtype is None else kind, ["n_samples", each.n_features]) for each in sources]
     label_kind = text if isinstance(plan.labels[0], str) else onnx.TensorProto.INT64
     outputs = [(label, label_kind, ["n_samples"])]
     outputs += [(name, kind, ["n_samples", len(plan.classes)]) for name in (probabilities, scores)]

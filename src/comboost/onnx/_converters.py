@@ -8,10 +8,10 @@ import numpy as np
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._deployment.blueprint import Blueprint
 from comboost._deployment.graph import LEAST_OPSET, ML, ML_OPSET, Graph
-from comboost._deployment.onnx_graph import Source, add_prediction, check_sources
+from comboost._deployment.onnx_graph import Answers, Source, add_prediction, check_sources
 from comboost._deployment.onnx_model import ML_OPSETS
 from comboost._estimators.deployment import blueprint_of
-from comboost._extras import import_onnx, import_skl2onnx
+from comboost._extras import import_skl2onnx
 
 CONVERTED = (AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier)
 #: What users may ask of skl2onnx for our estimators, in its words.
@@ -87,13 +87,11 @@ def convert_operator(scope: Any, operator: Any, container: Any) -> None:
     sources = [source_of(variable, len(operator.inputs), plan) for variable in operator.inputs]
     check_sources(plan, sources)
     graph = Graph(scope.get_unique_variable_name)
-    answers = add_prediction(graph, plan, sources)
     label, shown_output = (variable.full_name for variable in operator.outputs)
-    graph.add("Identity", answers.label, output=label)
-    kind = import_onnx().TensorProto
+    hidden = graph.name_for("unused")
+    names = Answers(label, shown_output, hidden) if options["raw_scores"] else Answers(label, hidden, shown_output)
     is_double = type(operator.outputs[1].type).__name__ == "DoubleTensorType"
-    chosen = answers.scores if options["raw_scores"] else answers.probabilities
-    graph.add("Cast", chosen, output=shown_output, to=int(kind.DOUBLE if is_double else kind.FLOAT))
+    add_prediction(graph, plan, sources, names, np.dtype(np.float64 if is_double else np.float32))
     add_to(container, scope, graph)
 
 
