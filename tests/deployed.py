@@ -1,4 +1,4 @@
-"""What the tests of ONNX models and C files share: hard rows, and models of text, of rare categories and of odd classes."""
+"""What the tests of ONNX models and C files share: hard rows, and models of text, rare categories and odd classes."""
 
 import numpy as np
 import pandas as pd

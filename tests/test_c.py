@@ -30,7 +30,16 @@ def compile_c(folder, source, *options, compiler=None):
     path = folder / f"model{next(numbers)}.c"
     path.write_text(source)
     library = path.with_suffix(".so")
-    command = [compiler or COMPILERS[0], *(options or ("-std=c99", "-O1")), *STRICT, "-shared", "-fPIC", path, "-o", library]
+    command = [
+        compiler or COMPILERS[0],
+        *(options or ("-std=c99", "-O1")),
+        *STRICT,
+        "-shared",
+        "-fPIC",
+        path,
+        "-o",
+        library,
+    ]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return ctypes.CDLL(str(library))
 
@@ -84,7 +93,9 @@ def compiled(folder, model, *options, name="predict", **kwargs):
 
 
 @needs_compiler
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+@settings(
+    max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(problems=st.lists(any_problems(missing=True, categories=True), min_size=5, max_size=8), seed=seeds)
 def test_c_gives_the_classes_and_votes_of_any_model_to_the_bit(tmp_path, problems, seed):
     models = [fit(problem) for problem in problems]
@@ -153,7 +164,20 @@ def test_arithmetic_that_knows_no_missing_values_is_refused(tmp_path):
 # Names
 
 
-HOSTILE = ["*/ int x;", "/* open", "//", 'quote " \\', "??/", "line\nbreak", "${name}", "$search", "%s%n", "☃\u2028", "", "\\"]
+HOSTILE = [
+    "*/ int x;",
+    "/* open",
+    "//",
+    'quote " \\',
+    "??/",
+    "line\nbreak",
+    "${name}",
+    "$search",
+    "%s%n",
+    "☃\u2028",
+    "",
+    "\\",
+]
 
 
 @needs_compiler
@@ -169,7 +193,9 @@ def test_no_name_gets_out_of_comments_and_strings(tmp_path):
     assert codes == list(range(1, len(HOSTILE) + 1))
 
 
-@pytest.mark.parametrize("name", ["", "3d", "a-b", "a b", "int", "class", "main", "_own", "größe", "a" * 32, None, 3, "a\n"])
+@pytest.mark.parametrize(
+    "name", ["", "3d", "a-b", "a b", "int", "class", "main", "_own", "größe", "a" * 32, None, 3, "a\n"]
+)
 def test_names_that_no_function_can_have_are_refused(name):
     model, _ = two_class_model(CoMBoClassifier)
     with pytest.raises(ValueError, match="give a name for a function in C"):

@@ -1,7 +1,8 @@
 """``python -m benchmarks.deployment``: rows per second of deployed models, beside LightGBM, on one thread.
 
-In: drawn rows with 3 and with 10 classes; T trees of 8 leaves of ours, T rounds of LightGBM, a tree per class each. Out:
-thousands of rows per second of CPU time, the best of several, in batches of 1, 1000 and 100 000 rows, and sizes.
+In: drawn rows with 3 and with 10 classes; as many trees of 8 leaves of ours as rounds of LightGBM, a tree per class
+each. Out: thousands of rows per second of CPU time, the best of several, in batches of 1, 1000 and 100 000 rows, and
+sizes.
 """
 
 import time

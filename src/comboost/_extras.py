@@ -30,7 +30,7 @@ def import_onnx() -> Any:
         import onnx.numpy_helper
     except ImportError as error:
         raise ImportError(
-            "An ONNX model needs onnx, which is not installed. Run `pip install onnx`, or save the model with save_model."
+            "An ONNX model needs onnx, which is not installed. Run `pip install onnx`, or use save_model."
         ) from error
     return onnx
 

@@ -114,7 +114,7 @@ class Blueprint:
     @cached_property
     def labels(self) -> list[int] | list[str]:
         """The classes as whole numbers or as text; False and True are 0 and 1."""
-        labels = self.classes.tolist()
+        labels: list[Any] = self.classes.tolist()
         if all(isinstance(label, str) for label in labels):
             for label in labels:
                 check_text(label, "The class")

@@ -15,7 +15,7 @@ from comboost._deployment.c_text import array, checked_identifier, comment, comm
 from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
 from comboost._engine.memory import check_large
 
-MAX_LISTED = 1000  # features and classes in the comment at the top
+MOST_NAMED = 1000  # features and classes in the comment at the top
 MAX_ITEMS = 2**30  # of an array: places in it are 32 bits wide, one of which is a flag
 SOURCE_BYTES = {"nodes": 40, "votes": 14, "categories": 40}  # of each, about, and four times that while it is written
 
@@ -92,10 +92,10 @@ class CWriter:
             lines.append(f"double {name}_code(int feature, const char *text): what x holds for text, in UTF-8.")
         lines += ["", f"x has {plan.n_features} numbers, none infinite; NaN is a missing one. Features:"]
         text = {coded.feature for coded in self.texts}
-        for feature in range(min(plan.n_features, MAX_LISTED)):
+        for feature in range(min(plan.n_features, MOST_NAMED)):
             called = "" if plan.names is None else f" {comment_text(plan.names[feature])}"
             lines.append(f"  {feature}{called}{f' (text: {name}_code gives its number)' if feature in text else ''}")
-        lines += ["Classes:", *(f"  {k} {comment_text(c)}" for k, c in enumerate(plan.classes.tolist()[:MAX_LISTED]))]
+        lines += ["Classes:", *(f"  {k} {comment_text(c)}" for k, c in enumerate(plan.classes.tolist()[:MOST_NAMED]))]
         return comment(lines)
 
     def declarations(self) -> list[str]:
@@ -115,7 +115,9 @@ class CWriter:
         if plan.voted is not None:
             parts.append(self._array("int32_t ", "voted", plan.voted.tolist()))
         if self.coded:
-            parts.append(self._array("unsigned char ", "sets", forest.sets[:, : self.gaps["set_bytes"]].ravel().tolist()))
+            parts.append(
+                self._array("unsigned char ", "sets", forest.sets[:, : self.gaps["set_bytes"]].ravel().tolist())
+            )
             parts += self._coded_tables()
         parts.append(self._array("char *const ", "labels", [string(str(label), "The class") for label in plan.labels]))
         return parts
@@ -176,14 +178,14 @@ class CWriter:
         parts.append(self._fill(templates.WALK, decide=self._fill(self._decision())))
         parts.append(
             self._fill(
-                templates.SUM,
+                templates.SUM_VOTES,
                 read=self._fill(templates.READ) if self.coded else "",
                 add=self._fill(templates.ADD_WEIGHT if self.plan.forest.votes is None else templates.ADD_VOTES),
             )
         )
         answers = templates.ANSWERS if self.plan.voted is None else templates.SPREAD_ANSWERS
-        parts += [self._fill(answers), self._fill(templates.LABEL)]
-        return parts + [self._fill(templates.CODE)] * bool(self.texts)
+        parts += [self._fill(answers), self._fill(templates.LABEL_OF_CLASS)]
+        return parts + [self._fill(templates.CODE_OF_TEXT)] * bool(self.texts)
 
     def _decision(self) -> str:
         """How a node sends rows on: by numbers, by categories or by either."""

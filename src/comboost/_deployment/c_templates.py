@@ -13,9 +13,9 @@ const char *${name}_label(int class_number);"""
 
 CODE_PROTOTYPE = "double ${name}_code(int feature, const char *text);"
 
-NODE = """/* A value up to the threshold goes to the node next / 2, another one to that after it; a missing one to the first
- * if next is odd. A feature below 0 is one of categories, whose set of codes the threshold numbers. A leaf has a next
- * below 0, which numbers its votes. */
+NODE = """/* A value up to the threshold goes to the node next / 2, another one to that after it, and a missing one to
+ * the first if next is odd. A feature below 0 is one of categories, whose set of codes the threshold numbers. A leaf
+ * has a next below 0, which numbers its votes. */
 struct ${name}_node { double threshold; int32_t feature; int32_t next; };"""
 
 CODED = """/* A feature of categories: where those that are numbers begin and end, or how many codes its texts have. */
@@ -52,7 +52,7 @@ $decide
 }"""
 
 BY_NUMBER = """        const double value = x[node->feature];
-        const int goes_right = (node->next & 1) ? value > node->threshold : !(value <= node->threshold);"""
+        const int goes_right = (value > node->threshold) | ((value != value) & !(node->next & 1));"""
 
 BY_SET = """        const int32_t code = codes[-1 - node->feature];
         const unsigned char *set = ${name}_sets + $set_bytes * (int32_t)node->threshold;
@@ -62,7 +62,7 @@ BY_SET = """        const int32_t code = codes[-1 - node->feature];
 BY_EITHER = """        int goes_right;
         if (node->feature >= 0) {
             const double value = x[node->feature];
-            goes_right = (node->next & 1) ? value > node->threshold : !(value <= node->threshold);
+            goes_right = (value > node->threshold) | ((value != value) & !(node->next & 1));
         } else {
             const int32_t code = codes[-1 - node->feature];
             const unsigned char *set = ${name}_sets + $set_bytes * (int32_t)node->threshold;
@@ -73,7 +73,7 @@ READ = """
     unsigned char codes[$n_coded];
     ${name}_read(x, codes);"""
 
-SUM = """static void ${name}_sum(const double *x, double *sums) {$read
+SUM_VOTES = """static void ${name}_sum(const double *x, double *sums) {$read
     for (int32_t k = 0; k < $n_voted; ++k) sums[k] = 0.0;
     for (int32_t t = 0; t < $n_trees; ++t) {
         const int32_t leaf = ${name}_leaf(${name}_roots[t], x$given_codes);
@@ -115,7 +115,7 @@ int ${name}(const double *x) {
     return (int)${name}_voted[${name}_first_of_most(sums)];
 }"""
 
-CODE = """static int ${name}_compare(const char *text, const char *other) {
+CODE_OF_TEXT = """static int ${name}_compare(const char *text, const char *other) {
     while (*text != 0 && *text == *other) ++text, ++other;
     return (int)(unsigned char)*text - (int)(unsigned char)*other;
 }
@@ -130,11 +130,12 @@ double ${name}_code(int feature, const char *text) {
             if (${name}_compare(${name}_texts[middle], text) < 0) low = middle + 1;
             else high = middle;
         }
-        return low < coded->end && ${name}_compare(${name}_texts[low], text) == 0 ? (double)${name}_text_codes[low] : 0.0;
+        if (low < coded->end && ${name}_compare(${name}_texts[low], text) == 0) return (double)${name}_text_codes[low];
+        break;
     }
     return 0.0;
 }"""
 
-LABEL = """const char *${name}_label(int class_number) {
+LABEL_OF_CLASS = """const char *${name}_label(int class_number) {
     return class_number < 0 || class_number >= $n_classes ? "" : ${name}_labels[class_number];
 }"""

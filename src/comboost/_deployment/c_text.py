@@ -13,15 +13,16 @@ IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 PER_LINE = 12  # items of an array
 MAX_TEXT = 4095  # bytes of a string, which C99 promises
 #: Words of C, of C++ and of the header that the file needs, and the one function whose type is given.
-RESERVED = frozenset(
-    """alignas alignof and and_eq asm atomic_cancel auto bitand bitor bool break case catch char char8_t char16_t
+WORDS = """
+    alignas alignof and and_eq asm atomic_cancel auto bitand bitor bool break case catch char char8_t char16_t
     char32_t class compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield
     decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if
     inline int int32_t long main mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected
     public reflexpr register reinterpret_cast requires restrict return short signed sizeof static static_assert
     static_cast struct switch synchronized template this thread_local throw true try typedef typeid typename typeof
-    typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq""".split()
-)
+    typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq
+"""
+RESERVED = frozenset(re.findall(r"\w+", WORDS))
 
 
 def checked_identifier(name: Any) -> str:

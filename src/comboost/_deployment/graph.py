@@ -1,7 +1,8 @@
 """An ONNX graph in the making. In: operators and constants. Out: plain records, for onnx or for a converter to add."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,12 +59,11 @@ class Graph:
         return outputs
 
 
-def numbered_names() -> Callable[[str], str]:
-    """Names that are numbered, for a graph of its own."""
-    taken: list[str] = []
+def numbered_names(taken: Collection[str]) -> Callable[[str], str]:
+    """Names that are numbered, for a graph of its own, some names of which are taken."""
+    numbers = count()
 
     def name_for(sound: str) -> str:
-        taken.append(sound)
-        return f"{sound}_{len(taken)}"
+        return next(name for name in (f"{sound}_{number}" for number in numbers) if name not in taken)
 
     return name_for

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._deployment.blueprint import CodedFeature
-from comboost._deployment.onnx_trees import END, EQ, LEQ, Integers, TreeArrays
+from comboost._deployment.onnx_trees import END, EQ, LEQ, Whole, TreeArrays
 
 BLOCK = 30  # codes, whose places are bits of what onnxruntime compares
 
@@ -39,7 +39,7 @@ class Blocks:
         return cls({coded.feature: start for coded, start in zip(features, starts, strict=False)}, starts[-1])
 
     @staticmethod
-    def split(codes: Integers) -> tuple[Integers, Integers]:
+    def split(codes: Whole) -> tuple[Whole, Whole]:
         """The blocks of some codes, and their places in these."""
         return codes // BLOCK, codes % BLOCK + 1
 

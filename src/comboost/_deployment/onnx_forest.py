@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from comboost._deployment.blueprint import Blueprint
 from comboost._deployment.onnx_codes import Blocks
-from comboost._deployment.onnx_trees import END, EQ, LEQ, Integers, TreeArrays
+from comboost._deployment.onnx_trees import END, EQ, LEQ, Whole, TreeArrays
 from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
 
 
@@ -57,7 +57,7 @@ def forest_trees(plan: Blueprint, blocks: Blocks) -> TreeArrays:
     )
 
 
-def is_deep_odd(left: Integers, tree_of: Integers, offsets: Integers, is_leaf: NDArray[np.bool_]) -> Integers:
+def is_deep_odd(left: Whole, tree_of: Whole, offsets: Whole, is_leaf: NDArray[np.bool_]) -> Whole:
     """Of every node whether an odd number of splits is above it, 0 or 1."""
     odd = np.zeros(len(left), dtype=np.int64)
     level, parity = offsets[:-1], 0
@@ -82,10 +82,10 @@ class Chains:
         What the questions ask: whether this column of codes holds this place.
     """
 
-    lengths: Integers
+    lengths: Whole
     swapped: NDArray[np.bool_]
-    columns: Integers
-    places: Integers
+    columns: Whole
+    places: Whole
 
     def __init__(self, plan: Blueprint, blocks: Blocks) -> None:
         nodes = plan.forest.nodes
@@ -108,8 +108,8 @@ class Chains:
 class LeafRows(NamedTuple):
     """What leaves vote: the node, the class among those that are voted for, and the votes."""
 
-    leaves: Integers
-    classes: Integers
+    leaves: Whole
+    classes: Whole
     votes: NDArray[np.float64]
 
 

@@ -14,7 +14,7 @@ from comboost._extras import import_onnx
 LEAST_CLASSES = 3  # of fewer, onnxruntime takes the second for the one that is asked about
 
 
-class Source(NamedTuple):
+class GraphInput(NamedTuple):
     """An input of the graph: its name, how many features it holds, and what type of number; None is text."""
 
     name: str
@@ -30,7 +30,7 @@ class Answers(NamedTuple):
     probabilities: str
 
 
-def add_prediction(graph: Graph, plan: Blueprint, sources: Sequence[Source], names: Answers, dtype: Any) -> None:
+def add_prediction(graph: Graph, plan: Blueprint, sources: Sequence[GraphInput], names: Answers, dtype: Any) -> None:
     """Add all that a prediction takes to a graph with these inputs; votes and probabilities are of a type."""
     table = add_table(graph, plan, sources)
     blocks = Blocks.of(plan.coded_features)
@@ -44,7 +44,7 @@ def add_prediction(graph: Graph, plan: Blueprint, sources: Sequence[Source], nam
     graph.add("Add", sums, graph.constant(others, dtype), output=names.scores)
 
 
-def check_sources(plan: Blueprint, sources: Sequence[Source]) -> None:
+def check_sources(plan: Blueprint, sources: Sequence[GraphInput]) -> None:
     """Raise if inputs do not hold the features of training, text where that was text."""
     n_given = sum(source.n_features for source in sources)
     if n_given != plan.n_features:
@@ -68,7 +68,7 @@ def text_features(plan: Blueprint) -> list[bool]:
     return [bool(known.get(f)) and isinstance(known[f][0], str) for f in range(plan.n_features)]
 
 
-def add_table(graph: Graph, plan: Blueprint, sources: Sequence[Source]) -> str:
+def add_table(graph: Graph, plan: Blueprint, sources: Sequence[GraphInput]) -> str:
     """All features as doubles, side by side; text as its codes."""
     coded = {each.feature: each for each in plan.coded_features}
     columns, first = [], 0

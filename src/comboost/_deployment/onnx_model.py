@@ -6,7 +6,7 @@ import numpy as np
 
 from comboost._deployment.blueprint import Blueprint
 from comboost._deployment.graph import LEAST_OPSET, ML, ML_OPSET, Graph, numbered_names
-from comboost._deployment.onnx_graph import Answers, Source, add_prediction, text_features
+from comboost._deployment.onnx_graph import Answers, GraphInput, add_prediction, text_features
 from comboost._engine.memory import check_large
 from comboost._extras import import_onnx
 from comboost._table.floats import shown
@@ -23,16 +23,16 @@ def make_onnx_model(plan: Blueprint, dtype: Any, target_opset: Any) -> Any:
     """The ONNX model of a blueprint; see `Deployable.to_onnx`."""
     onnx = import_onnx()
     opsets = read_opsets(target_opset, onnx.defs.onnx_opset_version())
-    number = read_dtype(dtype)
+    number = read_number_type(dtype)
     check_size(plan)
-    graph = Graph(numbered_names())
     sources = sources_of(plan, number)
+    graph = Graph(numbered_names({each.name for each in sources}))
     label, probabilities, scores = OUTPUTS
     add_prediction(graph, plan, sources, Answers(label, scores, probabilities), number)
     kind, text = onnx.helper.np_dtype_to_tensor_dtype(number), onnx.TensorProto.STRING
     inputs = [(each.name, text if each.dtype is None else kind, ["n_samples", each.n_features]) for each in sources]
     label_kind = text if isinstance(plan.labels[0], str) else onnx.TensorProto.INT64
-    outputs = [(label, label_kind, ["n_samples"])]
+    outputs: list[Any] = [(label, label_kind, ["n_samples"])]
     outputs += [(name, kind, ["n_samples", len(plan.classes)]) for name in (probabilities, scores)]
     return assembled(graph, plan.owner, inputs, outputs, opsets)
 
@@ -41,7 +41,9 @@ def assembled(graph: Graph, name: str, inputs: Any, outputs: Any, opsets: dict[s
     """The graph as a model, checked by onnx."""
     onnx = import_onnx()
     helper = onnx.helper
-    nodes = [helper.make_node(o.operator, o.inputs, o.outputs, domain=o.domain, **o.attributes) for o in graph.operations]
+    nodes = [
+        helper.make_node(o.operator, o.inputs, o.outputs, domain=o.domain, **o.attributes) for o in graph.operations
+    ]
     proto = helper.make_graph(
         nodes,
         name,
@@ -57,15 +59,15 @@ def assembled(graph: Graph, name: str, inputs: Any, outputs: Any, opsets: dict[s
     return model
 
 
-def sources_of(plan: Blueprint, number: Any) -> list[Source]:
+def sources_of(plan: Blueprint, number: Any) -> list[GraphInput]:
     """The inputs of the graph: one for all features, or one for each if some hold text."""
     is_text = text_features(plan)
     if not any(is_text):
-        return [Source("X", plan.n_features, number)]
+        return [GraphInput("X", plan.n_features, number)]
     names = [f"x{f}" for f in range(plan.n_features)] if plan.names is None else [str(name) for name in plan.names]
     for name in names:
         check_input_name(name)
-    return [Source(name, 1, None if text else number) for name, text in zip(names, is_text, strict=True)]
+    return [GraphInput(name, 1, None if text else number) for name, text in zip(names, is_text, strict=True)]
 
 
 def check_input_name(name: str) -> None:
@@ -76,12 +78,12 @@ def check_input_name(name: str) -> None:
         raise ValueError(f"The feature {name!r} has a name that is no text to other programs; rename it.") from error
     if not name or name in OUTPUTS:
         raise ValueError(
-            f"A feature is called {name!r}; the inputs of a graph are called what features are, and {list(OUTPUTS)} are "
+            f"A feature is called {name!r}; inputs of a graph are called what features are, and {list(OUTPUTS)} are "
             "its outputs. Rename the column and fit again."
         )
 
 
-def read_dtype(dtype: Any) -> Any:
+def read_number_type(dtype: Any) -> Any:
     """The type of the numbers that the graph takes."""
     try:
         number = np.dtype(dtype)
@@ -99,9 +101,9 @@ def read_opsets(target_opset: Any, newest: int) -> dict[str, int]:
     whole = all(isinstance(version, int | np.integer) and version is not True for version in opsets.values())
     if set(opsets) != {"", ML} or not whole or not LEAST_OPSET <= opsets[""] <= newest or opsets[ML] not in ML_OPSETS:
         raise ValueError(
-            f"to_onnx got target_opset={shown(target_opset)}; give a version from {LEAST_OPSET} to {newest}, the newest "
-            f'that the installed onnx knows, or a dict such as {{"": {OPSET}, "{ML}": {ML_OPSET}}}, in which "{ML}" is '
-            f"one of {ML_OPSETS}: later ones have no leaves that vote for several classes."
+            f"to_onnx got target_opset={shown(target_opset)}; give a version from {LEAST_OPSET} to {newest}, the newest"
+            f' that the installed onnx knows, or a dict such as {{"": {OPSET}, "{ML}": {ML_OPSET}}}, in which "{ML}" is'
+            f" one of {ML_OPSETS}: later ones have no leaves that vote for several classes."
         )
     return {domain: int(version) for domain, version in opsets.items()}
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 LEQ, EQ, END = "BRANCH_LEQ", "BRANCH_EQ", "LEAF"  # what nodes ask; the last ask nothing
 
-Integers = NDArray[np.integer[Any]]
+Whole = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class TreeArrays:
     """
 
     modes: NDArray[np.str_]
-    features: Integers
+    features: Whole
     values: NDArray[np.float64]
-    true_ids: Integers
-    false_ids: Integers
-    missing: Integers
-    trees: Integers
-    nodes: Integers
-    leaf_trees: Integers
-    leaf_nodes: Integers
-    targets: Integers
+    true_ids: Whole
+    false_ids: Whole
+    missing: Whole
+    trees: Whole
+    nodes: Whole
+    leaf_trees: Whole
+    leaf_nodes: Whole
+    targets: Whole
     weights: NDArray[np.float64]
 
     @classmethod

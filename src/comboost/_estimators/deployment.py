@@ -1,4 +1,4 @@
-"""A fitted vote for other programs, as methods of the estimators. In: a format's wishes. Out: an ONNX model, a C file."""
+"""A fitted vote for other programs, as methods of the estimators. In: what is asked for. Out: ONNX models, C files."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Converters for skl2onnx. In: a step of a pipeline, as skl2onnx describes it. Out: its operators, added to the graph."""
+"""Converters for skl2onnx. In: a step of a pipeline, as skl2onnx describes it. Out: operators, added to its graph."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._deployment.blueprint import Blueprint
 from comboost._deployment.graph import LEAST_OPSET, ML, ML_OPSET, Graph
-from comboost._deployment.onnx_graph import Answers, Source, add_prediction, check_sources
+from comboost._deployment.onnx_graph import Answers, GraphInput, add_prediction, check_sources
 from comboost._deployment.onnx_model import ML_OPSETS
 from comboost._estimators.deployment import blueprint_of
 from comboost._extras import import_skl2onnx
@@ -112,7 +112,7 @@ def check_versions(container: Any) -> None:
         )
 
 
-def source_of(variable: Any, n_variables: int, plan: Blueprint) -> Source:
+def source_of(variable: Any, n_variables: int, plan: Blueprint) -> GraphInput:
     """A variable of skl2onnx as an input."""
     kind, shape = type(variable.type).__name__, variable.type.shape
     if kind != TEXT_TYPE and kind not in NUMBER_TYPES:
@@ -123,7 +123,7 @@ def source_of(variable: Any, n_variables: int, plan: Blueprint) -> Source:
     width = shape[1] if len(shape) == 2 else None
     if width is None:
         width = plan.n_features if n_variables == 1 else 1
-    return Source(variable.full_name, width, None if kind == TEXT_TYPE else np.dtype(NUMBER_TYPES[kind]))
+    return GraphInput(variable.full_name, width, None if kind == TEXT_TYPE else np.dtype(NUMBER_TYPES[kind]))
 
 
 def add_to(container: Any, scope: Any, graph: Graph) -> None:
