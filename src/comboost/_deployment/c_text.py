@@ -68,7 +68,7 @@ def doubles(values: NDArray[np.float64]) -> list[str]:
 
 def floats(values: NDArray[np.float32]) -> list[str]:
     """Numbers as the shortest literals that are equal to them."""
-    return [f"{value}f" for value in values]
+    return [f"{value!s}f" for value in values]
 
 
 def array(declaration: str, items: Sequence[Any]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._deployment.blueprint import CodedFeature
-from comboost._deployment.onnx_trees import END, EQ, LEQ, Whole, TreeArrays
+from comboost._deployment.onnx_trees import END, EQ, LEQ, TreeArrays, Whole
 
 BLOCK = 30  # codes, whose places are bits of what onnxruntime compares
 

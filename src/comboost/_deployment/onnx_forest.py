@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from comboost._deployment.blueprint import Blueprint
 from comboost._deployment.onnx_codes import Blocks
-from comboost._deployment.onnx_trees import END, EQ, LEQ, Whole, TreeArrays
+from comboost._deployment.onnx_trees import END, EQ, LEQ, TreeArrays, Whole
 from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
 
 
@@ -22,15 +22,14 @@ def forest_trees(plan: Blueprint, blocks: Blocks) -> TreeArrays:
     forest, nodes = plan.forest, plan.forest.nodes
     is_leaf, by_set = nodes["feature"] == LEAF, nodes["flags"] & CATEGORICAL != 0
     chains = Chains(plan, blocks)
-    lengths = np.ones(len(nodes), dtype=np.int64)
-    lengths[by_set] = chains.lengths
+    lengths, swapped = np.ones(len(nodes), dtype=np.int64), np.zeros(len(nodes), dtype=bool)
+    lengths[by_set], swapped[by_set] = chains.lengths, chains.swapped
     ends = np.cumsum(lengths)
     tree_of = np.repeat(np.arange(len(forest.weights)), np.diff(forest.offsets))
     numbers = ends - lengths - (ends - lengths)[forest.offsets[:-1]][tree_of]  # of a node's first question in its tree
     left = np.where(is_leaf, 0, forest.offsets[tree_of] + nodes["left"])
-    yes, no = numbers[left], np.where(is_leaf, 0, numbers[np.where(is_leaf, 0, left + 1)])
-    yes[is_leaf] = 0
-    yes[by_set], no[by_set] = np.where(chains.swapped, (no[by_set], yes[by_set]), (yes[by_set], no[by_set]))
+    children = numbers[left], numbers[left + ~is_leaf]
+    yes, no = np.where(swapped, children[::-1], children)
 
     owners = np.repeat(np.arange(len(nodes)), lengths)
     steps = np.arange(len(owners)) - (ends - lengths)[owners]
