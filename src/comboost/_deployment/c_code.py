@@ -17,7 +17,12 @@ from comboost._engine.memory import check_large
 
 MOST_NAMED = 1000  # features and classes in the comment at the top
 MAX_ITEMS = 2**30  # of an array: places in it are 32 bits wide, one of which is a flag
-SOURCE_BYTES = {"nodes": 40, "votes": 14, "categories": 40}  # of each, about, and four times that while it is written
+SOURCE_BYTES = {
+    "nodes": 40,
+    "votes": 14,
+    "bytes of sets": 5,
+    "categories": 40,
+}  # of each, about, and four times that while it is written
 
 
 def c_source(plan: Blueprint, name: str) -> str:
@@ -34,6 +39,7 @@ def check_source(plan: Blueprint) -> None:
     n_items = {
         "nodes": len(plan.forest.nodes),
         "votes": 0 if votes is None else votes.size,
+        "bytes of sets": plan.forest.sets.size,
         "categories": sum(len(coded.values) for coded in plan.coded_features),
     }
     for what, n in n_items.items():
