@@ -44,3 +44,27 @@ def confusion_frame(confusion: NDArray[Any], classes: NDArray[Any]) -> Any:
     pandas = import_pandas()
     truth, prediction = (pandas.Index(classes, name=name) for name in ("truth", "prediction"))
     return pandas.DataFrame(confusion, index=truth, columns=prediction)
+
+
+def import_onnx() -> Any:
+    """Import onnx, or say how to get it."""
+    try:
+        import onnx
+        import onnx.numpy_helper
+    except ImportError as error:
+        raise ImportError(
+            "An ONNX model needs onnx, which is not installed. Run `pip install onnx`, or use save_model."
+        ) from error
+    return onnx
+
+
+def import_skl2onnx() -> Any:
+    """Import skl2onnx, or say how to get it."""
+    try:
+        import skl2onnx
+    except ImportError as error:
+        raise ImportError(
+            "Converting pipelines needs skl2onnx, which is not installed. Run `pip install skl2onnx`, or convert the "
+            "model alone, with its to_onnx()."
+        ) from error
+    return skl2onnx

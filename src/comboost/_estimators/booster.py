@@ -48,6 +48,7 @@ from comboost._estimators.answers import (
     probability_map,
 )
 from comboost._estimators.attempt import fit_or_leave
+from comboost._estimators.deployment import Deployable
 from comboost._estimators.explained import Explained
 from comboost._estimators.out_of_fold import out_of_fold_votes
 from comboost._estimators.parameters import (
@@ -74,7 +75,7 @@ from comboost._table.table import RawTable
 from comboost._table.weights import Masses
 
 
-class Booster(CallbackSupportMixin, Explained, ABC):
+class Booster(CallbackSupportMixin, Explained, Deployable, Voter, ABC):
     """A boosted vote of trees: fit, and what comes of it. Its kinds differ in their parameters and in how they vote."""
 
     _hints: ClassVar[Mapping[str, str]] = HINTS

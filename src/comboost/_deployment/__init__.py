@@ -1,0 +1,1 @@
+"""Models for other programs: as an ONNX graph, as a C file."""
