@@ -21,7 +21,7 @@ INT64 = np.iinfo(np.int64)
 
 @dataclass(frozen=True)
 class Link:
-    """From votes f to probabilities: softmax(scale · f + shift), or the shares of the votes.
+    """From votes f to probabilities: softmax(scale · f + shift), or the shares of the votes times exp(shift).
 
     Attributes
     ----------

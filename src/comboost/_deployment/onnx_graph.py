@@ -125,6 +125,8 @@ def add_link(graph: Graph, plan: Blueprint, votes: str, output: str, dtype: Any)
     """Add the probabilities that votes mean."""
     link = plan.link
     if link.scale is None:
+        if link.shift is not None:
+            votes = graph.add("Mul", votes, graph.constant(spread(plan, np.exp(link.shift), 0.0), dtype))
         total = graph.add("ReduceSum", votes, graph.constant([1], np.int64), keepdims=1)
         graph.add("Div", votes, total, output=output)
         return

@@ -1,16 +1,15 @@
 """What votes mean. In: votes. Out: probabilities: scaled, calibrated, moved to other shares of the classes."""
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
 
+from comboost import _core
 from comboost._dtypes import Floats
 from comboost._engine.calibration import IsotonicCurves
 
 LOGS_AT_ONCE = 2**17  # votes that become logarithms at a time, by way of several arrays
-FEW_CLASSES, MANY_ROWS = 16, 2**10
 
 
 class ProbabilityMap(NamedTuple):
@@ -77,14 +76,8 @@ class ProbabilityMap(NamedTuple):
 
 def softmax(votes: Floats, scale: float, shift: Floats | None, out: Floats) -> Floats:
     """The softmax of scaled votes plus a shift of every class. ``out`` may be the votes."""
-    # As scipy.special.softmax, without what it does for any array: for one row that takes five times as long.
-    if shift is not None:
-        np.multiply(votes, scale, out=out)
-        out += shift
-        votes, scale = out, 1.0
-    np.subtract(votes, largest_of(votes), out=out)
-    out *= scale
-    return normalised(np.exp(out, out=out), out)
+    _core.softmax(votes, scale, shift, 1, out)
+    return out
 
 
 def normalised(shares: Floats, out: Floats) -> Floats:
@@ -92,10 +85,3 @@ def normalised(shares: Floats, out: Floats) -> Floats:
     divided: Floats = np.divide(shares, shares.sum(axis=1, keepdims=True), out=out)
     return divided
 
-
-def largest_of(votes: Floats) -> Floats:
-    """The most votes of every row, (n_samples, 1); of many rows and few classes column by column, which is quicker."""
-    if votes.shape[1] > FEW_CLASSES or len(votes) < MANY_ROWS:
-        largest: Floats = votes.max(axis=1, keepdims=True)
-        return largest
-    return np.asarray(functools.reduce(np.maximum, votes.T))[:, np.newaxis]

@@ -11,13 +11,21 @@ from comboost._deployment.onnx_model import make_onnx_model
 from comboost._estimators.parameters import check_parameters
 
 
-def link_of(model: Any) -> Link:
-    """What the votes of a model mean, as its ``predict_proba`` says."""
-    if hasattr(model, "priors"):
-        power = float(model.balance) - (0.0 if model.priors == "training" else 1.0)
-        shares = model.class_prior_ if model._voted is None else model.class_prior_[model._voted]
-        return Link(model._log_odds, power * np.log(shares))
-    return Link(model._scale if model.proba == "softmax" else None)
+def link_of(model: Any, method: str) -> Link:
+    """What the votes of a model mean, as its ``predict_proba`` says; an error if ``predict`` is more than the votes."""
+    if model.decision != "votes":
+        raise ValueError(
+            f"{method} writes the class with the most votes, but this model has decision={model.decision!r}; "
+            'set_params(decision="votes", cost_matrix=None, reject_cost=None, reject_label=None), and take the cheapest '
+            "class from its probabilities."
+        )
+    meaning = model._meaning()
+    if meaning.curves is not None:
+        raise ValueError(
+            f'{method} writes no curves, but this model has calibration="isotonic"; set calibration=None, or fit with '
+            'calibration="temperature".'
+        )
+    return Link(None if meaning.by_share else meaning.scale / meaning.temperature, meaning.shift)
 
 
 def blueprint_of(model: Any, method: str) -> Blueprint:
@@ -37,7 +45,7 @@ def blueprint_of(model: Any, method: str) -> Blueprint:
         model._voted,
         model._no_votes,
         getattr(model, "feature_names_in_", None),
-        link_of(model),
+        link_of(model, method),
     )
 
 
