@@ -75,7 +75,7 @@ from comboost._table.table import RawTable
 from comboost._table.weights import Masses
 
 
-class Booster(CallbackSupportMixin, Explained, Deployable, Voter, ABC):
+class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
     """A boosted vote of trees: fit, and what comes of it. Its kinds differ in their parameters and in how they vote."""
 
     _hints: ClassVar[Mapping[str, str]] = HINTS
