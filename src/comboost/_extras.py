@@ -16,6 +16,17 @@ def import_pandas(wanted: str = "A data frame", otherwise: str = "use the arrays
     return pandas
 
 
+def import_pyplot(otherwise: str) -> Any:
+    """Import what draws, or say how to get it."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            f"A picture needs matplotlib, which is not installed. Run `pip install matplotlib`, or {otherwise}."
+        ) from error
+    return pyplot
+
+
 def confusion_frame(confusion: NDArray[Any], classes: NDArray[Any]) -> Any:
     """A matrix by truth and prediction as a pandas DataFrame with the names of the classes."""
     pandas = import_pandas()
