@@ -34,6 +34,7 @@ INCHES_PER_CLASS, INCHES_AROUND = 0.26, 1.9  # of a panel of its own
 PANEL_INCHES = (4.2, 9.5)  # at least, at most
 LABEL_SHARE = 0.4  # of the matrix, that names may be as long as
 NO_ROWS = "–"
+NBSP = "\N{NO-BREAK SPACE}"
 
 
 class ConfusionNormDisplay:
@@ -220,7 +221,7 @@ class ConfusionNormDisplay:
         return self
 
     def _entitle(self, panel: Any, name: str) -> None:
-        norm = f"norm of the confusion matrix ‖C‖ = {self.norms[name]:.3f}"
+        norm = f"norm of the confusion matrix ‖C‖{NBSP}={NBSP}{self.norms[name]:.3f}"
         title = norm if name == UNNAMED else f"{shorten(readable(name), MAX_TITLE)}\n{norm}"
         panel.set_title(fold(title, room_of(panel)[0]), fontsize=LARGEST_FONT + 1, parse_math=False)
 

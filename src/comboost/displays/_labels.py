@@ -9,7 +9,8 @@ import numpy as np
 MAX_NAME = 14  # characters of a class in a picture
 MAX_TITLE = 40  # of a model
 LARGEST_FONT, SMALLEST_FONT = 9.0, 4.5  # points
-CHARACTER = 0.62  # width of one in its font size, about
+CHARACTER = 0.62  # width of a wide one in its font size
+LETTER = 0.56  # of one in a sentence
 LINE = 1.25  # height of one
 FEWEST_CHARACTERS = 8  # of a line, however narrow its room
 ROUNDING = 1e-9  # of sums of shares
@@ -44,9 +45,10 @@ def percent(share: float) -> str:
     """A share in at most three characters; nothing for none, and only what is all is 100."""
     if share <= ROUNDING:
         return ""
-    if share < 0.005:
+    text = f"{100 * share:.0f}"
+    if text == "0":
         return "<1"
-    return ">99" if 0.995 <= share < 1 - ROUNDING else f"{100 * share:.0f}"
+    return ">99" if text == "100" and share < 1 - ROUNDING else text
 
 
 def luminance(colour: Sequence[float]) -> float:
@@ -70,7 +72,7 @@ def font_for(width: float, height: float, n_characters: float) -> float:
 
 def characters_in(width: float, size: float = LARGEST_FONT) -> int:
     """How many characters of a font fit into so many points, a few at least."""
-    return max(FEWEST_CHARACTERS, int(width / (CHARACTER * size)))
+    return max(FEWEST_CHARACTERS, int(width / (LETTER * size)))
 
 
 def fold(text: str, width: float, size: float = LARGEST_FONT) -> str:

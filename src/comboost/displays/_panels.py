@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from comboost._extras import import_pyplot
-from comboost.displays._labels import CHARACTER, LARGEST_FONT, LINE, fold, readable
+from comboost.displays._labels import LARGEST_FONT, LETTER, LINE, fold, readable
 
 HANDLE = 40.0  # points that a line of a legend needs beside its text
 LEGEND_FONT = LARGEST_FONT - 1
@@ -65,7 +65,7 @@ def legend_below(panel: Any, artists: list[Any], names: list[str], gap: float) -
     from matplotlib.transforms import ScaledTranslation
 
     width = room_of(panel)[0]
-    longest = max(len(name) for name in names) * CHARACTER * LEGEND_FONT + HANDLE
+    longest = max(len(name) for name in names) * LETTER * LEGEND_FONT + HANDLE
     legend = panel.legend(
         artists,
         [str(place) for place in range(len(names))],

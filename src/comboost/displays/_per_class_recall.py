@@ -17,6 +17,7 @@ from comboost.displays._labels import (
     every_nth,
     fold,
     font_for,
+    readable,
     round_numbers,
     short_names,
 )
@@ -216,7 +217,7 @@ class PerClassRecallDisplay:
             style |= {"markersize": MARKER, "elinewidth": 0.9, "capsize": 1.5, "zorder": 3}
             artists.append(panel.errorbar(x[place], recall[order], (below, above), **style))
             mean = f"mean recall {np.mean(recall[order]):.2f}"
-            names.append(mean if name == UNNAMED else f"{name}: {mean}")
+            names.append(mean if name == UNNAMED else f"{readable(name)}: {mean}")
         legend_below(panel, artists, names, gap=BELOW_TICKS + height_of(panel.get_xlabel()))
 
     def _name_classes(self, panel: Any, order: NDArray[np.intp], x: Floats, pitch: float) -> None:

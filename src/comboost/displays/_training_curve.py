@@ -187,7 +187,9 @@ class TrainingCurveDisplay:
             names.append(f"{rows}: {norm[-1]:.3f} at the end, at best {norm[best]:.3f} (round {best + 1})")
         panel.set_ylim(0, HEADROOM * max(float(norm.max()) for norm in norms.values()) or 1.0)
         legend_below(panel, artists, names, gap=below(panel))
-        panel.set_ylabel(fold("norm of the confusion matrix ‖C‖", room_of(panel)[1]), fontsize=LARGEST_FONT)
+        panel.set_ylabel(
+            fold("norm of the confusion matrix\N{NO-BREAK SPACE}‖C‖", room_of(panel)[1]), fontsize=LARGEST_FONT
+        )
         panel.set_title("What comes of it (0: no mistakes)", fontsize=LARGEST_FONT + 1)
 
 
