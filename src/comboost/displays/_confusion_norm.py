@@ -264,10 +264,10 @@ class ConfusionNormDisplay:
         step = every_nth(pitch)
         size = font_for(np.inf, pitch * step, 1)
         names = short_names(self.classes, min(MAX_NAME, characters_in(LABEL_SHARE * n_classes * pitch, size)))
-        longest = max(len(name) for name in [*names, "missed"])
-        upright = 90 if longest * CHARACTER * size > pitch else 0
+        upright = 90 if max(len(name) for name in names) * CHARACTER * size > pitch else 0
         shown = list(range(0, n_classes, step))
         texts = [names[place] for place in shown]
         panel.set_xticks([*shown, n_classes + 0.2], [*texts, "missed"], rotation=upright, parse_math=False)
+        panel.get_xticklabels()[-1].set_rotation(upright or 90 * (len("missed") * CHARACTER * size > pitch))
         panel.set_yticks(shown, texts, parse_math=False)
         panel.tick_params(labelsize=size, length=0)
