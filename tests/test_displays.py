@@ -315,6 +315,21 @@ def test_recalls_stand_above_their_sizes_and_say_their_names():
         assert line.get_ydata().tolist() == recalls
 
 
+def test_axis_of_rows_says_where_it_is_no_exact_scale():
+    for sizes, expected in {(10, 10, 100): "moved apart", (50,) * 26: "too similar for a scale"}.items():
+        y = np.repeat(np.arange(len(sizes)), sizes)
+        panel = PerClassRecallDisplay.from_predictions(y, y).ax_
+        assert expected in panel.get_xlabel().replace("\n", " ")
+        assert bool(len(panel.get_xticks())) == ("moved" in expected)
+
+
+def test_one_round_is_a_point_and_rounds_are_whole():
+    display = TrainingCurveDisplay([1.0], [2.0]).plot()
+    display.figure_.draw_without_rendering()
+    assert {line.get_marker() for line in display.ax_.lines} == {"o"}
+    assert (display.ax_.get_xticks() % 1 == 0).all()
+
+
 def test_models_differ_without_colour(yeast, models):
     _, _, X, y = yeast
     panel = PerClassRecallDisplay.from_estimator(models, X, y).ax_
@@ -468,10 +483,6 @@ def test_models_without_curves_are_refused(yeast, models):
     pipeline = make_pipeline(StandardScaler(), models["ours"])
     with pytest.raises(ValueError, match="Of a pipeline give its last step"):
         TrainingCurveDisplay.from_estimator(pipeline)
-    nothing = CoMBoClassifier().fit(np.zeros((4, 1)), [0, 0, 1, 1])
-    if nothing.n_iter_ == 0:
-        with pytest.raises(ValueError, match="no rounds"):
-            TrainingCurveDisplay.from_estimator(nothing)
 
 
 def test_rows_of_curves_that_do_not_match_are_refused(yeast, models):

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from comboost._dtypes import Floats
 from comboost._extras import import_pyplot
 from comboost.displays._labels import (
-    CHARACTER,
     LARGEST_FONT,
     MAX_NAME,
     MAX_TITLE,
+    WIDE_CHARACTER,
     characters_in,
     every_nth,
     fold,
@@ -24,7 +24,7 @@ from comboost.displays._labels import (
     shorten,
 )
 from comboost.displays._outcomes_of_models import UNNAMED, Outcomes, count_outcomes, name_all, predict_all
-from comboost.displays._panels import OTHERWISE, as_given, panels_for, room_of, settle
+from comboost.displays._panels import OTHERWISE, like_subplots, panels_for, room_of, settle
 from comboost.metrics._measures import confusion_of
 
 PALEST_TOP = 0.25  # of the scale: smaller shares are not painted as if they were large
@@ -68,14 +68,14 @@ class ConfusionNormDisplay:
     Examples
     --------
     >>> from comboost import AdaBoostMMClassifier, CoMBoClassifier
-    >>> from comboost.datasets import load_new_thyroid
+    >>> from comboost.datasets import load_yeast
     >>> from comboost.displays import ConfusionNormDisplay
-    >>> X, y = load_new_thyroid(return_X_y=True)
-    >>> models = {"CoMBo": CoMBoClassifier(), "AdaBoost.MM": AdaBoostMMClassifier()}
+    >>> X, y = load_yeast(return_X_y=True)
+    >>> models = {"CoMBo": CoMBoClassifier(n_estimators=50), "AdaBoost.MM": AdaBoostMMClassifier(n_estimators=50)}
     >>> fitted = {name: model.fit(X[::2], y[::2]) for name, model in models.items()}
     >>> display = ConfusionNormDisplay.from_estimator(fitted, X[1::2], y[1::2])
     >>> {name: round(norm, 2) for name, norm in display.norms.items()}
-    {'CoMBo': 0.28, 'AdaBoost.MM': 0.33}
+    {'CoMBo': 0.66, 'AdaBoost.MM': 0.89}
     >>> display.figure_.savefig("confusion.png")  # doctest: +SKIP
     """
 
@@ -130,7 +130,8 @@ class ConfusionNormDisplay:
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
         ax : Axes or sequence of Axes, default=None
-            What to draw on, one for every model; by default a new figure.
+            What to draw on, one for every model; by default a new figure. Text has room in figures with
+            ``layout="constrained"``.
         cmap : str or Colormap, default="magma_r"
             The colours of the shares, by default from pale to dark.
         colorbar : bool, default=True
@@ -205,7 +206,7 @@ class ConfusionNormDisplay:
         panels = panels_for(ax, n_models, (n_models * side + 0.8 * colorbar, side), ncols=n_models)
         top = max(PALEST_TOP, *(float(each.max()) for each in self.confusions.values()))
         images = [self._paint(panel, name, cmap, top) for panel, name in zip(panels, self.confusions, strict=True)]
-        self.ax_, self.figure_ = as_given(panels), panels[0].get_figure()
+        self.ax_, self.figure_ = like_subplots(panels), panels[0].get_figure()
         if colorbar:
             bar = self.figure_.colorbar(images[0], ax=panels, shrink=0.8)
             bar.ax.tick_params(labelsize=LARGEST_FONT)
@@ -264,10 +265,10 @@ class ConfusionNormDisplay:
         step = every_nth(pitch)
         size = font_for(np.inf, pitch * step, 1)
         names = short_names(self.classes, min(MAX_NAME, characters_in(LABEL_SHARE * n_classes * pitch, size)))
-        upright = 90 if max(len(name) for name in names) * CHARACTER * size > pitch else 0
+        upright = 90 if max(len(name) for name in names) * WIDE_CHARACTER * size > pitch else 0
         shown = list(range(0, n_classes, step))
         texts = [names[place] for place in shown]
         panel.set_xticks([*shown, n_classes + 0.2], [*texts, "missed"], rotation=upright, parse_math=False)
-        panel.get_xticklabels()[-1].set_rotation(upright or 90 * (len("missed") * CHARACTER * size > pitch))
+        panel.get_xticklabels()[-1].set_rotation(upright or 90 * (len("missed") * WIDE_CHARACTER * size > pitch))
         panel.set_yticks(shown, texts, parse_math=False)
         panel.tick_params(labelsize=size, length=0)

@@ -9,11 +9,11 @@ import numpy as np
 MAX_NAME = 14  # characters of a class in a picture
 MAX_TITLE = 40  # of a model
 LARGEST_FONT, SMALLEST_FONT = 9.0, 4.5  # points
-CHARACTER = 0.62  # width of a wide one in its font size
+WIDE_CHARACTER = 0.62  # width of a wide one in its font size
 LETTER = 0.56  # of one in a sentence
-LINE = 1.25  # height of one
+LINE_HEIGHT = 1.25  # height of one
 FEWEST_CHARACTERS = 8  # of a line, however narrow its room
-ROUNDING = 1e-9  # of sums of shares
+SHARE_ROUNDING = 1e-9  # of sums of shares
 FEW_TICKS, MANY_TICKS = 3, 7
 
 
@@ -43,12 +43,12 @@ def short_names(names: Iterable[Any], limit: int = MAX_NAME) -> list[str]:
 
 def percent(share: float) -> str:
     """A share in at most three characters; nothing for none, and only what is all is 100."""
-    if share <= ROUNDING:
+    if share <= SHARE_ROUNDING:
         return ""
     text = f"{100 * share:.0f}"
     if text == "0":
         return "<1"
-    return ">99" if text == "100" and share < 1 - ROUNDING else text
+    return ">99" if text == "100" and share < 1 - SHARE_ROUNDING else text
 
 
 def luminance(colour: Sequence[float]) -> float:
@@ -66,8 +66,8 @@ def ink_on(colour: Sequence[float]) -> str:
 
 def font_for(width: float, height: float, n_characters: float) -> float:
     """The largest font, in points, in which so many characters fit into a box; 0 if none that can be read does."""
-    size = min(LARGEST_FONT, width / (CHARACTER * max(n_characters, 1)), height / LINE)
-    return size if size >= SMALLEST_FONT - ROUNDING else 0.0
+    size = min(LARGEST_FONT, width / (WIDE_CHARACTER * max(n_characters, 1)), height / LINE_HEIGHT)
+    return size if size >= SMALLEST_FONT - SHARE_ROUNDING else 0.0
 
 
 def characters_in(width: float, size: float = LARGEST_FONT) -> int:
@@ -93,4 +93,4 @@ def round_numbers(low: float, high: float) -> list[float]:
 
 def every_nth(room: float) -> int:
     """How many labels apart two must be of which each has so many points of room."""
-    return max(1, int(np.ceil(SMALLEST_FONT * LINE / room)))
+    return max(1, int(np.ceil(SMALLEST_FONT * LINE_HEIGHT / room)))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from comboost._extras import import_pyplot
-from comboost.displays._labels import LARGEST_FONT, LETTER, LINE, fold, readable
+from comboost.displays._labels import LARGEST_FONT, LETTER, LINE_HEIGHT, fold, readable
 
 HANDLE = 40.0  # points that a line of a legend needs beside its text
 LEGEND_FONT = LARGEST_FONT - 1
@@ -42,7 +42,7 @@ def panels_for(ax: Any, n_panels: int, size: tuple[float, float], **arrangement:
     return panels
 
 
-def as_given(panels: list[Any]) -> Any:
+def like_subplots(panels: list[Any]) -> Any:
     """Axes as pyplot.subplots has them: one alone, several as an array."""
     return panels[0] if len(panels) == 1 else np.array(panels, dtype=object)
 
@@ -84,4 +84,4 @@ def legend_below(panel: Any, artists: list[Any], names: list[str], gap: float) -
 
 def height_of(text: str) -> float:
     """Points that the lines of a text take below an axis."""
-    return (text.count("\n") + 1) * LINE * LARGEST_FONT
+    return (text.count("\n") + 1) * LINE_HEIGHT * LARGEST_FONT

@@ -11,7 +11,7 @@ from comboost._dtypes import Floats
 from comboost._extras import import_pyplot
 from comboost.displays._labels import (
     LARGEST_FONT,
-    LINE,
+    LINE_HEIGHT,
     MAX_NAME,
     characters_in,
     every_nth,
@@ -31,7 +31,7 @@ MARGIN = 0.03  # of the width, left and right of the outermost classes
 MARKER, BESIDE = 5.0, 5.5  # points: of a marker, and from one model to the next
 NAME_SHARE = 0.25  # of the height, that names of classes may take
 BELOW_TICKS = 24.0  # points from the axis to its label, and from that to the legend
-MOVED = 0.02  # of the width, from which on it is said
+MOVED, FAR = 0.02, 0.2  # of the width: from which on it is said, and sizes can no longer be read off
 
 
 class PerClassRecallDisplay:
@@ -39,6 +39,7 @@ class PerClassRecallDisplay:
 
     Make it with `from_estimator` or `from_predictions`. The rows axis is logarithmic. Classes of nearly the same size
     are moved apart, so that each stands below its own name; the number of its rows is written beside the name.
+    If all are of nearly the same size, they stand in the order of their sizes.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class PerClassRecallDisplay:
     >>> display.classes, display.sizes
     (array(['hyper', 'hypo', 'normal'], dtype='<U6'), array([17., 15., 75.]))
     >>> display.recalls["CoMBo"].round(2)
-    array([0.94, 0.73, 0.99])
+    array([0.88, 0.87, 0.89])
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class PerClassRecallDisplay:
         confidence : float, default=0.95
             Of the intervals, in (0, 1).
         ax : Axes, default=None
-            What to draw on; by default a new figure.
+            What to draw on; by default a new figure. Text has room in figures with ``layout="constrained"``.
 
         Returns
         -------
@@ -193,7 +194,7 @@ class PerClassRecallDisplay:
         panel.set_xscale("log")
         panel.set_xlim(low, high)
         width = room_of(panel)[0]
-        apart = max(LARGEST_FONT * LINE, len(self.recalls) * BESIDE + MARKER) / width
+        apart = max(LARGEST_FONT * LINE_HEIGHT, len(self.recalls) * BESIDE + MARKER) / width
         true_places = np.log(self.sizes[order] / low) / np.log(high / low)
         places = move_apart(true_places, apart, MARGIN)
         spacing = min([apart, *np.diff(places).tolist()])
@@ -203,7 +204,7 @@ class PerClassRecallDisplay:
             for model in range(len(self.recalls))
         ]
         self._name_classes(panel, order, low * (high / low) ** places, spacing * width)
-        self._label_axes(panel, (low, high), moved=bool(np.abs(places - true_places).max() > MOVED))
+        self._label_axes(panel, (low, high), float(np.abs(places - true_places).max()))
         self._draw_models(panel, order, x)
         self.ax_, self.figure_ = panel, panel.get_figure()
         return self
@@ -233,7 +234,7 @@ class PerClassRecallDisplay:
         top.tick_params(length=2)
         panel.vlines(x, 0, 1, transform=panel.get_xaxis_transform(), color="#dddddd", linewidth=0.6, zorder=1)
 
-    def _label_axes(self, panel: Any, limits: tuple[float, float], moved: bool) -> None:
+    def _label_axes(self, panel: Any, limits: tuple[float, float], moved: float) -> None:
         width, height = room_of(panel)
         ticks = [tick for tick in round_numbers(*limits) if tick == round(tick)] or [
             round(np.sqrt(limits[0] * limits[1]))
@@ -242,8 +243,12 @@ class PerClassRecallDisplay:
         panel.set_xticks([], minor=True)
         panel.set_ylim(-0.03, 1.03)
         panel.tick_params(axis="y", labelsize=LARGEST_FONT)
-        note = "; classes of similar size are moved apart" if moved else ""
-        panel.set_xlabel(fold(f"rows of the class (log scale{note})", width), fontsize=LARGEST_FONT)
+        if moved > FAR:  # the axis is no scale any more
+            panel.set_xticks([])
+            scale = "in this order: sizes are too similar for a scale"
+        else:
+            scale = "log scale; classes of similar size are moved apart" if moved > MOVED else "log scale"
+        panel.set_xlabel(fold(f"rows of the class ({scale})", width), fontsize=LARGEST_FONT)
         recall = f"recall: share of the class that is found (bars: {100 * self.confidence:g} % intervals)"
         panel.set_ylabel(fold(recall, 0.8 * height), fontsize=LARGEST_FONT)
         panel.set_title(fold("How much of every class is found", width), fontsize=LARGEST_FONT + 1)

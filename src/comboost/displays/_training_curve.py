@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from comboost._dtypes import Floats
 from comboost._extras import import_pyplot
 from comboost.displays._labels import LARGEST_FONT, MAX_TITLE, fold, readable, round_numbers, shorten
-from comboost.displays._panels import OTHERWISE, as_given, height_of, legend_below, panels_for, room_of, style_of
+from comboost.displays._panels import OTHERWISE, height_of, legend_below, like_subplots, panels_for, room_of, style_of
 from comboost.metrics._measures import NORM_SQUARES, norm_of
 from comboost.metrics._outcomes import RowOutcomes, class_indices, label_array, resolve_classes, weight_array
 
@@ -116,6 +116,7 @@ class TrainingCurveDisplay:
             The model, for the title; by default its class.
         ax : Axes or sequence of two Axes, default=None
             What to draw on: one for the loss and, if rows are given, one for the norms. By default a new figure.
+            Text has room in figures with ``layout="constrained"``.
 
         Returns
         -------
@@ -154,7 +155,8 @@ class TrainingCurveDisplay:
         for panel in panels:
             panel.grid(visible=True, linewidth=0.3)
             panel.tick_params(labelsize=LARGEST_FONT)
-        self.ax_, self.figure_ = as_given(panels), panels[0].get_figure()
+            panel.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+        self.ax_, self.figure_ = like_subplots(panels), panels[0].get_figure()
         return self
 
     def _norms(self) -> dict[str, Floats]:
@@ -163,8 +165,10 @@ class TrainingCurveDisplay:
         return {rows: curve for rows, curve in given.items() if curve is not None}
 
     def _draw_losses(self, panel: Any, gap: float) -> None:
-        (bound,) = panel.plot(self.rounds, self.bound, color="#999999", linewidth=3.5, linestyle=(0, (3, 1)))
-        (loss,) = panel.plot(self.rounds, self.loss, color="black", linewidth=1.3)
+        marker = "o" if len(self.rounds) == 1 else None  # one point makes no line
+        wide = {"color": "#999999", "linewidth": 3.5, "linestyle": (0, (3, 1)), "marker": marker}
+        (bound,) = panel.plot(self.rounds, self.bound, **wide)
+        (loss,) = panel.plot(self.rounds, self.loss, color="black", linewidth=1.3, marker=marker)
         together = np.concatenate([self.loss, self.bound])
         if together.min() > 0 and together.max() > LOG_FROM * together.min():
             set_log_scale(panel)
@@ -207,7 +211,7 @@ def set_log_scale(panel: Any) -> None:
 
 
 def check_curves(estimator: Any) -> None:
-    """Raise if it is no booster that was fitted and has rounds."""
+    """Raise if it is no booster that was fitted."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
             f"estimator is {estimator!r}; give a fitted booster of comboost, such as CoMBoClassifier().fit(X, y)."
@@ -218,11 +222,6 @@ def check_curves(estimator: Any) -> None:
         raise ValueError(
             f"{type(estimator).__name__} has no {' and no '.join(absent)}; give a booster of comboost. Of a pipeline "
             "give its last step, with rows as that sees them, and of a search its best_estimator_."
-        )
-    if len(estimator.loss_curve_) == 0:
-        raise ValueError(
-            f"The model has no rounds, so there is nothing to draw: training ended with stop_reason_="
-            f"{estimator.stop_reason_!r}. Do the features tell anything about the classes?"
         )
 
 
