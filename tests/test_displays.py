@@ -115,6 +115,7 @@ def test_matrices_norms_and_row_sums_are_those_of_the_metrics(yeast, models):
 def test_weights_of_rows_count_in_matrices():
     display = ConfusionNormDisplay.from_predictions(["a", "a", "b"], ["a", "b", "b"], sample_weight=[3, 1, 1])
     assert display.confusions["predictions"].tolist() == [[0, 0.25], [0, 0]]
+    assert display.sizes.tolist() == [2, 1]
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -50,7 +50,7 @@ class ConfusionNormDisplay:
     classes : array-like of shape (n_classes,)
         The classes in the order of rows and columns.
     sizes : array-like of shape (n_classes,), default=None
-        Rows of every class, or their weight: a class with 0 is shown as one that was not tested.
+        Rows of every class: one with 0 is shown as a class that was not tested. By default all were.
 
     Attributes
     ----------

@@ -11,22 +11,18 @@ from sklearn.utils.validation import check_is_fitted
 from comboost._dtypes import Floats
 from comboost.displays._labels import readable
 from comboost.metrics._measures import NORM_SQUARES
-from comboost.metrics._outcomes import RowOutcomes, class_indices, label_array, resolve_classes, weight_array
+from comboost.metrics._outcomes import RowOutcomes, class_indices, label_array, resolve_classes, sums_by, weight_array
 
 UNNAMED = "predictions"
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Rows by truth and prediction: a matrix for every model, all with the same classes."""
+    """Weights by truth and prediction: a matrix for every model, all with the same classes; and the rows of these."""
 
     classes: NDArray[Any]
     counts: dict[str, Floats]
-
-    @property
-    def sizes(self) -> Floats:
-        """Rows of every class, which all models share."""
-        return np.asarray(next(iter(self.counts.values())).sum(axis=1))
+    sizes: Floats
 
 
 def predict_all(estimator: Any, X: Any, y: Any) -> tuple[dict[str, NDArray[Any]], list[NDArray[Any]]]:
@@ -100,4 +96,4 @@ def count_outcomes(
         )
         for name, given in predicted.items()
     }
-    return Outcomes(classes, counts)
+    return Outcomes(classes, counts, sums_by(true_idx, (weight > 0).astype(np.float64), len(classes)))
