@@ -28,13 +28,13 @@ def import_shap() -> Any:
     return shap
 
 
-def import_pyplot() -> Any:
+def import_pyplot(otherwise: str) -> Any:
     """Import what draws, or say how to get it."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(
-            "A picture needs matplotlib, which is not installed. Run `pip install matplotlib`, or read export_text."
+            f"A picture needs matplotlib, which is not installed. Run `pip install matplotlib`, or {otherwise}."
         ) from error
     return pyplot
 

@@ -123,7 +123,7 @@ def draw_boxes(boxes: Sequence[Box], ax: Any) -> Any:
     """Draw boxes and the lines between them; on axes of their own if none are given."""
     n_places, n_levels = 1 + max(box.x for box in boxes), 1 - min(box.y for box in boxes)
     if ax is None:
-        figure = import_pyplot().figure(figsize=(INCHES[0] * n_places, INCHES[1] * n_levels))
+        figure = import_pyplot("read export_text").figure(figsize=(INCHES[0] * n_places, INCHES[1] * n_levels))
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     ax.set_axis_off()
     ax.set_xlim(-0.5, n_places - 0.5)
