@@ -13,7 +13,7 @@ from benchmarks.speed.measuring import take_turns, timed
 from benchmarks.speed.prediction import Predictor, Training, models_of
 from benchmarks.speed.verdicts import Figure, Outcome, Target, compare, open_outcome
 
-N_EXPLAINED = 1_000  # rows
+N_EXPLAINED = 500  # rows
 KINDS: tuple[type[Library], ...] = (ConfusionBoosting, LightGBM, XGBoost, CatBoost)
 
 
