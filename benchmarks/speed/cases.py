@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from benchmarks.speed.binning import BinningCase
 from benchmarks.speed.contest import Case
+from benchmarks.speed.explanations import ExplanationCase
 from benchmarks.speed.few_values import Connect4, Discrete, FewValuesCase
 from benchmarks.speed.fits import ManyClassesCase, MemoryCase, SmallFitCase
 from benchmarks.speed.leaves import LeafGrowthCase, LeavesContest
@@ -32,6 +33,11 @@ FEW_VALUES = {
 TRAINING = Training(LARGE["200k-50-5"], n_rows=20_000, n_rounds=200)
 DEFAULT_TRAINING = replace(TRAINING, n_rounds=300, max_depth=5, n_leaves=32)  # as max_depth="auto" has it here
 DEEP_TRAINING = replace(TRAINING, n_rounds=50, max_depth=12, n_leaves=255)
+EXPLAINED = {
+    "depth-3": replace(TRAINING, n_rounds=50),
+    "depth-6": replace(TRAINING, n_rounds=50, max_depth=6, n_leaves=64),
+    "31-leaves": replace(TRAINING, n_rounds=50, max_depth=12, n_leaves=31),
+}
 
 CASES: tuple[Case, ...] = (
     *(RoundsCase(f"rounds-{shape}", LARGE[shape], Target("≤", share)) for shape, share in ROUND_TARGETS.items()),
@@ -43,6 +49,7 @@ CASES: tuple[Case, ...] = (
     ManyRowsCase("prediction-rows-deep", DEEP_TRAINING, Target("≥", 3)),
     ManyRowsCase("prediction-rows-every-class-deep", DEEP_TRAINING, Target("≥", 3), ConfusionBoosting),
     SingleRowCase("prediction-latency", TRAINING, Target("≤", 1)),
+    *(ExplanationCase(f"explanations-{trees}", training, Target("≥", 1)) for trees, training in EXPLAINED.items()),
     SmallFitCase("small-fit", SMALL, 200, Target("<", 1), Target("≤", 1 / 10)),
     MemoryCase("memory", LARGE["1m-30-3"], 5, Target("<", 1)),
     *(ThreadsCase(f"threads-{shape}", problem, Target("≥", 1.7)) for shape, problem in LARGE.items()),

@@ -88,6 +88,10 @@ class Library:
         """Scores of a single row, (1, n_features)."""
         return self.raw_scores(model, row, n_threads)
 
+    def contributions(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Exact SHAP values of the raw scores."""
+        raise NotImplementedError
+
     def n_rounds(self, model: Any) -> int:
         """The rounds that a model has."""
         raise NotImplementedError
@@ -129,6 +133,11 @@ class Comboost(Library):
         """The votes."""
         model.n_jobs = n_threads
         return model.decision_function(X)
+
+    def contributions(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """What features add to the votes."""
+        model.n_jobs = n_threads
+        return model.explain(X).values
 
     def n_rounds(self, model: Any) -> int:
         """Rounds kept."""
@@ -191,6 +200,10 @@ class LightGBM(Library):
     def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
         """Booster.predict."""
         return model.predict(X, raw_score=True, num_threads=n_threads)
+
+    def contributions(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Booster.predict, with pred_contrib."""
+        return model.predict(X, pred_contrib=True, num_threads=n_threads)
 
     def n_rounds(self, model: Any) -> int:
         """Rounds in which a tree grew."""
@@ -255,6 +268,13 @@ class XGBoost(Library):
     def row_scores(self, model: Any, row: NDArray[Any], n_threads: int) -> NDArray[Any]:
         """Leave the threads as they are: setting them takes longer than the row."""
         return model.inplace_predict(row, predict_type="margin", validate_features=False)
+
+    def contributions(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """Booster.predict, with pred_contribs."""
+        import xgboost
+
+        model.set_param({"nthread": n_threads})
+        return model.predict(xgboost.DMatrix(X, nthread=n_threads), pred_contribs=True)
 
     def n_rounds(self, model: Any) -> int:
         """Rounds."""
@@ -332,6 +352,13 @@ class CatBoost(Library):
     def row_scores(self, model: Any, row: NDArray[Any], n_threads: int) -> NDArray[Any]:
         """Give the row flat, which is quicker."""
         return model.predict(row[0], prediction_type="RawFormulaVal", thread_count=n_threads)
+
+    def contributions(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
+        """ShapValues."""
+        import catboost
+
+        pool = catboost.Pool(X, thread_count=n_threads)
+        return model.get_feature_importance(pool, type="ShapValues", thread_count=n_threads)
 
     def n_rounds(self, model: Any) -> int:
         """Trees, one a round."""

@@ -243,7 +243,7 @@ void forged_trees_are_refused_or_followed(const Problem& p, const Forest& forest
         Node& node = nodes[random() % nodes.size()];
         reinterpret_cast<unsigned char*>(&node)[random() % sizeof(Node)] ^=
             static_cast<unsigned char>(1U << random() % 8);
-        const Forest forged{nodes, forest.sets, forest.offsets, forest.weights, {}};
+        const Forest forged{nodes, forest.sets, forest.offsets, forest.weights, {}, {}};
         try {
             check_forest(forged, shape);
         } catch (const std::invalid_argument&) {

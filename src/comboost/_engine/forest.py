@@ -36,7 +36,7 @@ ARRAYS: dict[str, tuple[Any, tuple[int | None, ...]]] = {
     "votes": (np.dtype(np.float32), (None, None)),
     "covers": (np.dtype(np.float64), (None,)),
 }
-OPTIONAL = {"votes", "covers"}  # of them
+MAY_BE_NONE = {"votes", "covers"}  # of them
 
 
 class Tree(NamedTuple):
@@ -115,7 +115,7 @@ class Forest:
 
     def __post_init__(self) -> None:
         for name, (dtype, shape) in ARRAYS.items():
-            if name in OPTIONAL and getattr(self, name) is None:
+            if name in MAY_BE_NONE and getattr(self, name) is None:
                 continue
             array = typed_array(getattr(self, name), name, dtype, shape)
             if not (array.flags.c_contiguous and array.flags.aligned):  # as it may be after a transfer

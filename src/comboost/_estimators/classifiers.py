@@ -270,6 +270,9 @@ class CoMBoClassifier(VoteBooster):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 if nothing was split. With
         ``estimator``, the mean of the weak learners' own, if they have any.
+    class_importances_ : ndarray of shape (n_classes, n_features)
+        Share of each feature in what splits take from the variance of the votes for a class; each row sums to 1, or is
+        0 if nothing was split.
     estimators_ : list of classifiers
         The weak learners, only with ``estimator``; they are fitted on class indices.
     stop_reason_ : str

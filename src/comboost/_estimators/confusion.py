@@ -332,6 +332,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         What the votes are divided by; only with ``calibration="temperature"``.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 if nothing was split.
+    class_importances_ : ndarray of shape (n_classes, n_features)
+        Share of each feature in what splits take from the variance of the votes for a class; each row sums to 1, or is
+        0 if nothing was split.
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
         ``"loss_vanished"`` (the loss is below 1e-200), ``"rounding"`` (weights of a class or class sizes differ so much

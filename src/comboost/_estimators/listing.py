@@ -11,6 +11,7 @@ from comboost._engine.forest import Forest
 from comboost._engine.lineage import NO_PARENT, Lineage
 from comboost._extras import import_pandas
 from comboost._table.categories import Categories
+from comboost._table.labels import as_objects
 
 
 def list_nodes(forest: Forest, feature_names: Sequence[Any], classes: NDArray[Any], categories: Categories) -> Any:
@@ -63,13 +64,6 @@ def left_of(node: np.void, sets: SetBytes, categories: Categories) -> tuple[Any,
     if goes_left[len(values) + 1]:  # the code that infrequent ones share
         found += categories.infrequent.get(feature, ())
     return tuple(found)
-
-
-def as_objects(items: list[Any]) -> NDArray[Any]:
-    """A column of any objects."""
-    column = np.empty(len(items), dtype=object)
-    column[:] = items
-    return column
 
 
 def vote_columns(forest: Forest, is_leaf: NDArray[np.bool_], classes: NDArray[Any]) -> dict[str, Any]:

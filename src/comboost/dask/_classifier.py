@@ -230,6 +230,9 @@ class DaskCoMBoClassifier(DaskVoteBooster, CoMBoClassifier):
         What the votes are divided by; only with ``calibration="temperature"``.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the fall of the loss's logarithm; they sum to 1, or are 0 if nothing was split.
+    class_importances_ : ndarray of shape (n_classes, n_features)
+        Share of each feature in what splits take from the variance of the votes for a class; each row sums to 1, or is
+        0 if nothing was split.
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all were tried), ``"no_edge"`` (nothing better than guessing is left),
         ``"perfect_learner"`` (a weak learner made no mistake that costs anything), ``"loss_vanished"`` (the loss is
