@@ -15,6 +15,7 @@ from comboost._table.reading import TrainingSet
 from comboost._table.table import RawTable
 
 NO_FOLD = -1
+VOTE_ARRAYS = 3  # of all rows: the votes, those that count, and what they mean
 
 
 def draw_folds(labels: Labels, n_folds: int, seed: int) -> NDArray[np.intp]:
@@ -40,7 +41,7 @@ def out_of_fold_votes(booster: Any, X: Any, y: Any, sample_weight: Any) -> HeldV
     shape = held_out_shape(apprentice, table, data, n_folds)
     check_large(
         f"Calibration on {len(data.labels)} rows",
-        {"out-of-fold votes": 8 * len(data.labels) * len(data.classes)},
+        {"out-of-fold votes": VOTE_ARRAYS * 8 * len(data.labels) * len(data.classes)},
         "Give calibration=None, or fewer rows with early_stopping=True and X_val.",
     )
     votes, folds = np.zeros((len(data.labels), len(data.classes))), draw_folds(data.labels, n_folds, seed)
