@@ -217,6 +217,14 @@ def test_other_weak_learners_are_refused():
         model.to_c()
 
 
+def test_decisions_by_cost_are_refused_and_probabilities_do_not_matter():
+    X, y = [[1.0], [2.0]] * 5, [0, 1] * 5
+    with pytest.raises(ValueError, match="decision='expected_cost'"):
+        CoMBoClassifier(decision="expected_cost").fit(X, y).to_c()
+    plain, curved = (CoMBoClassifier(calibration=kind).fit(X, y).to_c() for kind in (None, "isotonic"))
+    assert plain == curved
+
+
 def test_text_that_is_too_long_is_refused():
     model = CoMBoClassifier(n_estimators=1).fit([[1.0], [2.0]], ["a", "b" * 5000])
     with pytest.raises(ValueError, match="has 5000 bytes; a string in C may have 4095"):

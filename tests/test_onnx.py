@@ -106,6 +106,8 @@ def test_every_meaning_of_the_votes():
     X, y = load_glass(return_X_y=True)
     for model in (
         CoMBoClassifier(n_estimators=9, proba="votes"),
+        CoMBoClassifier(n_estimators=9, proba="votes", priors="training"),
+        CoMBoClassifier(n_estimators=9, calibration="temperature", priors=np.arange(1, 7) / 21),
         ConfusionBoostingClassifier(n_estimators=9, priors="training"),
         ConfusionBoostingClassifier(n_estimators=9, balance=0.5, loss="exponential"),
     ):
@@ -244,6 +246,8 @@ REFUSED = {
     ),
     "output": (CoMBoClassifier(), pd.DataFrame({"label": ["a", "b", "c"]}), [0, 1, 0], "called 'label'"),
     "proba": (CoMBoClassifier(), [[1.0], [2.0]], [0, 1], "proba='odds'"),
+    "curves": (CoMBoClassifier(calibration="isotonic"), [[1.0], [2.0]] * 5, [0, 1] * 5, 'calibration="isotonic"'),
+    "decision": (CoMBoClassifier(decision="expected_cost"), [[1.0], [2.0]], [0, 1], "decision='expected_cost'"),
 }
 
 

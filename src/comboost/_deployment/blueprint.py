@@ -84,8 +84,8 @@ class Blueprint:
         The votes for the others.
     names : sequence of str or None
         The names of the features, if they have some.
-    link : Link
-        What votes mean.
+    link : Link or None
+        What votes mean; None if nobody asks.
     """
 
     owner: str
@@ -95,7 +95,7 @@ class Blueprint:
     voted: NDArray[np.intp] | None
     no_votes: float
     names: Sequence[str] | None
-    link: Link
+    link: Link | None
 
     @property
     def n_features(self) -> int:

@@ -124,6 +124,7 @@ def with_spare(labels: list[Any]) -> list[Any]:
 def add_link(graph: Graph, plan: Blueprint, votes: str, output: str, dtype: Any) -> None:
     """Add the probabilities that votes mean."""
     link = plan.link
+    assert link is not None
     if link.scale is None:
         if link.shift is not None:
             votes = graph.add("Mul", votes, graph.constant(spread(plan, np.exp(link.shift), 0.0), dtype))

@@ -84,4 +84,3 @@ def normalised(shares: Floats, out: Floats) -> Floats:
     """Shares divided by their sum in every row."""
     divided: Floats = np.divide(shares, shares.sum(axis=1, keepdims=True), out=out)
     return divided
-

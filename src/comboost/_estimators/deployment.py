@@ -12,13 +12,7 @@ from comboost._estimators.parameters import check_parameters
 
 
 def link_of(model: Any, method: str) -> Link:
-    """What the votes of a model mean, as its ``predict_proba`` says; an error if ``predict`` is more than the votes."""
-    if model.decision != "votes":
-        raise ValueError(
-            f"{method} writes the class with the most votes, but this model has decision={model.decision!r}; "
-            'set_params(decision="votes", cost_matrix=None, reject_cost=None, reject_label=None), and take the cheapest '
-            "class from its probabilities."
-        )
+    """What the votes of a model mean, as its ``predict_proba`` says."""
     meaning = model._meaning()
     if meaning.curves is not None:
         raise ValueError(
@@ -28,8 +22,8 @@ def link_of(model: Any, method: str) -> Link:
     return Link(None if meaning.by_share else meaning.scale / meaning.temperature, meaning.shift)
 
 
-def blueprint_of(model: Any, method: str) -> Blueprint:
-    """What a prediction of a fitted model needs; an error if other programs could not make it."""
+def check_deployable(model: Any, method: str) -> None:
+    """Raise if other programs could not predict what a fitted model does."""
     check_is_fitted(model)
     check_parameters(model, model._answer_rules)
     if not hasattr(model, "_forest"):
@@ -37,6 +31,17 @@ def blueprint_of(model: Any, method: str) -> Blueprint:
             f"{method} writes the built-in trees; this model has weak learners given as estimator=. Fit with "
             "estimator=None, or pickle the model."
         )
+    if model.decision != "votes":
+        raise ValueError(
+            f"{method} writes the class with the most votes, but this model has decision={model.decision!r}; set "
+            'decision="votes", and cost_matrix, reject_cost and reject_label to None, and take the cheapest class from '
+            "its probabilities."
+        )
+
+
+def blueprint_of(model: Any, method: str, *, with_link: bool) -> Blueprint:
+    """What a prediction of a fitted model needs, with or without what its votes mean."""
+    check_deployable(model, method)
     return Blueprint(
         type(model).__name__,
         model._forest,
@@ -45,7 +50,7 @@ def blueprint_of(model: Any, method: str) -> Blueprint:
         model._voted,
         model._no_votes,
         getattr(model, "feature_names_in_", None),
-        link_of(model, method),
+        link_of(model, method) if with_link else None,
     )
 
 
@@ -84,7 +89,7 @@ class Deployable:
         >>> [output.name for output in model.to_onnx().graph.output]
         ['label', 'probabilities', 'scores']
         """
-        return make_onnx_model(blueprint_of(self, "to_onnx"), dtype, target_opset)
+        return make_onnx_model(blueprint_of(self, "to_onnx", with_link=True), dtype, target_opset)
 
     def to_c(self, *, name: str = "predict") -> str:
         """The fitted model as one C file that needs no library, for devices.
@@ -111,4 +116,4 @@ class Deployable:
         >>> "int predict(const double *x);" in source
         True
         """
-        return c_source(blueprint_of(self, "to_c"), name)
+        return c_source(blueprint_of(self, "to_c", with_link=False), name)

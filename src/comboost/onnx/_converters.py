@@ -97,7 +97,7 @@ def convert_operator(scope: Any, operator: Any, container: Any) -> None:
 
 def plan_of(model: Any, *, without_names: bool) -> Blueprint:
     """What a prediction needs; with the numbers of the classes in place of their names if that is asked for."""
-    plan = blueprint_of(model, "skl2onnx")
+    plan = blueprint_of(model, "skl2onnx", with_link=True)
     return replace(plan, classes=np.arange(len(plan.classes))) if without_names else plan
 
 
