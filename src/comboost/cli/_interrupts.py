@@ -9,8 +9,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from importlib import import_module
 from types import FrameType
 from typing import ParamSpec
+
+from comboost.cli._errors import told_in_one_line
 
 Arguments = ParamSpec("Arguments")
 
@@ -37,11 +40,21 @@ def interrupts_looked_after() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def interruptible(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Let a command clean up after Ctrl-C, which it gets as `KeyboardInterrupt`, before the process ends."""
+def interruptible(command: Callable[Arguments, None], *modules: str) -> Callable[Arguments, None]:
+    """Let a command clean up after Ctrl-C, which it gets as `KeyboardInterrupt`, and tell its errors in one line.
+
+    The modules are those that do the work: they take time to be imported, so that is done when the command runs, and
+    before it may be interrupted.
+    """
 
     @wraps(command)
     def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        with told_in_one_line():
+            for module in modules:
+                import_module(module)
+            run_command(*args, **kwargs)
+
+    def run_command(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         looked_after = signal.getsignal(signal.SIGINT) is quit_at_once
         try:
             if looked_after:
