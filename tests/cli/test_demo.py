@@ -21,7 +21,7 @@ from comboost._boosting import loop
 from comboost.cli import main
 from comboost.cli._app import app
 from comboost.cli._comparison import BOUNDS, CLASSIFIERS, Certificate, compare_boosters, split_yeast
-from comboost.cli.demo import MEANINGS, STOP_REASONS, find_best, render_comparison
+from comboost.cli._demo_view import MEANINGS, STOP_REASONS, find_best, render_comparison
 
 N_ROUNDS = 12
 SEED = 3

@@ -26,10 +26,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(interruptible(demo, "comboost.cli._demo_view"))
-app.command()(interruptible(fit, "comboost.cli._fitting", "pandas", "pyarrow"))
-app.command()(interruptible(predict, "comboost.cli._answers", "pandas", "pyarrow"))
-app.command()(interruptible(cv, "comboost.cli._folds", "pandas", "pyarrow"))
-app.command()(interruptible(compare, "comboost.cli._contest", "pandas", "pyarrow"))
+app.command()(interruptible(fit, "pandas", "pyarrow", "comboost.cli._fitting"))
+app.command()(interruptible(predict, "pandas", "pyarrow", "comboost.cli._answers"))
+app.command()(interruptible(cv, "pandas", "pyarrow", "comboost.cli._folds"))
+app.command()(interruptible(compare, "pandas", "pyarrow", "comboost.cli._contest"))
 app.command()(interruptible(datasets, "comboost.datasets"))
 app.command()(interruptible(reproduce, "comboost.cli._reproduction"))
 
