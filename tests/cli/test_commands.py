@@ -1,17 +1,27 @@
 """fit, predict, cv, compare and datasets, on data that is sound."""
 
 import json
+import subprocess
 import sys
+from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import LocalCluster
 from sklearn.model_selection import RepeatedStratifiedKFold
+from typer.testing import CliRunner
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, load_model
 from comboost.cli import _contest
-from comboost.cli._contest import Contestant, paired_interval, tell_verdict
+from comboost.cli._answers import Answer
+from comboost.cli._app import app
+from comboost.cli._contest import Contest, Contestant, paired_interval, tell_verdict
+from comboost.cli._fitting import FitResult
+from comboost.cli._folds import ValidationResult
+from comboost.cli.datasets import DatasetLine
 from comboost.model_selection import cross_validate_confusion
 
 QUICK = ("--rounds", "5")
@@ -50,13 +60,13 @@ def test_fit_saves_the_model_that_python_fits(model, frame):
 
 def test_settings_come_from_options_assignments_and_a_file_in_this_order(cli, rows):
     Path("s.toml").write_text(
-        'estimator = "combo"\n[parameters]\nmax_depth = 1\ncriterion = "edge"\nn_estimators = 9\n'
+        'estimator = "combo"\n[parameters]\nmax_depth = 1\ncriterion = "cost"\nn_estimators = 9\n'
     )
     said = json_of(
         cli("fit", rows, "-t", "state", "-o", "m", "--config", "s.toml", "--set", "n_estimators=8", "--set",
             "max_depth=2", "--depth", "3", "--json")
     )  # fmt: skip
-    wanted = {"max_depth": 3, "criterion": "edge", "n_estimators": 8, "random_state": 0}
+    wanted = {"max_depth": 3, "criterion": "cost", "n_estimators": 8, "random_state": 0}
     stored = load_model("m")
     assert isinstance(stored, CoMBoClassifier)
     assert wanted.items() <= stored.get_params().items()
@@ -88,7 +98,8 @@ def test_whole_numbers_are_classes_as_they_are(cli, frame):
     assert load_model("m").classes_.tolist() == [0, 1, 10]
 
 
-def test_a_folder_is_fitted_on_a_cluster_as_its_rows_are_without_one(cli, frame):
+def test_a_folder_is_fitted_on_a_cluster_as_its_rows_are_without_one(cli, frame, monkeypatch):
+    monkeypatch.setattr("distributed.LocalCluster", partial(LocalCluster, processes=False))  # which starts at once
     Path("folder").mkdir()
     for part in range(2):
         frame[part::2].to_parquet(f"folder/{part}.parquet", index=False)
@@ -163,10 +174,6 @@ def test_cv_gives_the_figures_of_cross_validate_confusion(cli, rows, frame):
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("charset", ["utf-8", "ascii"])
 def test_cv_is_readable_in_any_width_and_encoding(cli, frame, width, charset):
-    from typer.testing import CliRunner
-
-    from comboost.cli._app import app
-
     frame.to_csv("rows.csv", index=False)
     result = CliRunner(charset=charset).invoke(
         app, ["cv", "rows.csv", "-t", "state", "--rounds", "2", "--folds", "2"],
@@ -212,10 +219,21 @@ def test_compare_puts_all_on_the_same_folds_and_names_those_that_are_missing(cli
     assert said["verdict"].startswith("In mean recall, ConfusionBoosting ")
 
 
+FEW_ROUNDS = {
+    "LightGBM": {"n_estimators": 3},
+    "XGBoost": {"n_estimators": 3},
+    "CatBoost": {"iterations": 3},
+    "HistGradientBoosting": {"max_iter": 3},
+    "BalancedRandomForest": {"balancedrandomforestclassifier__n_estimators": 3},
+}
+
+
 @pytest.mark.parametrize("name", _contest.PEERS)
-def test_peers_take_categories_dates_and_missing_values(frame, name):
+def test_peers_take_categories_dates_and_missing_values(frame, name, monkeypatch):
     kind = _contest.PEERS[name]
     pytest.importorskip(kind.module, reason=f"{kind.module} is not installed")
+    few = replace(kind, make=lambda n_threads, X: kind.make(n_threads, X).set_params(**FEW_ROUNDS[name]))
+    monkeypatch.setitem(_contest.PEERS, name, few)
     X, y = columns_of(frame)
     X = X.assign(day=pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(X)), "D"))
     X.loc[7, "day"] = pd.NaT
@@ -262,10 +280,8 @@ def test_help_of_every_command_has_an_example(cli, command):
 
 
 def test_help_imports_nothing_heavy(cli):
-    import subprocess
-
-    code = "import sys; from comboost.cli import main; sys.argv = ['comboost', '--help']\ntry: main()\nfinally: print(*sys.modules)"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    code = "import sys\nfrom comboost.cli import main\ntry: main()\nfinally: print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True).stdout
     loaded = set(said.splitlines()[-1].split())
     assert "typer" in loaded
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "joblib", "comboost._core", "dask"}
@@ -274,3 +290,9 @@ def test_help_imports_nothing_heavy(cli):
 def test_completion_is_there_for_shells(cli):
     result = cli(env={"_COMBOOST_COMPLETE": "complete_bash", "COMP_WORDS": "comboost co", "COMP_CWORD": "1"})
     assert result.stdout.split() == ["compare"]
+
+
+@pytest.mark.parametrize("kind", [FitResult, Answer, ValidationResult, Contest, Contestant, DatasetLine])
+def test_every_key_of_the_json_is_documented(kind):
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    assert all(f"`{each.name}`" in page for each in fields(kind))

@@ -63,8 +63,8 @@ def features_of(fitted: Any, rows: Rowset) -> list[str]:
     if lacking:
         shown = ", ".join(map(repr, lacking[:NAMES_SHOWN])) + (", ..." if len(lacking) > NAMES_SHOWN else "")
         raise CommandError(
-            f"{rows.name} lacks {len(lacking)} of the {len(wanted)} columns that the model was trained on: {shown}; add "
-            "them, empty if nothing is known."
+            f"{rows.name} lacks {len(lacking)} of the {len(wanted)} columns that the model was trained on: {shown}; "
+            "add them, empty if nothing is known."
         )
     return wanted
 
@@ -109,7 +109,7 @@ def note_extra(rows: Rowset, names: Sequence[str], target: str | None, keep: Seq
 
 def note_classes(rows: Rowset, target: str | None, fitted: Any) -> list[str]:
     """Say which classes the model cannot predict, if the data say what is true."""
-    if target not in rows.cells.column_names:
+    if target is None or target not in rows.cells.column_names:
         return []
     column = as_frame(chosen_rows(rows, [target]), as_text={target})[target].dropna()
     unknown = sorted(set(map(str, as_labels(column).tolist())) - set(map(str, fitted.classes_.tolist())))

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
-from comboost.cli._folds import geometric_mean, joined_folds, make_splits, note_small_classes, with_sizes
+from comboost.cli._folds import geometric_mean, joined_folds, make_splits, note_small_classes
 from comboost.cli._learning import Lesson, Request, read_lesson
 from comboost.cli._progress import Tick
 from comboost.cli._settings import ESTIMATORS, Recipe, make_estimator
@@ -177,16 +177,18 @@ def compare_file(request: Request, recipe: Recipe, n_folds: int, n_repeats: int,
     left_out = {name: f"{kind.module} is not installed" for name, kind in PEERS.items() if not is_installed(kind)}
     field = contestants_of(leader, [name for name in PEERS if name not in left_out])
     coded = Lesson(lesson.name, lesson.target, plain_columns(lesson.X), lesson.y, lesson.columns)
-    found, seconds = {}, {}
+    found: dict[str, ConfusionFolds] = {}
+    seconds: dict[str, float] = {}
     for n_before, (name, estimator) in enumerate(field.items()):
         start = time.perf_counter()
         rows = coded if isinstance(estimator, Peer) else lesson
+        folds = []
         for place, split in enumerate(splits):
             tick(name, (n_before + place / len(splits)) / len(field))
-            fold = cross_validate_confusion(estimator, rows.X, rows.y, cv=[split])
-            found[name] = joined_folds(found[name], fold) if name in found else fold
+            folds.append(cross_validate_confusion(estimator, rows.X, rows.y, cv=[split]))
+        found[name] = joined_folds(folds, lesson)
         seconds[name] = time.perf_counter() - start
-    contestants = judge({name: with_sizes(folds, lesson) for name, folds in found.items()}, seconds, splits)
+    contestants = judge(found, seconds, splits)
     return Contest(
         lesson=lesson.as_dict(),
         n_folds=n_folds,

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from comboost.cli._comparison import Certificate, MethodResult, Summary
 from comboost.cli._showing import ASCII_SIGNS, RULE_UNDER_HEADS
+from comboost.model_selection import wilson_interval
 from comboost.study._results import MEASURES
 
 SHOWN_DECIMALS = 3
@@ -31,6 +32,13 @@ STOP_REASONS = {
 }
 
 
+NEXT_STEPS = (
+    "Start with ConfusionBoosting. Does it help with a file of yours? Type",
+    "  comboost compare FILE.csv --target COLUMN",
+    "or, without a file, comboost compare glass",
+)
+
+
 def render_comparison(summary: Summary, *, ascii_only: bool = False) -> RenderableType:
     """Turn a summary into tables and sentences for a terminal or a file, which may not be able to show all signs."""
 
@@ -50,6 +58,8 @@ def render_comparison(summary: Summary, *, ascii_only: bool = False) -> Renderab
         say("\nHow training ended", "bold"),
         *(say(f"{method.name}: {tell_end(method)}") for method in summary.methods),
         *(part for method in summary.methods for part in certificate_of(method, len(summary.classes), say)),
+        say("\nTo take along", "bold"),
+        *(say(line) for line in [*tell_rare(summary), *NEXT_STEPS]),
     )
 
 
@@ -137,6 +147,18 @@ def tell_meaning(bound: float, n_classes: int) -> str:
     else:
         promise = f"it says nothing yet, no norm can exceed √(K−1) = {largest:.3g}"
     return f"Training rows only: {promise}."
+
+
+def tell_rare(summary: Summary) -> list[str]:
+    """Say how many rows of rare classes each method finds, and what that vouches for on new rows."""
+    sizes = {size.name: size.n_held_out for size in summary.classes if size.is_rare}
+    n_rows = sum(sizes.values())
+    lines = [f"Of new rows of the rare classes, with 95 % confidence by {n_rows} rows held out:"]
+    for method in summary.methods:
+        share = sum(method.recalls[name] * n for name, n in sizes.items()) / n_rows
+        low, high = wilson_interval(min(share, 1.0), n_rows)
+        lines.append(f"  {method.name} finds {share:.0%}, at least {float(low):.0%} and at most {float(high):.0%}")
+    return lines
 
 
 def find_best(values: list[float], *, lower_is_better: bool = False) -> list[int]:

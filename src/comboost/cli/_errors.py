@@ -32,12 +32,12 @@ def told_in_one_line() -> Iterator[None]:
 
 
 def one_line(error: BaseException) -> str:
-    """The message of an error without line breaks.
+    r"""The message of an error without line breaks.
 
     Examples
     --------
     >>> from comboost.cli._errors import one_line
-    >>> one_line(FileNotFoundError(2, "No such file", "a.csv")), one_line(ValueError("this\\nand that"))
+    >>> one_line(FileNotFoundError(2, "No such file", "a.csv")), one_line(ValueError("this\nand that"))
     ('No such file: a.csv', 'this and that')
     """
     if isinstance(error, OSError) and error.strerror:

@@ -1,5 +1,6 @@
 """Cross-validation of a file. In: a lesson, an estimator, the number of folds. Out: `ConfusionFolds`, fold by fold."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,12 +43,8 @@ def validate_file(request: Request, recipe: Recipe, n_folds: int, tick: Tick) ->
     lesson = read_lesson(request)
     splits = make_splits(lesson, n_folds, 1)
     n_steps, n_rounds = len(splits), estimator.n_estimators
-    for place, found in enumerate(
-        folds_found(estimator, lesson, splits, lambda n: tick_of(tick, n, n_rounds, n_steps))
-    ):
-        tick(f"fold {place + 1} of {n_steps}", (place + 1) / n_steps)
-        folds = found if place == 0 else joined_folds(folds, found)
-    return summarise_folds(with_sizes(folds, lesson), lesson, estimator, n_folds)
+    found = list(folds_found(estimator, lesson, splits, lambda n: tick_of(tick, n, n_rounds, n_steps)))
+    return summarise_folds(joined_folds(found, lesson), lesson, estimator, n_folds)
 
 
 def tick_of(tick: Tick, n_done: int, n_rounds: int, n_steps: int) -> None:
@@ -65,8 +62,6 @@ def make_splits(lesson: Lesson, n_folds: int, n_repeats: int) -> list[Split]:
             "--folds, or more rows."
         )
     splitter = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=0)
-    import warnings
-
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # `note_small_classes` says it
         return list(splitter.split(np.zeros(len(lesson.y)), lesson.y))
@@ -85,16 +80,12 @@ def folds_found(
         yield cross_validate_confusion(estimator, lesson.X, lesson.y, cv=[split])
 
 
-def joined_folds(first: ConfusionFolds, second: ConfusionFolds) -> ConfusionFolds:
-    """The folds of both."""
-    counts = np.concatenate([first.fold_counts, second.fold_counts])
-    return ConfusionFolds(first.classes, counts, first.sizes, first.confidence)
-
-
-def with_sizes(folds: ConfusionFolds, lesson: Lesson) -> ConfusionFolds:
-    """Folds that have tested every row, once or several times."""
-    sizes = np.array([(lesson.y == label).sum() for label in folds.classes], dtype=np.float64)
-    return ConfusionFolds(folds.classes, folds.fold_counts, sizes, folds.confidence)
+def joined_folds(found: Sequence[ConfusionFolds], lesson: Lesson) -> ConfusionFolds:
+    """Folds that have, together, tested every row, once or several times."""
+    first = found[0]
+    counts = np.concatenate([folds.fold_counts for folds in found])
+    sizes = np.array([(lesson.y == label).sum() for label in first.classes], dtype=np.float64)
+    return ConfusionFolds(first.classes, counts, sizes, first.confidence)
 
 
 def geometric_mean(recalls: Any) -> float:

@@ -116,8 +116,8 @@ def read_target(column: Any, target: str, name: str) -> Any:
     if n_missing:
         row = int(np.flatnonzero(column.isna())[0]) + 1
         raise CommandError(
-            f"The target {target!r} of {name} is missing in {n_missing} of {len(column)} rows, first in row {row}; fill "
-            "it in, or leave these rows out."
+            f"The target {target!r} of {name} is missing in {n_missing} of {len(column)} rows, first in row {row}; "
+            "fill it in, or leave these rows out."
         )
     labels = as_labels(column)
     sizes = Counter(labels.tolist())
@@ -128,8 +128,8 @@ def read_target(column: Any, target: str, name: str) -> Any:
         )
     if len(sizes) > max(MANY_CLASSES, len(labels) // 2):
         raise CommandError(
-            f"The target {target!r} of {name} has {len(sizes)} values in {len(labels)} rows: these are no classes. Give "
-            "another --target, or bin it first."
+            f"The target {target!r} of {name} has {len(sizes)} values in {len(labels)} rows: these are no classes. "
+            "Give another --target, or bin it first."
         )
     return labels
 

@@ -168,7 +168,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def collected(**given: Any) -> None:
         made = {
-            name: kind(**{each.name: given.pop(each.name) for each in fields(kind)})  # type: ignore[arg-type, operator]
+            name: kind(**{each.name: given.pop(each.name) for each in fields(kind)})  # type: ignore[operator]
             for name, kind in parts.items()
         }
         command(**given, **made)

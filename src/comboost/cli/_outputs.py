@@ -45,7 +45,7 @@ def write_frame(frame: Any, path: str) -> None:
         replace_file(path, lambda stream: encode_frame(frame, path, stream))
     except OSError as error:
         raise CommandError(
-            f"The output {path} cannot be written: {error.strerror or error}; nothing has changed. Give a path that can."
+            f"The output {path} cannot be written: {error.strerror or error}; nothing has changed. Give another path."
         ) from error
 
 

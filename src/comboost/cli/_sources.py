@@ -1,4 +1,4 @@
-"""Where rows come from. In: a path, ``-`` or the name of a bundled set. Out: a `Rowset`: columns, not yet understood."""
+"""Where rows come from. In: a path, ``-`` or a bundled set. Out: a `Rowset`, whose columns are as written."""
 
 import gzip
 import sys

@@ -28,7 +28,7 @@ def list_datasets() -> list[DatasetLine]:
     for name in RECORDS:
         X, y = load_dataset(name, return_X_y=True)
         sizes = Counter(y.tolist()).values()
-        lines.append(DatasetLine(name, *X.shape, len(sizes), min(sizes), max(sizes)))
+        lines.append(DatasetLine(name, X.shape[0], X.shape[1], len(sizes), min(sizes), max(sizes)))
     return lines
 
 

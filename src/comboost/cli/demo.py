@@ -21,7 +21,12 @@ def demo(
         int | None, typer.Option(callback=check_threads, help="Threads; -1 for one per core.", show_default="one")
     ] = None,
 ) -> None:
-    """Compare confusion boosting with CoMBo and AdaBoost.MM on the bundled Yeast data."""
+    """Compare confusion boosting with CoMBo and AdaBoost.MM on the bundled Yeast data.
+
+    For example:
+
+      comboost demo --seed 1
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from comboost.cli._comparison import CLASSIFIERS, compare_boosters

@@ -47,7 +47,12 @@ def reproduce(
         FOLDER
     ),
 ) -> None:
-    """Redo the paper's experiment and write its tables, ours beside the paper's."""
+    """Redo the paper's experiment and write its tables, ours beside the paper's.
+
+    For example:
+
+      comboost reproduce --quick --datasets glass,ecoli
+    """
     from comboost.cli._listeners import Bar, Lines
     from comboost.cli._reproduction import carry_out, plan, tell_left_out, tell_standing
     from comboost.study import StoreError, Study
