@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, load_model
 from comboost.cli import _contest
-from comboost.cli._answers import Answer
+from comboost.cli._answers import PredictionResult
 from comboost.cli._app import app
-from comboost.cli._contest import Contest, Contestant, paired_interval, tell_verdict
+from comboost.cli._contest import Contest, Contestant, paired_interval, tell_differences
 from comboost.cli._fitting import FitResult
 from comboost.cli._folds import ValidationResult
-from comboost.cli.datasets import DatasetLine
+from comboost.cli.datasets import DatasetLine, list_datasets
 from comboost.model_selection import cross_validate_confusion
 
 QUICK = ("--rounds", "5")
@@ -98,6 +98,7 @@ def test_whole_numbers_are_classes_as_they_are(cli, frame):
     assert load_model("m").classes_.tolist() == [0, 1, 10]
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask's
 def test_a_folder_is_fitted_on_a_cluster_as_its_rows_are_without_one(cli, frame, monkeypatch):
     monkeypatch.setattr("distributed.LocalCluster", partial(LocalCluster, processes=False))  # which starts at once
     Path("folder").mkdir()
@@ -201,7 +202,7 @@ def test_classes_with_fewer_rows_than_folds_are_named(cli, frame):
 
 
 def test_compare_puts_all_on_the_same_folds_and_names_those_that_are_missing(cli, rows, frame, monkeypatch):
-    monkeypatch.setattr(_contest, "PEERS", {name: _contest.PEERS[name] for name in ("LightGBM", "XGBoost")})
+    monkeypatch.setattr(_contest, "PEER_KINDS", {name: _contest.PEER_KINDS[name] for name in ("LightGBM", "XGBoost")})
     monkeypatch.setattr(_contest, "is_installed", lambda kind: kind.module == "lightgbm")
     said = json_of(cli("compare", rows, "-t", "state", *QUICK, "--folds", "3", "--jobs", "1", "--json"))
     assert said["left_out"] == {"XGBoost": "xgboost is not installed"}
@@ -228,12 +229,12 @@ FEW_ROUNDS = {
 }
 
 
-@pytest.mark.parametrize("name", _contest.PEERS)
+@pytest.mark.parametrize("name", _contest.PEER_KINDS)
 def test_peers_take_categories_dates_and_missing_values(frame, name, monkeypatch):
-    kind = _contest.PEERS[name]
+    kind = _contest.PEER_KINDS[name]
     pytest.importorskip(kind.module, reason=f"{kind.module} is not installed")
     few = replace(kind, make=lambda n_threads, X: kind.make(n_threads, X).set_params(**FEW_ROUNDS[name]))
-    monkeypatch.setitem(_contest.PEERS, name, few)
+    monkeypatch.setitem(_contest.PEER_KINDS, name, few)
     X, y = columns_of(frame)
     X = X.assign(day=pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(X)), "D"))
     X.loc[7, "day"] = pd.NaT
@@ -241,15 +242,19 @@ def test_peers_take_categories_dates_and_missing_values(frame, name, monkeypatch
     assert set(peer.predict(_contest.plain_columns(X))) <= set(y)
 
 
-def contestant(name, verdict):
+def contestant_with(name, verdict):
     return Contestant(name, {}, 0.0, 0.0, 0.0, 0.0, verdict=verdict)
 
 
 def test_verdict_follows_from_the_intervals():
-    said = tell_verdict([contestant("A", None), contestant("B", "better"), contestant("C", "open")], 5)
+    said = tell_differences(
+        [contestant_with("A", None), contestant_with("B", "better"), contestant_with("C", "open")], 5
+    )
     assert "A finds more than B; is not shown to differ from C" in said
     assert "less" not in said
-    assert "finds less than D, E" in tell_verdict([contestant("A", None), *(contestant(n, "worse") for n in "DE")], 5)
+    assert "finds less than D, E" in tell_differences(
+        [contestant_with("A", None), *(contestant_with(n, "worse") for n in "DE")], 5
+    )
 
 
 def test_paired_interval_is_wider_than_that_of_independent_folds():
@@ -264,7 +269,9 @@ def test_paired_interval_is_wider_than_that_of_independent_folds():
 # all
 
 
-def test_datasets_lists_what_is_bundled(cli):
+def test_datasets_lists_what_is_bundled(cli, monkeypatch):
+    lines = list_datasets()
+    monkeypatch.setattr("comboost.cli.datasets.list_datasets", lambda: lines)
     listed = {line["name"]: line for line in json_of(cli("datasets", "--json"))}
     assert listed["yeast"] == {
         "name": "yeast", "n_rows": 1484, "n_features": 8, "n_classes": 10, "smallest_class": 5, "largest_class": 463
@@ -292,7 +299,7 @@ def test_completion_is_there_for_shells(cli):
     assert result.stdout.split() == ["compare"]
 
 
-@pytest.mark.parametrize("kind", [FitResult, Answer, ValidationResult, Contest, Contestant, DatasetLine])
+@pytest.mark.parametrize("kind", [FitResult, PredictionResult, ValidationResult, Contest, Contestant, DatasetLine])
 def test_every_key_of_the_json_is_documented(kind):
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
     assert all(f"`{each.name}`" in page for each in fields(kind))

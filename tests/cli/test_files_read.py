@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comboost.cli._columns import as_frame, summarise_columns
+from comboost.cli._columns import frame_of, summarise_columns
 from comboost.cli._delimited import Dialect
-from comboost.cli._sources import read_content, read_rowset
+from comboost.cli._sources import read_rowset, rowset_of
 
 
 def read(content, ending=".csv", **options):
     dialect = {name: options.pop(name) for name in ("sep", "decimal", "encoding") if name in options}
-    rows = read_content(content if isinstance(content, bytes) else content.encode(), "it", ending, Dialect(**dialect))
-    return as_frame(rows, **options)
+    rows = rowset_of(content if isinstance(content, bytes) else content.encode(), "it", ending, Dialect(**dialect))
+    return frame_of(rows, **options)
 
 
 def as_arff(frame):
@@ -48,12 +48,12 @@ def test_every_format_gives_the_same_frame(frame, tmp_path, ending, packed):
     content = WRITERS[ending](frame)
     path = tmp_path / (f"rows{ending}" + (".gz" if packed else ""))
     path.write_bytes(gzip.compress(content) if packed else content)
-    pd.testing.assert_frame_equal(as_frame(read_rowset(str(path), Dialect())), frame, check_dtype=False)
+    pd.testing.assert_frame_equal(frame_of(read_rowset(str(path), Dialect())), frame, check_dtype=False)
 
 
 def test_keel_files_name_their_target(frame):
     content = as_arff(frame).replace(b"@DATA", b"@inputs heat, load, maker\n@outputs state\n@data")
-    assert read_content(content, "it", ".dat", Dialect()).target == "state"
+    assert rowset_of(content, "it", ".dat", Dialect()).target == "state"
 
 
 @given(

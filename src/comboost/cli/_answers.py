@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from comboost import load_model
-from comboost.cli._columns import as_frame
+from comboost.cli._columns import frame_of
 from comboost.cli._delimited import NAMES_SHOWN
 from comboost.cli._errors import CommandError
-from comboost.cli._learning import Request, as_labels, check_columns
+from comboost.cli._learning import Request, as_labels, check_there
 from comboost.cli._outputs import check_apart, check_output, write_frame
 from comboost.cli._sources import Rowset, read_rowset
 
@@ -17,7 +17,7 @@ SHARE_OF = "proba_"
 
 
 @dataclass(frozen=True)
-class Answer:
+class PredictionResult:
     """What was predicted, and what was noticed on the way."""
 
     model: str
@@ -29,26 +29,28 @@ class Answer:
     notes: list[str] = field(default_factory=list)
 
 
-def predict_file(model: str, request: Request, out: str, *, proba: bool, keep: Sequence[str]) -> Answer:
+def predict_file(model: str, request: Request, out: str, *, proba: bool, keep: Sequence[str]) -> PredictionResult:
     """Write the predictions for all rows of a file; whatever is wrong, no file is touched."""
     check_output(out)
     check_apart(out, {"data": request.source, "model": model})
     fitted = load_model(model)
     rows = read_rowset(request.source, request.dialect)
-    check_columns(rows, keep, "--keep")
-    names = features_of(fitted, rows)
+    check_there(rows, keep, "--keep")
+    names = wanted_columns(fitted, rows)
     target = getattr(fitted, "target_name_", None)
     as_text = {names[f] for f, values in fitted._categories.values.items() if all(isinstance(v, str) for v in values)}
-    frame = as_frame(chosen_rows(rows, names), as_text=as_text, missing=request.missing)
+    frame = frame_of(chosen_rows(rows, names), as_text=as_text, missing=request.missing)
     answers = answer(fitted, frame[names] if hasattr(fitted, "feature_names_in_") else frame[names].to_numpy(), proba)
-    kept = as_frame(chosen_rows(rows, keep), as_text=set(keep)) if keep else None
+    kept = frame_of(chosen_rows(rows, keep), as_text=set(keep)) if keep else None
     notes = [*note_extra(rows, names, target, keep), *note_classes(rows, target, fitted)]
     write_frame(beside(kept, answers), out)
     counts = answers[PREDICTION].value_counts()
-    return Answer(model, request.source, out, target, len(answers), {str(k): int(n) for k, n in counts.items()}, notes)
+    return PredictionResult(
+        model, request.source, out, target, len(answers), {str(k): int(n) for k, n in counts.items()}, notes
+    )
 
 
-def features_of(fitted: Any, rows: Rowset) -> list[str]:
+def wanted_columns(fitted: Any, rows: Rowset) -> list[str]:
     """The columns that a model wants, by name in its order; by place if it knows no names."""
     there = rows.cells.column_names
     if not hasattr(fitted, "feature_names_in_"):
@@ -111,7 +113,7 @@ def note_classes(rows: Rowset, target: str | None, fitted: Any) -> list[str]:
     """Say which classes the model cannot predict, if the data say what is true."""
     if target is None or target not in rows.cells.column_names:
         return []
-    column = as_frame(chosen_rows(rows, [target]), as_text={target})[target].dropna()
+    column = frame_of(chosen_rows(rows, [target]), as_text={target})[target].dropna()
     unknown = sorted(set(map(str, as_labels(column).tolist())) - set(map(str, fitted.classes_.tolist())))
     if not unknown:
         return []

@@ -11,7 +11,7 @@ import typer
 
 from comboost.cli._errors import DEBUG
 from comboost.cli._interrupts import interruptible
-from comboost.cli.compare import compare
+from comboost.cli.compare import compare_estimators
 from comboost.cli.cv import cv
 from comboost.cli.datasets import datasets
 from comboost.cli.demo import demo
@@ -29,7 +29,7 @@ app.command()(interruptible(demo, "comboost.cli._demo_view"))
 app.command()(interruptible(fit, "pandas", "pyarrow", "comboost.cli._fitting"))
 app.command()(interruptible(predict, "pandas", "pyarrow", "comboost.cli._answers"))
 app.command()(interruptible(cv, "pandas", "pyarrow", "comboost.cli._folds"))
-app.command()(interruptible(compare, "pandas", "pyarrow", "comboost.cli._contest"))
+app.command("compare")(interruptible(compare_estimators, "pandas", "pyarrow", "comboost.cli._contest"))
 app.command()(interruptible(datasets, "comboost.datasets"))
 app.command()(interruptible(reproduce, "comboost.cli._reproduction"))
 

@@ -26,7 +26,7 @@ class ColumnSummary:
     remark: str = ""
 
 
-def as_frame(
+def frame_of(
     rows: Rowset,
     *,
     as_text: Collection[str] = (),

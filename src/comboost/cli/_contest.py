@@ -29,7 +29,7 @@ class Peer(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     library : str
-        A name of `PEERS`.
+        A name of `PEER_KINDS`.
     n_jobs : int or None, default=None
         Threads.
     """
@@ -41,7 +41,7 @@ class Peer(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> "Peer":
         """Fit on coded classes, with weights that balance them if the library has no word for that."""
         self.classes_, codes = np.unique(y, return_inverse=True)
-        kind = PEERS[self.library]
+        kind = PEER_KINDS[self.library]
         self.model_ = kind.make(self.n_jobs or 1, X)
         weights = {"sample_weight": compute_sample_weight(BALANCED_WEIGHTS, codes)} if kind.weighted else {}
         self.model_.fit(kind.prepare(X), codes, **weights)
@@ -49,7 +49,7 @@ class Peer(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """Predict classes."""
-        codes = np.asarray(self.model_.predict(PEERS[self.library].prepare(X))).reshape(len(X)).astype(np.intp)
+        codes = np.asarray(self.model_.predict(PEER_KINDS[self.library].prepare(X))).reshape(len(X)).astype(np.intp)
         return self.classes_[codes]
 
 
@@ -129,7 +129,7 @@ def indicators(X: Any) -> Any:
     return pandas.get_dummies(X, columns=category_names(X), dtype=float)
 
 
-PEERS = {
+PEER_KINDS = {
     "LightGBM": PeerKind("lightgbm", make_lightgbm),
     "XGBoost": PeerKind("xgboost", make_xgboost, weighted=True),
     "CatBoost": PeerKind("catboost", make_catboost, text_categories),
@@ -174,8 +174,8 @@ def compare_file(request: Request, recipe: Recipe, n_folds: int, n_repeats: int,
     tick("reading", 0.0)
     lesson = read_lesson(request)
     splits = make_splits(lesson, n_folds, n_repeats)
-    left_out = {name: f"{kind.module} is not installed" for name, kind in PEERS.items() if not is_installed(kind)}
-    field = contestants_of(leader, [name for name in PEERS if name not in left_out])
+    left_out = {name: f"{kind.module} is not installed" for name, kind in PEER_KINDS.items() if not is_installed(kind)}
+    field = contestants_of(leader, [name for name in PEER_KINDS if name not in left_out])
     coded = Lesson(lesson.name, lesson.target, plain_columns(lesson.X), lesson.y, lesson.columns)
     found: dict[str, ConfusionFolds] = {}
     seconds: dict[str, float] = {}
@@ -188,7 +188,7 @@ def compare_file(request: Request, recipe: Recipe, n_folds: int, n_repeats: int,
             folds.append(cross_validate_confusion(estimator, rows.X, rows.y, cv=[split]))
         found[name] = joined_folds(folds, lesson)
         seconds[name] = time.perf_counter() - start
-    contestants = judge(found, seconds, splits)
+    contestants = judge_folds(found, seconds, splits)
     return Contest(
         lesson=lesson.as_dict(),
         n_folds=n_folds,
@@ -196,7 +196,7 @@ def compare_file(request: Request, recipe: Recipe, n_folds: int, n_repeats: int,
         confidence=CONFIDENCE,
         contestants=contestants,
         left_out=left_out,
-        verdict=tell_verdict(contestants, n_folds * n_repeats),
+        verdict=tell_differences(contestants, n_folds * n_repeats),
         notes=note_small_classes(lesson, n_folds),
     )
 
@@ -232,7 +232,7 @@ def plain_columns(X: Any) -> Any:
     return type(X)(columns)
 
 
-def judge(found: dict[str, ConfusionFolds], seconds: dict[str, float], splits: list[Any]) -> list[Contestant]:
+def judge_folds(found: dict[str, ConfusionFolds], seconds: dict[str, float], splits: list[Any]) -> list[Contestant]:
     """Figures of all, and the differences of the first one to the others, fold by fold."""
     first = next(iter(found))
     shares = np.array([len(test) / len(train) for train, test in splits])
@@ -273,7 +273,7 @@ def paired_interval(differences: Any, share: float, confidence: float = CONFIDEN
     return middle, middle - half, middle + half
 
 
-def tell_verdict(contestants: list[Contestant], n_folds: int) -> str:
+def tell_differences(contestants: list[Contestant], n_folds: int) -> str:
     """Say what the intervals show, and no more."""
     first, *others = contestants
     parts = []

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from comboost.cli._columns import ColumnSummary, as_frame, summarise_columns
+from comboost.cli._columns import ColumnSummary, frame_of, summarise_columns
 from comboost.cli._delimited import NAMES_SHOWN, Dialect
 from comboost.cli._errors import CommandError
 from comboost.cli._sources import Rowset, read_rowset
@@ -62,11 +62,11 @@ def read_lesson(request: Request) -> Lesson:
     """Read rows to learn from; CommandError says what is wrong with them."""
     rows = read_rowset(request.source, request.dialect)
     target = find_target(rows, request.target)
-    check_columns(rows, request.drop, "--drop")
-    check_columns(rows, request.categories, "--category")
+    check_there(rows, request.drop, "--drop")
+    check_there(rows, request.categories, "--category")
     if target in request.drop:
         raise CommandError(f"Column {target!r} is the target and cannot be dropped; leave out --drop {target}.")
-    frame = as_frame(kept_rows(rows, request.drop), as_text={target, *request.categories}, missing=request.missing)
+    frame = frame_of(kept_rows(rows, request.drop), as_text={target, *request.categories}, missing=request.missing)
     y = read_target(frame[target], target, rows.name)
     X = frame.drop(columns=[target])
     if not X.shape[1]:
@@ -90,11 +90,11 @@ def find_target(rows: Rowset, target: str | None) -> str:
     target = rows.target if target is None else target
     if target is None:
         raise CommandError(f"Which column of {rows.name} is the class? Give --target, one of {listed(rows)}.")
-    check_columns(rows, [target], "--target")
+    check_there(rows, [target], "--target")
     return target
 
 
-def check_columns(rows: Rowset, names: Collection[str], option: str) -> None:
+def check_there(rows: Rowset, names: Collection[str], option: str) -> None:
     """Raise if a column is not there."""
     for name in names:
         if name not in rows.cells.column_names:

@@ -17,7 +17,7 @@ ESTIMATORS: dict[str, Any] = {
 }
 DEFAULT_ESTIMATOR = "confusion"
 CONFIG_ENTRIES = ("estimator", "parameters")
-NOTHING = "none"  # TOML has no word for it
+NO_VALUE = "none"  # TOML has no word for it
 NOT_FROM_TEXT = {
     "estimator": "weak learners are objects",
     "warm_start": "every command starts anew",
@@ -41,8 +41,8 @@ def make_estimator(recipe: Recipe) -> Any:
     Examples
     --------
     >>> from comboost.cli._settings import Recipe, make_estimator
-    >>> make_estimator(Recipe("combo", ["max_depth=2", "criterion=edge"], options={"n_estimators": 50}))
-    CoMBoClassifier(criterion='edge', max_depth=2, n_estimators=50)
+    >>> make_estimator(Recipe("combo", ["max_depth=2", "criterion=cost"], options={"n_estimators": 50}))
+    CoMBoClassifier(criterion='cost', max_depth=2, n_estimators=50, random_state=0)
     """
     config = read_config(recipe.config)
     kind = recipe.estimator or config.get("estimator", DEFAULT_ESTIMATOR)
@@ -107,7 +107,7 @@ def read_assignment(text: str) -> tuple[str, Any]:
 
 def plain_value(value: Any) -> Any:
     """A value of TOML as one of a parameter."""
-    return None if isinstance(value, str) and value.lower() == NOTHING else value
+    return None if isinstance(value, str) and value.lower() == NO_VALUE else value
 
 
 def changed_settings(kind: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Rowset:
 def read_rowset(source: str, dialect: Dialect) -> Rowset:
     """Read a file, standard input, or a bundled set."""
     if source == STANDARD_INPUT:
-        return read_content(sys.stdin.buffer.read(), "standard input", "", dialect)
+        return rowset_of(sys.stdin.buffer.read(), "standard input", "", dialect)
     path = Path(source)
     if not path.exists():
         return read_bundled(source)
@@ -46,7 +46,7 @@ def read_rowset(source: str, dialect: Dialect) -> Rowset:
             f"{source} is a folder; give a file, or, to fit on all files of it, comboost fit with --dask."
         )
     ending = "".join(path.suffixes[-2:]).lower().removesuffix(".gz")
-    return read_content(path.read_bytes(), source, Path(ending).suffix or ending, dialect)
+    return rowset_of(path.read_bytes(), source, Path(ending).suffix or ending, dialect)
 
 
 def read_bundled(source: str) -> Rowset:
@@ -67,10 +67,10 @@ def read_bundled(source: str) -> Rowset:
     return Rowset(source, pyarrow.Table.from_pandas(frame, preserve_index=False), None, target=BUNDLED_TARGET)
 
 
-def read_content(content: bytes, name: str, ending: str, dialect: Dialect) -> Rowset:
+def rowset_of(content: bytes, name: str, ending: str, dialect: Dialect) -> Rowset:
     """Read the bytes of a file by its ending, or by how they begin if that says nothing."""
     if content.startswith(GZIP):
-        content = unpack(content, name)
+        content = unzipped(content, name)
     if not content.strip():
         raise CommandError(f"{name} is empty; expected are a line with the names of the columns, and rows below it.")
     by_magic = next((kind for magic, kind in MAGIC.items() if content.startswith(magic)), None)
@@ -89,7 +89,7 @@ def read_content(content: bytes, name: str, ending: str, dialect: Dialect) -> Ro
     return Rowset(name, table.cells, table.decimal)
 
 
-def unpack(content: bytes, name: str) -> bytes:
+def unzipped(content: bytes, name: str) -> bytes:
     """The content of a gzip file."""
     try:
         return gzip.decompress(content)

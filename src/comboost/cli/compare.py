@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @spread
-def compare(
+def compare_estimators(
     source: DataFile,
     data: DataOptions,
     estimator: EstimatorOptions,

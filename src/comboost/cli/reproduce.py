@@ -13,7 +13,7 @@ from rich.console import Console
 from comboost.cli._interrupts import INTERRUPTED
 
 FOLDER = "comboost-study"
-SEED = 2013  # that of the study
+STUDY_SEED = 2013  # that of the study
 
 
 def count_processes(jobs: int) -> int:
@@ -42,7 +42,7 @@ def reproduce(
         int | None, typer.Option(min=1, max=1000, help="Runs of 5-fold cross-validation.", show_default="10")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Two runs on the small data sets.")] = False,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides all folds and draws.")] = SEED,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides all folds and draws.")] = STUDY_SEED,
     out: Annotated[Path, typer.Option(help="Folder for results and tables; an interrupted run goes on there.")] = Path(
         FOLDER
     ),
