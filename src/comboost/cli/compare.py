@@ -10,7 +10,7 @@ from comboost.cli._progress import progress_shown
 from comboost.cli._showing import Screen, print_json
 
 if TYPE_CHECKING:
-    from comboost.cli._contest import Contest, Contestant
+    from comboost.cli._contest import Contest
 
 
 @spread
@@ -41,25 +41,25 @@ def compare_estimators(
 
 
 def show_contest(result: "Contest", screen: Screen) -> None:
-    """Show who reached what, and what that shows."""
+    """Show who reached what, and what that shows; tables are narrow enough for 60 characters in a line."""
     screen.show_lesson(result.lesson)
-    first = result.contestants[0].name
     screen.say(f"\nOn the same {result.n_folds * result.n_repeats} folds, with their defaults, balanced", "bold")
     screen.show(
-        ["", "‖C‖", "G-mean", "mean\nrecall", f"{first}\nhas more", "s"],
+        ["", "", "‖C‖", "G-mean", "mean\nrecall", "seconds"],
         [
             [
+                str(n),
                 each.name,
                 f"{each.norm:.3f}",
                 f"{each.g_mean:.3f}",
                 f"{each.mean_recall:.3f}",
-                tell_difference(each),
                 f"{each.seconds:.1f}",
             ]
-            for each in result.contestants
+            for n, each in enumerate(result.contestants, start=1)
         ],
-        right=(1, 2, 3, 4, 5),
+        right=(2, 3, 4, 5),
     )
+    show_differences(result, screen)
     show_recalls(result, screen)
     for name, reason in result.left_out.items():
         screen.say(f"Left out: {name}, since {reason}.")
@@ -68,22 +68,22 @@ def show_contest(result: "Contest", screen: Screen) -> None:
     screen.say(result.verdict, "bold")
 
 
-def tell_difference(each: "Contestant") -> str:
-    """The difference to the first one, with its limits."""
-    if each.difference is None:
-        return ""
-    return f"{each.difference:+.3f}\n({each.difference_low:+.3f} to {each.difference_high:+.3f})"
+def show_differences(result: "Contest", screen: Screen) -> None:
+    """Show by how much the first one differs from the others, with limits."""
+    first, *others = result.contestants
+    screen.say(f"How much more mean recall {first.name} has, with intervals of 95 %", "bold")
+    rows = [
+        [f"than {each.name}", *(f"{x:+.3f}" for x in (each.difference, each.difference_low, each.difference_high))]
+        for each in others
+    ]
+    screen.show(["", "more", "from", "to"], rows, right=(1, 2, 3))
 
 
 def show_recalls(result: "Contest", screen: Screen) -> None:
-    """Show the recall of every class, the rarest last."""
-    screen.say("Recall per class, the rarest class last", "bold")
-    names = [each.name for each in result.contestants]
-    heads = [
-        name.replace("Boosting", "\nBoosting").replace("Balanced", "Balanced\n").replace("Random", "Random\n")
-        for name in names
-    ]
+    """Show the recall of every class; the heads are the numbers of the first table."""
+    screen.say("Recall per class, the rarest class last, by the numbers above", "bold")
+    numbers = [str(n) for n in range(1, len(result.contestants) + 1)]
     rows = [
         [label, *(f"{each.recalls[label]:.2f}" for each in result.contestants)] for label in result.lesson["classes"]
     ]
-    screen.show(["class", *heads], rows, right=range(1, len(names) + 1))
+    screen.show(["class", *numbers], rows, right=range(1, len(numbers) + 1))
