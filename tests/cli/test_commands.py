@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import LocalCluster
+from rich.console import Console
 from sklearn.model_selection import RepeatedStratifiedKFold
 from typer.testing import CliRunner
 
@@ -21,6 +22,8 @@ from comboost.cli._app import app
 from comboost.cli._contest import Contest, Contestant, paired_interval, tell_differences
 from comboost.cli._fitting import FitResult
 from comboost.cli._folds import ValidationResult
+from comboost.cli._showing import Screen
+from comboost.cli.compare import show_contest
 from comboost.cli.datasets import DatasetLine, list_datasets
 from comboost.model_selection import cross_validate_confusion
 
@@ -303,3 +306,15 @@ def test_completion_is_there_for_shells(cli):
 def test_every_key_of_the_json_is_documented(kind):
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
     assert all(f"`{each.name}`" in page for each in fields(kind))
+
+
+def test_comparison_fits_sixty_columns_with_every_name_whole(capsys):
+    names = [*_contest.OURS.values(), *_contest.PEER_KINDS]
+    figures = ({"one": 0.5, "other": 1.0}, 0.61, 0.55, 0.6, 12.3)
+    found = [Contestant(names[0], *figures), *(Contestant(n, *figures, 0.01, -0.02, 0.04, "open") for n in names[1:])]
+    lesson = {"source": "it", "target": "y", "n_rows": 9, "classes": {"one": 5, "other": 4}, "columns": []}
+    contest = Contest(lesson, 5, 1, 0.95, found, {}, tell_differences(found, 5), [])
+    show_contest(contest, Screen(Console(width=60, highlight=False)))
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 60
+    assert all(name in shown.split() for name in names)

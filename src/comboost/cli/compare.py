@@ -43,7 +43,7 @@ def compare_estimators(
 def show_contest(result: "Contest", screen: Screen) -> None:
     """Show who reached what, and what that shows; tables are narrow enough for 60 characters in a line."""
     screen.show_lesson(result.lesson)
-    screen.say(f"\nOn the same {result.n_folds * result.n_repeats} folds, with their defaults, balanced", "bold")
+    screen.say(f"\nOn the same {result.n_folds * result.n_repeats} folds; peers balanced, with their defaults", "bold")
     screen.show(
         ["", "", "‖C‖", "G-mean", "mean\nrecall", "seconds"],
         [
