@@ -260,7 +260,7 @@ def test_demo_ends_with_limits_of_the_recall_of_rare_classes_and_the_next_comman
     low, high = wilson_interval(share, rare.sum())
     shown = print_to_text(render_comparison(summary), width=120)
     assert f"{result.name} finds {share:.0%}, at least {float(low):.0%} and at most {float(high):.0%}" in shown
-    assert [line.strip() for line in shown.splitlines()[-2:]][0] == "comboost compare FILE.csv --target COLUMN"
+    assert shown.splitlines()[-2].strip() == "comboost compare FILE.csv --target COLUMN"
 
 
 def test_certificates_are_shown_for_those_who_have_one(summary):

@@ -7,7 +7,7 @@ import typer
 
 from comboost.cli._options import DataFile, DataOptions, EstimatorOptions, Json, spread
 from comboost.cli._progress import progress_shown
-from comboost.cli._showing import Screen, print_json
+from comboost.cli._showing import Screen, print_json, quoted
 
 if TYPE_CHECKING:
     from comboost.cli._fitting import FitResult
@@ -57,6 +57,7 @@ def show_fit(result: "FitResult", screen: Screen) -> None:
     changed = changed_settings(result.estimator, result.parameters)
     told = ", ".join(f"{name}={value!r}" for name, value in changed.items()) or "defaults"
     rounds = "1 round" if result.n_rounds == 1 else f"{result.n_rounds} rounds"
-    screen.say(f"{result.estimator} ({told}): {rounds}, ‖C‖ = {result.train_norm:.3f} on these rows, which says little")
-    screen.say(f"about new ones: ask comboost cv {result.lesson['source']} --target {result.lesson['target']}")
+    screen.say(f"{result.estimator} ({told}): {rounds}, ‖C‖ = {result.train_norm:.3f} on these rows.")
+    source, target = (quoted(result.lesson[name]) for name in ("source", "target"))
+    screen.say(f"What to expect on new ones, ask: comboost cv {source} --target {target}")
     screen.say(f"Saved {result.model} ({result.n_bytes:,} bytes).")
