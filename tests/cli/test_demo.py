@@ -21,7 +21,8 @@ from comboost._boosting import loop
 from comboost.cli import main
 from comboost.cli._app import app
 from comboost.cli._comparison import BOUNDS, CLASSIFIERS, Certificate, compare_boosters, split_yeast
-from comboost.cli.demo import MEANINGS, STOP_REASONS, find_best, render_comparison
+from comboost.cli._demo_view import MEANINGS, STOP_REASONS, find_best, render_comparison
+from comboost.model_selection import wilson_interval
 
 N_ROUNDS = 12
 SEED = 3
@@ -248,7 +249,18 @@ def test_certificate_is_told_with_what_its_bound_is_worth(summary, certified, na
     ]
     shown = print_to_text(render_comparison(replace(summary, methods=tuple(methods)))).splitlines()
     chain = f"‖C_S‖ = 0.0625 ≤ √({names[0]}) = {bounds[0]:.3g} ≤ √({names[1]}) = {bounds[1]:.3g}"
-    assert shown[-3:] == [f"Certified for {certified}, on its training rows", chain, told]
+    place = shown.index(f"Certified for {certified}, on its training rows")
+    assert shown[place + 1 : place + 3] == [chain, told]
+
+
+def test_demo_ends_with_limits_of_the_recall_of_rare_classes_and_the_next_command(summary, pair):
+    result, fitted, X, y = pair
+    rare = np.isin(y, [size.name for size in summary.classes if size.is_rare])
+    share = (fitted.predict(X[rare]) == y[rare]).mean()
+    low, high = wilson_interval(share, rare.sum())
+    shown = print_to_text(render_comparison(summary), width=120)
+    assert f"{result.name} finds {share:.0%}, at least {float(low):.0%} and at most {float(high):.0%}" in shown
+    assert shown.splitlines()[-2].strip() == "comboost compare FILE.csv --target COLUMN"
 
 
 def test_certificates_are_shown_for_those_who_have_one(summary):

@@ -32,7 +32,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["numpy", "comboost.cli.reproduce"])
+@pytest.mark.parametrize("module", ["typer", "comboost.cli.reproduce"])
 def test_interrupted_while_it_is_imported_it_ends_with_a_word_and_the_code_that_says_so(module):
     command = [sys.executable, "-c", INTERRUPTED_IMPORT, module]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)

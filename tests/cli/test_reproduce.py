@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from comboost.cli._app import app
 from comboost.cli._listeners import Bar, Listener
-from comboost.cli.reproduce import carry_out, plan
+from comboost.cli._reproduction import carry_out, plan
 from comboost.study import METHODS, SMALL_DATASETS, Study, describe
 
 FAST = Study(n_rounds=4)
@@ -26,7 +26,7 @@ DEADLINE = 60  # seconds, far more than needed
 @pytest.fixture(autouse=True)
 def described_once(monkeypatch):
     """The fits by which a folder knows the methods again take longer than all that is fitted here."""
-    monkeypatch.setattr("comboost.cli.reproduce.describe", DESCRIBED)
+    monkeypatch.setattr("comboost.cli._reproduction.describe", DESCRIBED)
 
 
 def read_files(folder):
@@ -223,7 +223,7 @@ def test_interrupted_it_says_that_nothing_is_lost(monkeypatch, tmp_path):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("comboost.cli.reproduce.run_tasks", interrupt)
+    monkeypatch.setattr("comboost.cli._reproduction.run_tasks", interrupt)
     result = invoke("--datasets", "glass", "--methods", "combo", "--out", str(tmp_path))
     assert result.exit_code == 130
     assert "start the same command again" in result.stderr
@@ -234,8 +234,8 @@ def test_interrupted_at_any_step_it_ends_with_the_code_that_says_so(monkeypatch,
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"comboost.cli.reproduce.{step}", interrupt)
-    monkeypatch.setattr("comboost.cli.reproduce.run_tasks", lambda *arguments, **options: iter_nothing())
+    monkeypatch.setattr(f"comboost.cli._reproduction.{step}", interrupt)
+    monkeypatch.setattr("comboost.cli._reproduction.run_tasks", lambda *arguments, **options: iter_nothing())
     result = invoke("--datasets", "glass", "--methods", "combo", "--out", str(tmp_path))
     assert result.exit_code == 130
     assert result.stderr.rstrip().splitlines()[-1].startswith("Interrupted.")

@@ -182,6 +182,8 @@ def check_fitted(attributes: Mapping[str, Any]) -> None:
     if not all(isinstance(name, str) for name in attributes.get("feature_names_in_", ())):
         raise ValueError("feature_names_in_ holds names that are no text")
     check_calibration(attributes, forest.n_classes)
+    if not isinstance(attributes.get("target_name_", ""), str):  # that of a command line's model
+        raise ValueError("target_name_ is no text")
     check_categories(attributes["_categories"], np.flatnonzero(forest.kinds == CATEGORIES).tolist())
     if "_origin" in attributes:
         check_origin(attributes["_origin"], forest.n_classes)

@@ -1,22 +1,37 @@
-"""The parser. In: the words typed. Out: a call of the command's function. A new command is a module and a line here."""
+"""The parser. In: the words typed. Out: a call of the command's function. A new command is a module and a line here.
 
+What takes time to be imported is named here, and imported when the command runs, so that help is there at once.
+"""
+
+import os
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
+from comboost.cli._errors import DEBUG
 from comboost.cli._interrupts import interruptible
+from comboost.cli.compare import compare_estimators
+from comboost.cli.cv import cv
+from comboost.cli.datasets import datasets
 from comboost.cli.demo import demo
+from comboost.cli.fit import fit
+from comboost.cli.predict import predict
 from comboost.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="comboost",
-    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(interruptible(demo))
-app.command()(interruptible(reproduce))
+app.command()(interruptible(demo, "comboost.cli._demo_view"))
+app.command()(interruptible(fit, "pandas", "pyarrow", "comboost.cli._fitting"))
+app.command()(interruptible(predict, "pandas", "pyarrow", "comboost.cli._answers"))
+app.command()(interruptible(cv, "pandas", "pyarrow", "comboost.cli._folds"))
+app.command("compare")(interruptible(compare_estimators, "pandas", "pyarrow", "comboost.cli._contest"))
+app.command()(interruptible(datasets, "comboost.datasets"))
+app.command()(interruptible(reproduce, "comboost.cli._reproduction"))
 
 
 def show_version(wanted: bool) -> None:
@@ -32,8 +47,22 @@ def comboost(
     _version: Annotated[
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")] = False,
 ) -> None:
-    """Boosting for classes of very different sizes."""
+    """Boosting for classes of very different sizes.
+
+    Start with `comboost demo`, then with a file of your own:
+
+      comboost cv wine.csv --target quality
+
+      comboost compare wine.csv --target quality
+
+      comboost fit wine.csv --target quality -o wine.comboost
+
+      comboost predict wine.comboost new.csv -o predicted.csv
+    """
+    if debug:
+        os.environ[DEBUG] = "1"
     # The no_args_is_help of typer would end with an error code.
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

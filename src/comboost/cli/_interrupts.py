@@ -6,11 +6,14 @@ Nothing is imported here that takes time: before `interrupts_looked_after`, Ctrl
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from importlib import import_module
 from types import FrameType
 from typing import ParamSpec
+
+from comboost.cli._errors import CommandError, told_in_one_line
 
 Arguments = ParamSpec("Arguments")
 
@@ -37,11 +40,33 @@ def interrupts_looked_after() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def interruptible(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Let a command clean up after Ctrl-C, which it gets as `KeyboardInterrupt`, before the process ends."""
+def import_all(modules: Iterable[str]) -> None:
+    """Import what a command works with; CommandError says what is not installed."""
+    for module in modules:
+        try:
+            import_module(module)
+        except ImportError as error:
+            if error.name is None or error.name.startswith("comboost"):
+                raise
+            raise CommandError(
+                f'This command needs {error.name}, which is not installed; run pip install "comboost[cli]".'
+            ) from error
+
+
+def interruptible(command: Callable[Arguments, None], *modules: str) -> Callable[Arguments, None]:
+    """Let a command clean up after Ctrl-C, which it gets as `KeyboardInterrupt`, and tell its errors in one line.
+
+    The modules are those that do the work: they take time to be imported, so that is done when the command runs, and
+    before it may be interrupted.
+    """
 
     @wraps(command)
     def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        with told_in_one_line():
+            import_all(modules)
+            run_command(*args, **kwargs)
+
+    def run_command(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         looked_after = signal.getsignal(signal.SIGINT) is quit_at_once
         try:
             if looked_after:

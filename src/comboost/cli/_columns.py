@@ -1,0 +1,176 @@
+"""What columns hold. In: a `Rowset`. Out: a data frame of numbers, dates and text, and a word about every column."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from comboost._table.contents import MANY, PLACEHOLDERS
+from comboost.cli._delimited import NAMES_SHOWN, WITH_COMMA
+from comboost.cli._errors import CommandError
+from comboost.cli._sources import Rowset
+
+NUMBER, CATEGORY, TEXT_KIND, DATE, OTHER = "number", "category", "text", "date", "other"
+MISSING_CELLS = {*PLACEHOLDERS, "nan", "<null>"}
+MANY_VALUES = 0.5  # of the rows: text with more values than that is hardly a category
+FEW_ROWS_OF_IDENTIFIERS = 20  # below this, every row may well have its own value
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """A column as it was understood; ``remark`` is what may be wrong with it, or empty."""
+
+    name: str
+    kind: str
+    n_values: int
+    n_missing: int
+    remark: str = ""
+
+
+def frame_of(
+    rows: Rowset,
+    *,
+    as_text: Collection[str] = (),
+    missing: Collection[str] = (),
+) -> Any:
+    """A pandas DataFrame; columns of text that hold numbers or dates become these, but those named."""
+    if rows.decimal is None:
+        return rows.cells.to_pandas(ignore_metadata=True)
+    import pyarrow
+
+    kept = {*as_text, *rows.nominal}
+    columns = {
+        name: understood_text(name, drop_missing(column, missing), rows, kept)
+        for name, column in zip(rows.cells.column_names, rows.cells.columns, strict=True)
+    }
+    return pyarrow.table(columns).to_pandas()
+
+
+def drop_missing(column: Any, missing: Collection[str]) -> Any:
+    """A column of text in which given cells are missing."""
+    return column if not missing else without_cells(column, set(missing))
+
+
+def without_cells(column: Any, cells: set[str]) -> Any:
+    """A column of text without cells that equal one of some, whatever their case and the blanks around them."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    plain = pc.utf8_lower(pc.utf8_trim_whitespace(column))
+    found = pc.is_in(plain, pyarrow.array(sorted(cell.lower() for cell in cells)))
+    return pc.if_else(found, pyarrow.scalar(None, pyarrow.string()), column)
+
+
+def understood_text(name: str, column: Any, rows: Rowset, as_text: Collection[str]) -> Any:
+    """A column of text as numbers or dates, if all of it can be read so."""
+    import pyarrow.compute as pc
+
+    column = pc.utf8_trim_whitespace(column)
+    if name in as_text:
+        return without_cells(column, {"?"}) if name in rows.nominal else column
+    known = without_cells(column, MISSING_CELLS)
+    for cells in (column, known):
+        numbers = cast_or_none(with_point(cells, rows.decimal), "float64")
+        if numbers is not None:
+            return numbers
+    dates = cast_or_none(known, "timestamp[us]")
+    if dates is not None:
+        return dates
+    check_mixture(name, known, rows)
+    return column
+
+
+def with_point(cells: Any, decimal: str | None) -> Any:
+    """Numbers as text, written with a point."""
+    import pyarrow.compute as pc
+
+    if decimal in (None, "."):
+        return cells
+    return pc.replace_substring(pc.replace_substring(cells, ".", ""), decimal, ".")
+
+
+def cast_or_none(cells: Any, kind: str) -> Any:
+    """The cells as another type, if all of them are; None if one is not."""
+    import pyarrow
+
+    try:
+        return cells.cast(pyarrow.type_for_alias(kind))
+    except pyarrow.ArrowInvalid:
+        return None
+
+
+def check_mixture(name: str, cells: Any, rows: Rowset) -> None:
+    """Raise if nearly all cells are numbers: the others are then most likely mistakes, and no categories."""
+    values = cells.value_counts().to_pylist()
+    counts = {pair["values"]: pair["counts"] for pair in values if pair["values"] is not None}
+    if rows.decimal == "." and all(WITH_COMMA.fullmatch(value) or is_number(value) for value in counts):
+        raise CommandError(
+            f"Column {name!r} of {rows.name} holds numbers with a decimal comma, such as {next(iter(counts))!r}; give "
+            f"--decimal ',', or --category {name!r} if they are names."
+        )
+    words = {value: n for value, n in counts.items() if not is_number(with_plain_point(value, rows.decimal))}
+    if sum(counts.values()) <= MANY * sum(words.values()):
+        return
+    shown = ", ".join(repr(word) for word in list(words)[:NAMES_SHOWN])
+    first = next(place for place, cell in enumerate(cells.to_pylist(), start=1) if cell in words)
+    raise CommandError(
+        f"Column {name!r} of {rows.name} holds numbers, but also {shown} (first in row {first}); mend them, or give "
+        f"--missing TEXT if they stand for missing values, --category {name!r} if all are names, or --drop {name!r}."
+    )
+
+
+def with_plain_point(value: str, decimal: str | None) -> str:
+    """The text of a number, written with a point."""
+    return value if decimal in (None, ".") else value.replace(".", "").replace(str(decimal), ".")
+
+
+def is_number(value: str) -> bool:
+    """Whether text is a number."""
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return "_" not in value
+
+
+def summarise_columns(frame: Any) -> list[ColumnSummary]:
+    """What every column of a frame holds, and what may be wrong with it."""
+    return [summarise_column(str(name), frame[name]) for name in frame.columns]
+
+
+def summarise_column(name: str, column: Any) -> ColumnSummary:
+    """What a column holds."""
+    n_rows, n_missing = len(column), int(column.isna().sum())
+    try:
+        n_values = int(column.nunique())
+    except TypeError:  # lists and the like
+        return ColumnSummary(name, OTHER, n_rows - n_missing, n_missing)
+    kind = kind_of_column(column, n_values, n_rows)
+    return ColumnSummary(name, kind, n_values, n_missing, remark_on(column, kind, n_values))
+
+
+def kind_of_column(column: Any, n_values: int, n_rows: int) -> str:
+    """Number, date, category or text."""
+    from pandas.api import types
+
+    if isinstance(column.dtype, types.CategoricalDtype if hasattr(types, "CategoricalDtype") else ()):
+        return CATEGORY
+    if types.is_bool_dtype(column.dtype) or types.is_numeric_dtype(column.dtype):
+        return NUMBER
+    if types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
+        return DATE
+    return TEXT_KIND if n_values > MANY_VALUES * n_rows else CATEGORY
+
+
+def remark_on(column: Any, kind: str, n_values: int) -> str:
+    """What may be wrong with a column: it says nothing, or names the rows."""
+    if n_values == 0:
+        return "empty"
+    if n_values == 1 and not column.isna().any():
+        return "constant"
+    if n_values < len(column) or len(column) < FEW_ROWS_OF_IDENTIFIERS or kind == DATE:
+        return ""
+    if kind == NUMBER:
+        numbers = column.to_numpy()
+        steps = numbers[1:] - numbers[:-1] if numbers.dtype.kind in "iuf" else None
+        return "identifier?" if steps is not None and (steps == steps[0]).all() else ""
+    return "identifier?"

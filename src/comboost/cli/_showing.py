@@ -1,0 +1,94 @@
+"""What a terminal shows. In: sentences, tables. Out: text for stdout in the signs and the width that it has."""
+
+import json
+import math
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+RULE_UNDER_HEADS = box.Box(str(box.SIMPLE_HEAD).replace("─", "-"), ascii=True)  # which any terminal can show
+
+ASCII_SIGNS = str.maketrans({"‖": "||", "√": "sqrt", "≤": "<=", "−": "-", "±": "+/-", "…": "..."})
+
+
+MOST_NAMES = 12
+
+
+class Screen:
+    """Standard output, or another console, on which nothing is cut off."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False)
+
+    def say(self, text: str = "", style: str = "") -> None:
+        """Print a sentence."""
+        self._console.print(self._plain(text, style))
+
+    def show(self, heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:
+        """Print a table; the columns ``right`` are of figures."""
+        columns = [
+            Column(self._plain(head), justify="right" if place in right else "left", overflow="fold")
+            for place, head in enumerate(heads)
+        ]
+        table = Table(*columns, box=RULE_UNDER_HEADS, padding=(0, 1, 0, 0), pad_edge=False)
+        for row in rows:
+            table.add_row(*map(self._plain, row))
+        self._console.print(table)
+
+    def show_lesson(self, lesson: dict[str, Any]) -> None:
+        """Say what a table holds: rows, classes, columns, and which columns may be of no use."""
+        classes = lesson["classes"]
+        self.say(
+            f"{lesson['source']}: {lesson['n_rows']:,} rows, target {lesson['target']!r} with {len(classes)} classes: "
+            + joined([f"{name} ({n:,})" for name, n in classes.items()])
+        )
+        kinds: dict[str, list[str]] = {}
+        for column in lesson["columns"]:
+            kinds.setdefault(column["kind"], []).append(column["name"])
+        for kind, names in kinds.items():
+            self.say(f"  {len(names)} x {kind}: {joined(names)}")
+        for column in lesson["columns"]:
+            if column["remark"]:
+                self.say(
+                    f"  {column['name']}: {column['remark']} ({column['n_values']:,} different values); "
+                    f"--drop {quoted(column['name'])} leaves it out",
+                    "yellow",
+                )
+
+    def _plain(self, text: str, style: str = "") -> Text:
+        visible = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)
+        if self._console.options.ascii_only:
+            visible = visible.translate(ASCII_SIGNS).encode("ascii", "backslashreplace").decode()
+        return Text(visible, style)
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names with commas between them, the first of many."""
+    more = f", and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def quoted(name: str) -> str:
+    """A name as a shell takes it."""
+    return shlex.quote(name)
+
+
+def print_json(content: Any) -> None:
+    """Print one object for machines; what is no finite number is null."""
+    print(json.dumps(finite(content), ensure_ascii=True, indent=2))
+
+
+def finite(value: Any) -> Any:
+    """Plain values of JSON."""
+    if isinstance(value, dict):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if hasattr(value, "tolist"):  # NumPy's
+        return finite(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

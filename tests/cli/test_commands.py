@@ -1,0 +1,320 @@
+"""fit, predict, cv, compare and datasets, on data that is sound."""
+
+import json
+import subprocess
+import sys
+from dataclasses import fields, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import LocalCluster
+from rich.console import Console
+from sklearn.model_selection import RepeatedStratifiedKFold
+from typer.testing import CliRunner
+
+from comboost import CoMBoClassifier, ConfusionBoostingClassifier, load_model
+from comboost.cli import _contest
+from comboost.cli._answers import PredictionResult
+from comboost.cli._app import app
+from comboost.cli._contest import Contest, Contestant, paired_interval, tell_differences
+from comboost.cli._fitting import FitResult
+from comboost.cli._folds import ValidationResult
+from comboost.cli._showing import Screen
+from comboost.cli.compare import show_contest
+from comboost.cli.datasets import DatasetLine, list_datasets
+from comboost.model_selection import cross_validate_confusion
+
+QUICK = ("--rounds", "5")
+
+
+@pytest.fixture
+def rows(cli, frame):
+    frame.to_csv("rows.csv", index=False)
+    return "rows.csv"
+
+
+@pytest.fixture
+def model(cli, rows):
+    assert cli("fit", rows, "-t", "state", "-o", "m.comboost", *QUICK).exit_code == 0
+    return "m.comboost"
+
+
+def columns_of(frame):
+    return frame.drop(columns="state"), frame["state"].to_numpy().astype(str)
+
+
+def json_of(result):
+    assert (result.exit_code, result.stderr) == (0, "")
+    return json.loads(result.stdout)
+
+
+# fit
+
+
+def test_fit_saves_the_model_that_python_fits(model, frame):
+    X, y = columns_of(frame)
+    expected, found = ConfusionBoostingClassifier(n_estimators=5).fit(X, y), load_model(model)
+    assert (found.decision_function(X) == expected.decision_function(X)).all()
+    assert (found.target_name_, list(found.feature_names_in_)) == ("state", list(X.columns))
+
+
+def test_settings_come_from_options_assignments_and_a_file_in_this_order(cli, rows):
+    Path("s.toml").write_text(
+        'estimator = "combo"\n[parameters]\nmax_depth = 1\ncriterion = "cost"\nn_estimators = 9\n'
+    )
+    said = json_of(
+        cli("fit", rows, "-t", "state", "-o", "m", "--config", "s.toml", "--set", "n_estimators=8", "--set",
+            "max_depth=2", "--depth", "3", "--json")
+    )  # fmt: skip
+    wanted = {"max_depth": 3, "criterion": "cost", "n_estimators": 8, "random_state": 0}
+    stored = load_model("m")
+    assert isinstance(stored, CoMBoClassifier)
+    assert wanted.items() <= stored.get_params().items()
+    assert (said["estimator"], said["parameters"]) == ("CoMBoClassifier", stored.get_params())
+
+
+def test_fit_shows_columns_and_points_out_those_of_no_use(cli, frame):
+    frame.assign(code=[f"c{i}" for i in range(len(frame))], one=1).to_csv("rows.csv", index=False)
+    shown = cli("fit", "rows.csv", "-t", "state", "-o", "m", *QUICK).stdout
+    assert "100 rows, target 'state' with 3 classes: fine (60), worn (30), broken (10)" in shown
+    assert "code: identifier? (100 different values); --drop code leaves it out" in shown
+    assert "one: constant" in shown
+    dropped = cli("fit", "rows.csv", "-t", "state", "-o", "m", "--drop", "code", "--drop", "one", *QUICK)
+    assert "identifier?" not in dropped.stdout
+    assert list(load_model("m").feature_names_in_) == ["heat", "load", "maker"]
+
+
+def test_rows_come_from_standard_input_too(cli, model, frame):
+    content = frame.to_csv(index=False)
+    assert cli("fit", "-", "-t", "state", "-o", "other", *QUICK, input=content).exit_code == 0
+    assert Path("other").read_bytes() == Path(model).read_bytes()
+    by_file, by_input = cli("predict", model, "rows.csv"), cli("predict", model, "-", input=content)
+    assert by_file.stdout == by_input.stdout != ""
+
+
+def test_whole_numbers_are_classes_as_they_are(cli, frame):
+    frame.assign(state=frame["state"].map({"fine": 0, "worn": 1, "broken": 10})).to_csv("rows.csv", index=False)
+    assert cli("fit", "rows.csv", "-t", "state", "-o", "m", *QUICK).exit_code == 0
+    assert load_model("m").classes_.tolist() == [0, 1, 10]
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask's
+def test_a_folder_is_fitted_on_a_cluster_as_its_rows_are_without_one(cli, frame, monkeypatch):
+    monkeypatch.setattr("distributed.LocalCluster", partial(LocalCluster, processes=False))  # which starts at once
+    Path("folder").mkdir()
+    for part in range(2):
+        frame[part::2].to_parquet(f"folder/{part}.parquet", index=False)
+    result = cli("fit", "folder", "-t", "state", "-o", "m", "--dask", "--workers", "1", *QUICK)
+    assert result.exit_code == 0, result.output
+    X, y = columns_of(frame)
+    expected, found = ConfusionBoostingClassifier(n_estimators=5).fit(X, y), load_model("m")
+    assert (found.decision_function(X) == expected.decision_function(X)).all()
+    assert found.target_name_ == "state"
+
+
+# predict
+
+
+def test_predict_matches_columns_by_name_in_any_order_and_ignores_others(cli, model, frame):
+    X, _ = columns_of(frame)
+    X.assign(more=1)[["more", "maker", "load", "heat"]].to_parquet("new.parquet")
+    result = cli("predict", model, "new.parquet", "-o", "out.csv")
+    assert result.exit_code == 0
+    assert "1 columns are not used" in result.stderr
+    assert "more" in result.stderr
+    assert pd.read_csv("out.csv")["prediction"].tolist() == load_model(model).predict(X).tolist()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet", "feather"])
+def test_probabilities_and_kept_columns_stand_beside_the_predictions(cli, model, rows, frame, ending):
+    said = json_of(cli("predict", model, rows, "-o", f"out.{ending}", "--proba", "--keep", "maker", "--json"))
+    read = {"parquet": pd.read_parquet, "feather": pd.read_feather}.get(ending, pd.read_csv)
+    found = read(f"out.{ending}", sep="\t") if ending == "tsv" else read(f"out.{ending}")
+    assert list(found) == ["maker", "prediction", "proba_broken", "proba_fine", "proba_worn"]
+    expected = load_model(model).predict_proba(columns_of(frame)[0])
+    assert np.array_equal(found.iloc[:, 2:].to_numpy(), expected)
+    assert said["predicted"] == found["prediction"].value_counts().to_dict()
+
+
+def test_categories_that_spell_numbers_are_still_categories_when_few_are_left(cli):
+    table = pd.DataFrame({"a": ["1", "2", "x"] * 20, "y": ["p", "q", "r"] * 20})
+    table.to_csv("rows.csv", index=False)
+    assert cli("fit", "rows.csv", "-t", "y", "-o", "m", *QUICK).exit_code == 0
+    table[table["a"] != "x"].to_csv("few.csv", index=False)
+    said = cli("predict", "m", "few.csv").stdout.split()
+    assert said == ["prediction", *["p", "q"] * 20]
+
+
+def test_models_without_names_of_columns_take_them_by_place(cli, frame):
+    X = frame[["load"]].to_numpy()
+    ConfusionBoostingClassifier(n_estimators=3).fit(X, frame["state"].to_numpy().astype(str)).save_model("m")
+    frame[["load"]].to_csv("new.csv", index=False)
+    assert cli("predict", "m", "new.csv").stdout.split()[1:] == load_model("m").predict(X).tolist()
+    frame[["load", "heat"]].to_csv("new.csv", index=False)
+    assert "wants 1; new.csv has 2" in cli("predict", "m", "new.csv").stderr
+
+
+# cv
+
+
+def test_cv_gives_the_figures_of_cross_validate_confusion(cli, rows, frame):
+    said = json_of(cli("cv", rows, "-t", "state", *QUICK, "--json"))
+    X, y = columns_of(frame)
+    splitter = RepeatedStratifiedKFold(n_splits=5, n_repeats=1, random_state=0)
+    found = cross_validate_confusion(ConfusionBoostingClassifier(n_estimators=5), X, y, cv=splitter)
+    low, high = found.recall_intervals
+    by_name = {each["name"]: each for each in said["classes"]}
+    for k, name in enumerate(found.classes):
+        each = by_name[name]
+        assert (each["recall"], each["recall_low"], each["recall_high"]) == (found.recalls[k], low[k], high[k])
+    assert (said["norm"], said["norm_bound"]) == (found.norm, found.norm_bound)
+    assert said["confusion"] == found.confusion.tolist()
+    assert said["g_mean"] == pytest.approx(np.prod(found.recalls) ** (1 / 3))
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("charset", ["utf-8", "ascii"])
+def test_cv_is_readable_in_any_width_and_encoding(cli, frame, width, charset):
+    frame.to_csv("rows.csv", index=False)
+    result = CliRunner(charset=charset).invoke(
+        app, ["cv", "rows.csv", "-t", "state", "--rounds", "2", "--folds", "2"],
+        env={"COLUMNS": str(width), "NO_COLOR": "1"},
+    )  # fmt: skip
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "\x1b" not in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= width
+    words = result.stdout.split()
+    assert {"fine", "worn", "broken"} <= set(words)
+    assert ("‖C‖" if charset == "utf-8" else "||C||") in words
+
+
+def test_classes_with_fewer_rows_than_folds_are_named(cli, frame):
+    few = frame[(frame["state"] != "broken") | (frame.groupby("state").cumcount() < 1)]
+    few.to_csv("rows.csv", index=False)
+    notes = json_of(cli("cv", "rows.csv", "-t", "state", *QUICK, "--json"))["notes"]
+    assert notes == [
+        "Classes with fewer rows than folds, whose recall says little: broken (1)",
+        "A class with one row cannot be learned and tested: broken",
+    ]
+
+
+# compare
+
+
+def test_compare_puts_all_on_the_same_folds_and_names_those_that_are_missing(cli, rows, frame, monkeypatch):
+    monkeypatch.setattr(_contest, "PEER_KINDS", {name: _contest.PEER_KINDS[name] for name in ("LightGBM", "XGBoost")})
+    monkeypatch.setattr(_contest, "is_installed", lambda kind: kind.module == "lightgbm")
+    said = json_of(cli("compare", rows, "-t", "state", *QUICK, "--folds", "3", "--jobs", "1", "--json"))
+    assert said["left_out"] == {"XGBoost": "xgboost is not installed"}
+    by_name = {each["name"]: each for each in said["contestants"]}
+    assert list(by_name) == ["ConfusionBoosting", "CoMBo", "AdaBoost.MM", "LightGBM"]
+    X, y = columns_of(frame)
+    splitter = RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=0)
+    ours, theirs = (
+        cross_validate_confusion(make(random_state=0, **settings), X, y, cv=splitter)
+        for make, settings in ((ConfusionBoostingClassifier, {"n_estimators": 5}), (CoMBoClassifier, {}))
+    )
+    assert by_name["CoMBo"]["norm"] == theirs.norm
+    differences = ours.fold_recalls.mean(axis=1) - theirs.fold_recalls.mean(axis=1)
+    assert by_name["CoMBo"]["difference"] == pytest.approx(differences.mean())
+    assert said["verdict"].startswith("In mean recall, ConfusionBoosting ")
+
+
+FEW_ROUNDS = {
+    "LightGBM": {"n_estimators": 3},
+    "XGBoost": {"n_estimators": 3},
+    "CatBoost": {"iterations": 3},
+    "HistGradientBoosting": {"max_iter": 3},
+    "BalancedRandomForest": {"balancedrandomforestclassifier__n_estimators": 3},
+}
+
+
+@pytest.mark.parametrize("name", _contest.PEER_KINDS)
+def test_peers_take_categories_dates_and_missing_values(frame, name, monkeypatch):
+    kind = _contest.PEER_KINDS[name]
+    pytest.importorskip(kind.module, reason=f"{kind.module} is not installed")
+    few = replace(kind, make=lambda n_threads, X: kind.make(n_threads, X).set_params(**FEW_ROUNDS[name]))
+    monkeypatch.setitem(_contest.PEER_KINDS, name, few)
+    X, y = columns_of(frame)
+    X = X.assign(day=pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(X)), "D"))
+    X.loc[7, "day"] = pd.NaT
+    peer = _contest.Peer(name).fit(_contest.plain_columns(X), y)
+    assert set(peer.predict(_contest.plain_columns(X))) <= set(y)
+
+
+def contestant_with(name, verdict):
+    return Contestant(name, {}, 0.0, 0.0, 0.0, 0.0, verdict=verdict)
+
+
+def test_verdict_follows_from_the_intervals():
+    said = tell_differences(
+        [contestant_with("A", None), contestant_with("B", "better"), contestant_with("C", "open")], 5
+    )
+    assert "A finds more than B; is not shown to differ from C" in said
+    assert "less" not in said
+    assert "finds less than D, E" in tell_differences(
+        [contestant_with("A", None), *(contestant_with(n, "worse") for n in "DE")], 5
+    )
+
+
+def test_paired_interval_is_wider_than_that_of_independent_folds():
+    differences = np.random.default_rng(0).normal(size=10)
+    middle, low, high = paired_interval(differences, 1 / 9)
+    plain = paired_interval(differences, 0.0)
+    assert middle == plain[0] == pytest.approx(differences.mean())
+    assert (high - low) / (plain[2] - plain[1]) == pytest.approx(np.sqrt(1 + 10 / 9))
+    assert plain[2] - plain[0] == pytest.approx(2.262157 * differences.std(ddof=1) / np.sqrt(10))
+
+
+# all
+
+
+def test_datasets_lists_what_is_bundled(cli, monkeypatch):
+    lines = list_datasets()
+    monkeypatch.setattr("comboost.cli.datasets.list_datasets", lambda: lines)
+    listed = {line["name"]: line for line in json_of(cli("datasets", "--json"))}
+    assert listed["yeast"] == {
+        "name": "yeast", "n_rows": 1484, "n_features": 8, "n_classes": 10, "smallest_class": 5, "largest_class": 463
+    }  # fmt: skip
+    assert all(name in cli("datasets").stdout for name in listed)
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "cv", "compare", "datasets", "demo", "reproduce"])
+def test_help_of_every_command_has_an_example(cli, command):
+    result = cli(command, "--help")
+    assert result.exit_code == 0
+    assert f"comboost {command}" in result.stdout
+
+
+def test_help_imports_nothing_heavy(cli):
+    code = "import sys\nfrom comboost.cli import main\ntry: main()\nfinally: print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True).stdout
+    loaded = set(said.splitlines()[-1].split())
+    assert "typer" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "joblib", "comboost._core", "dask"}
+
+
+def test_completion_is_there_for_shells(cli):
+    result = cli(env={"_COMBOOST_COMPLETE": "complete_bash", "COMP_WORDS": "comboost co", "COMP_CWORD": "1"})
+    assert result.stdout.split() == ["compare"]
+
+
+@pytest.mark.parametrize("kind", [FitResult, PredictionResult, ValidationResult, Contest, Contestant, DatasetLine])
+def test_every_key_of_the_json_is_documented(kind):
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    assert all(f"`{each.name}`" in page for each in fields(kind))
+
+
+def test_comparison_fits_sixty_columns_with_every_name_whole(capsys):
+    names = [*_contest.OURS.values(), *_contest.PEER_KINDS]
+    figures = ({"one": 0.5, "other": 1.0}, 0.61, 0.55, 0.6, 12.3)
+    found = [Contestant(names[0], *figures), *(Contestant(n, *figures, 0.01, -0.02, 0.04, "open") for n in names[1:])]
+    lesson = {"source": "it", "target": "y", "n_rows": 9, "classes": {"one": 5, "other": 4}, "columns": []}
+    contest = Contest(lesson, 5, 1, 0.95, found, {}, tell_differences(found, 5), [])
+    show_contest(contest, Screen(Console(width=60, highlight=False)))
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 60
+    assert all(name in shown.split() for name in names)

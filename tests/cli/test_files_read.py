@@ -1,0 +1,125 @@
+"""What files hold, whatever their format."""
+
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from comboost.cli._columns import frame_of, summarise_columns
+from comboost.cli._delimited import Dialect
+from comboost.cli._sources import read_rowset, rowset_of
+
+
+def read(content, ending=".csv", **options):
+    dialect = {name: options.pop(name) for name in ("sep", "decimal", "encoding") if name in options}
+    rows = rowset_of(content if isinstance(content, bytes) else content.encode(), "it", ending, Dialect(**dialect))
+    return frame_of(rows, **options)
+
+
+def as_arff(frame):
+    kinds = {"heat": "real", "load": "NUMERIC [-5, 5]", "maker": "{Ada, Bo, Cy}", "state": "{fine, worn, broken}"}
+    head = ["% a comment", "@relation machines", *(f"@attribute {name} {kinds[name]}" for name in frame.columns)]
+    return "\n".join([*head, "@DATA", frame.to_csv(index=False, header=False, na_rep="?")]).encode()
+
+
+WRITERS = {
+    ".csv": lambda frame: frame.to_csv(index=False).encode(),
+    ".tsv": lambda frame: frame.to_csv(index=False, sep="\t").encode(),
+    ".txt": lambda frame: frame.to_csv(index=False, sep=";", decimal=",").encode(),
+    ".parquet": lambda frame: frame.to_parquet(index=False),
+    ".feather": lambda frame: written(frame.to_feather),
+    ".arff": as_arff,
+}
+
+
+def written(write):
+    stream = io.BytesIO()
+    write(stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
+@pytest.mark.parametrize("ending", WRITERS)
+def test_every_format_gives_the_same_frame(frame, tmp_path, ending, packed):
+    content = WRITERS[ending](frame)
+    path = tmp_path / (f"rows{ending}" + (".gz" if packed else ""))
+    path.write_bytes(gzip.compress(content) if packed else content)
+    pd.testing.assert_frame_equal(frame_of(read_rowset(str(path), Dialect())), frame, check_dtype=False)
+
+
+def test_keel_files_name_their_target(frame):
+    content = as_arff(frame).replace(b"@DATA", b"@inputs heat, load, maker\n@outputs state\n@data")
+    assert rowset_of(content, "it", ".dat", Dialect()).target == "state"
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=20),
+    st.sampled_from([(",", "."), (";", "."), (";", ","), ("\t", ","), ("|", ".")]),
+)
+@settings(max_examples=40, deadline=None)
+def test_numbers_come_back_to_the_bit_for_any_separator_and_decimal_sign(values, signs):
+    sep, decimal = signs
+    table = pd.DataFrame({"a": values, "b": "x"})
+    found = read(table.to_csv(index=False, sep=sep, decimal=decimal), sep=sep, decimal=decimal)
+    assert found["a"].to_numpy().tobytes() == np.array(values, dtype=float).tobytes()
+
+
+@pytest.mark.parametrize(("sep", "decimal"), [(",", "."), (";", ","), (";", "."), ("\t", ","), ("|", ".")])
+def test_separator_and_decimal_sign_are_found_out(frame, sep, decimal):
+    found = read(frame.to_csv(index=False, sep=sep, decimal=decimal))
+    pd.testing.assert_frame_equal(found, frame, check_dtype=False)
+
+
+def test_cells_with_separators_quotes_and_line_breaks_stay_whole():
+    values = ['say "no"', "a,b", "two\nlines", "x"]
+    assert read(pd.DataFrame({"a": values, "b": 1}).to_csv(index=False))["a"].tolist() == values
+
+
+def test_placeholders_are_missing_in_numbers_and_text_elsewhere():
+    found = read("a,b\n1,NA\n?,x\nn/a,None\n2.5,y\n")
+    assert found["a"].isna().tolist() == [False, True, True, False]
+    assert found["b"].tolist() == ["NA", "x", "None", "y"]
+
+
+def test_codes_of_leading_zeros_given_as_categories_stay_text():
+    assert read("a,b\n007,1\n08,2\n", as_text={"a"})["a"].tolist() == ["007", "08"]
+
+
+def test_dates_are_dates():
+    found = read("day,b\n2026-01-31,1\n,2\n2026-02-01,3\n")
+    assert summarise_columns(found)[0].kind == "date"
+    assert found["day"].isna().tolist() == [False, True, False]
+
+
+def test_kinds_and_remarks():
+    n = 40
+    table = pd.DataFrame(
+        {
+            "row": np.arange(n),
+            "code": [f"c{i}" for i in range(n)],
+            "one": "x",
+            "void": np.nan,
+            "size": np.sin(np.arange(n)),
+            "maker": ["Ada", "Bo"] * (n // 2),
+        }
+    )
+    found = {each.name: (each.kind, each.remark) for each in summarise_columns(read(table.to_csv(index=False)))}
+    assert found == {
+        "row": ("number", "identifier?"),
+        "code": ("text", "identifier?"),
+        "one": ("category", "constant"),
+        "void": ("number", "empty"),
+        "size": ("number", ""),
+        "maker": ("category", ""),
+    }
+
+
+def test_other_encodings_are_read_when_they_are_named():
+    text = "größe,b\nä,1\nö,2\n"
+    for encoding in ("latin-1", "utf-16", "utf-8-sig"):
+        assert read(text.encode(encoding), encoding=encoding)["größe"].tolist() == ["ä", "ö"]
+    assert read(text.encode("utf-8-sig"))["größe"].tolist() == ["ä", "ö"]  # as Excel writes it
