@@ -10,10 +10,11 @@ import importlib
 import json
 import platform
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benchmarks.probabilities.contest import ESTIMATORS, cross_validated
+from benchmarks.probabilities.contest import CONTESTS, ESTIMATORS, cross_validated
 from benchmarks.probabilities.measures import measure
 from benchmarks.probabilities.page import write_page
 from benchmarks.quality.problems import SETS
@@ -43,14 +44,16 @@ def run(stored: dict[str, Any]) -> None:
             print(f"{problem.name} is left out: {reason}")
             continue
         found = stored["entries"].setdefault(problem.name, {})
-        for name in ESTIMATORS:
-            if name in found:
+        for name, (methods, answers_of) in product(ESTIMATORS, CONTESTS.items()):
+            measured = found.setdefault(name, {})
+            if measured.keys() >= set(methods):
                 continue
             started = time.perf_counter()
-            found[name] = {method: measure(*answers, y) for method, answers in cross_validated(name, X, y).items()}
+            answers = cross_validated(answers_of, name, X, y)
+            measured |= {method: measure(*answers[method], y) for method in methods}
             RESULTS.parent.mkdir(exist_ok=True)
             RESULTS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-            print(f"{problem.name}, {name}: {time.perf_counter() - started:.0f} s", flush=True)
+            print(f"{problem.name}, {name}, {', '.join(methods)}: {time.perf_counter() - started:.0f} s", flush=True)
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Who takes part. In: a classifier, rows to learn from. Out: probabilities and classes of other rows, by method."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,8 @@ ESTIMATORS = {
     "CoMBoClassifier": CoMBoClassifier,
     "AdaBoostMMClassifier": AdaBoostMMClassifier,
 }
-METHODS = ("none", "temperature", "isotonic", "scikit-learn")
+OURS, THEIRS = ("none", "temperature", "isotonic"), ("scikit-learn",)
+METHODS = (*OURS, *THEIRS)
 
 
 class Answers(NamedTuple):
@@ -29,19 +30,27 @@ class Answers(NamedTuple):
     predicted: NDArray[np.intp]
 
 
-def answers_of(name: str, X: Any, y: NDArray[np.intp], X_test: Any) -> Iterator[tuple[str, Answers]]:
-    """The answers of every method for a classifier of this name, with its defaults."""
+def our_answers(name: str, X: Any, y: NDArray[np.intp], X_test: Any) -> Iterator[tuple[str, Answers]]:
+    """The answers of a classifier of this name, with its defaults, by its own methods."""
     for calibration in ("temperature", "isotonic"):
         model = ESTIMATORS[name](calibration=calibration, random_state=0, n_jobs=N_JOBS).fit(X, y)
         yield calibration, by_priors(model, X_test)
         if calibration == "temperature":
             yield "none", by_priors(model.set_params(calibration=None), X_test)
+
+
+def their_answers(name: str, X: Any, y: NDArray[np.intp], X_test: Any) -> Iterator[tuple[str, Answers]]:
+    """The same by scikit-learn."""
     # Folds in the order of the rows, its default, would be no sample of tables that are sorted.
     inner = StratifiedKFold(n_splits=5, shuffle=True, random_state=1)
     weak = ESTIMATORS[name](random_state=0, n_jobs=N_JOBS)
-    theirs = CalibratedClassifierCV(weak, method="temperature", cv=inner).fit(X, y)
+    theirs = CalibratedClassifierCV(weak, method="temperature", cv=list(inner.split(X, y))).fit(X, y)
     shares = theirs.predict_proba(X_test)  # it knows of no priors
     yield "scikit-learn", Answers(shares, shares, theirs.predict(X_test))
+
+
+Contest = Callable[[str, Any, NDArray[np.intp], Any], Iterator[tuple[str, Answers]]]
+CONTESTS: dict[tuple[str, ...], Contest] = {OURS: our_answers, THEIRS: their_answers}
 
 
 def by_priors(model: Any, X_test: Any) -> Answers:
@@ -50,8 +59,8 @@ def by_priors(model: Any, X_test: Any) -> Answers:
     return Answers(uniform, training, model.predict(X_test))
 
 
-def cross_validated(name: str, X: Any, y: NDArray[np.intp]) -> dict[str, Answers]:
-    """The answers of every method on all rows, each by a model of the other folds."""
+def cross_validated(answers_of: Contest, name: str, X: Any, y: NDArray[np.intp]) -> dict[str, Answers]:
+    """The answers on all rows, each by a model of the other folds."""
     found: dict[str, Answers] = {}
     for train, test in FOLDS.split(X, y):
         for method, answers in answers_of(name, X[train], y[train], X[test]):

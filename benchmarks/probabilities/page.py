@@ -1,5 +1,6 @@
 """The page. In: the stored results. Out: docs/probabilities.md."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,8 @@ def write_page(stored: Mapping[str, Any]) -> None:
 def render(entries: Mapping[str, Any], name: str, measure: str) -> str:
     """A table of a measure: data sets in rows, methods in columns, the best of each row in bold, and means."""
     values = {
-        problem: [found[name][method][measure] for method in METHODS]
+        problem: [found.get(name, {}).get(method, {}).get(measure, math.nan) for method in METHODS]
         for problem, found in entries.items()
-        if name in found
     }
     means = [sum(column) / len(values) for column in zip(*values.values(), strict=True)]
     rows = [{"": label, **emphasised(line)} for label, line in [*values.items(), ("mean", means)]]
@@ -44,8 +44,9 @@ def render(entries: Mapping[str, Any], name: str, measure: str) -> str:
 def emphasised(line: list[float]) -> dict[str, str]:
     """A row of a table, its smallest figures in bold."""
     shown = {method: f"{value:.{DECIMALS}f}" for method, value in zip(METHODS, line, strict=True)}
-    best = min(shown.values())
-    return {method: f"**{figure}**" if figure == best else figure for method, figure in shown.items()}
+    best = min(shown.values())  # "nan", of what was not run, comes after all numbers
+    bold = {method: f"**{figure}**" if figure == best else figure for method, figure in shown.items()}
+    return {method: "–" if figure == "nan" else figure for method, figure in bold.items()}
 
 
 def render_run(run: Mapping[str, Any]) -> str:
