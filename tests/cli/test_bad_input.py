@@ -150,9 +150,10 @@ def test_class_seen_only_in_new_data_is_named(cli, trained):
 
 
 def test_model_of_a_later_format_says_which_version_wrote_it(cli, trained, monkeypatch):
-    monkeypatch.setattr(contents, "FILE_FORMAT", 0)  # this file is then of a later one
+    own = contents.FILE_FORMAT
+    monkeypatch.setattr(contents, "FILE_FORMAT", own - 1)  # this file is then of a later one
     Path("new.csv").write_text("a,b\n1,u\n")
-    refused(cli("predict", trained, "new.csv"), "format 1", "written by comboost", "Update")
+    refused(cli("predict", trained, "new.csv"), f"format {own}", "written by comboost", "Update")
 
 
 def test_damaged_model_is_refused(cli, trained):

@@ -40,7 +40,7 @@ def add_prediction(graph: Graph, plan: Blueprint, sources: Sequence[GraphInput],
     if dtype == np.float64:
         sums = graph.add("Cast", sums, to=double_type())
     add_link(graph, plan, sums, names.probabilities, dtype)
-    others = spread(plan, 0.0, plan.no_votes)
+    others = for_all_classes(plan, 0.0, plan.no_votes)
     graph.add("Add", sums, graph.constant(others, dtype), output=names.scores)
 
 
@@ -127,19 +127,19 @@ def add_link(graph: Graph, plan: Blueprint, votes: str, output: str, dtype: Any)
     assert link is not None
     if link.scale is None:
         if link.shift is not None:
-            votes = graph.add("Mul", votes, graph.constant(spread(plan, np.exp(link.shift), 0.0), dtype))
+            votes = graph.add("Mul", votes, graph.constant(for_all_classes(plan, np.exp(link.shift), 0.0), dtype))
         total = graph.add("ReduceSum", votes, graph.constant([1], np.int64), keepdims=1)
         graph.add("Div", votes, total, output=output)
         return
     if link.scale != 1.0:
         votes = graph.add("Mul", votes, graph.constant(link.scale, dtype))
-    shift = spread(plan, 0.0 if link.shift is None else link.shift, -np.inf)
+    shift = for_all_classes(plan, 0.0 if link.shift is None else link.shift, -np.inf)
     if np.ptp(shift) > 0:  # what is added to all classes alike changes no share
         votes = graph.add("Add", votes, graph.constant(shift, dtype))
     graph.add("Softmax", votes, output=output, axis=1)
 
 
-def spread(plan: Blueprint, values: Any, others: float) -> Any:
+def for_all_classes(plan: Blueprint, values: Any, others: float) -> Any:
     """A row of values for the classes that are voted for, and another value for the others."""
     row = np.full((1, len(plan.classes)), others)
     row[0, plan.voted_places] = values

@@ -151,7 +151,7 @@ class Forest:
         starts = np.repeat(np.cumsum([0, *(len(tree.sets) for tree in trees)])[:-1], np.diff(offsets))
         sets = np.concatenate([tree.sets for tree in trees])[(nodes["set"] + starts)[needs_set]]
         nodes["set"][needs_set] = np.arange(needs_set.sum())
-        votes, covers = joined([tree.votes for tree in trees]), joined([tree.covers for tree in trees])
+        votes, covers = joined_arrays([tree.votes for tree in trees]), joined_arrays([tree.covers for tree in trees])
         if votes is not None:
             is_leaf = nodes["feature"] == LEAF
             nodes["left"][is_leaf] = np.arange(is_leaf.sum())
@@ -210,7 +210,7 @@ class Forest:
         _core.add_votes(X, missing, self._checked, first, last, n_threads, scores)
 
 
-def joined(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
+def joined_arrays(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
     """Arrays one after the other; None if one of them is missing."""
     found = [array for array in arrays if array is not None]
     return np.concatenate(found) if len(found) == len(arrays) else None

@@ -72,7 +72,7 @@ class TreeWords(NamedTuple):
 
     def _vote(self, label: int, vote: np.float32) -> str:
         number = f" {vote:+.2f}"
-        return shortened(name_of(label, self.classes), LINE - len(number)) + number
+        return fitted_text(name_of(label, self.classes), LINE - len(number)) + number
 
 
 def wrapped(text: str) -> list[str]:
@@ -80,7 +80,7 @@ def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, LINE, max_lines=MAX_LINES, placeholder=" …")
 
 
-def shortened(text: str, width: int) -> str:
+def fitted_text(text: str, width: int) -> str:
     """A name that is no longer than that."""
     return text if len(text) <= width else text[: width - 1] + "…"
 

@@ -45,13 +45,13 @@ class Screen:
         classes = lesson["classes"]
         self.say(
             f"{lesson['source']}: {lesson['n_rows']:,} rows, target {lesson['target']!r} with {len(classes)} classes: "
-            + joined([f"{name} ({n:,})" for name, n in classes.items()])
+            + listed_names([f"{name} ({n:,})" for name, n in classes.items()])
         )
         kinds: dict[str, list[str]] = {}
         for column in lesson["columns"]:
             kinds.setdefault(column["kind"], []).append(column["name"])
         for kind, names in kinds.items():
-            self.say(f"  {len(names)} x {kind}: {joined(names)}")
+            self.say(f"  {len(names)} x {kind}: {listed_names(names)}")
         for column in lesson["columns"]:
             if column["remark"]:
                 self.say(
@@ -67,7 +67,7 @@ class Screen:
         return Text(visible, style)
 
 
-def joined(names: Sequence[str]) -> str:
+def listed_names(names: Sequence[str]) -> str:
     """Names with commas between them, the first of many."""
     more = f", and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more

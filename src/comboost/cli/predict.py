@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from comboost.cli._options import DataFile, FileOptions, Json, spread
-from comboost.cli._showing import Screen, joined, print_json
+from comboost.cli._showing import Screen, listed_names, print_json
 
 
 @spread
@@ -48,5 +48,5 @@ def predict(
     if as_json:
         print_json(asdict(answer))
     elif out != "-":
-        told = joined([f"{name} ({n:,})" for name, n in answer.predicted.items()])
+        told = listed_names([f"{name} ({n:,})" for name, n in answer.predicted.items()])
         Screen().say(f"{answer.n_rows:,} rows predicted, {told}.\nSaved {out}.")
