@@ -272,8 +272,8 @@ def test_models_that_onnx_has_no_word_for_are_refused(model, X, y, message):
 
 def test_what_predict_refuses_is_refused():
     model, _ = two_class_model(CoMBoClassifier)
-    with pytest.raises(ValueError, match="reject_cost=0.1 would be ignored"):
-        model.set_params(reject_cost=0.1).to_onnx()
+    with pytest.raises(ValueError, match="reject_cost=1 would be ignored"):
+        model.set_params(reject_cost=1).to_onnx()
 
 
 def test_inputs_that_do_not_fit_are_refused():
