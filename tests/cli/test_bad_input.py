@@ -56,6 +56,22 @@ BAD_FILES = {
     "damaged gzip": (b"\x1f\x8b" + b"nothing", ["damaged gzip"]),
     "damaged Parquet": (b"PAR1nothing", ["damaged", ".parquet"]),
     "decimal comma": (("a,b,y\n" + '"1,5",u,p\n"2,5",v,q\n' * 9).encode(), ["'a'", "decimal comma", "--decimal"]),
+    "thousands": (
+        ("a,b,y\n" + '"114,062",0.5,p\n"2,500",1.5,q\n' * 9).encode(),
+        ["'a'", "'114,062'", "group thousands", "without commas"],
+    ),
+    "thousands, or a decimal comma": (
+        ("a,b,y\n" + '"114,062",u,p\n"2,500",v,q\n' * 9).encode(),
+        ["'a'", "thousands or are decimal", "without them", "--decimal"],
+    ),
+    "decimal comma among points": (
+        ("a,b,y\n" + '"1,5",0.25,p\n"2,5",1.5,q\n' * 9).encode(),
+        ["'a'", "'1,5'", "write them with a point"],
+    ),
+    "point among decimal commas": (
+        ("a;y\n" + "1,5;p\n2,5;q\n" * 30 + "1.25;p\n").encode(),
+        ["'a'", "'1.25'", "','", "--category"],
+    ),
     "unknown separator": (CSV.replace(",", "~").encode(), ["no column 'y'"]),
 }
 
@@ -95,6 +111,12 @@ BAD_OPTIONS = {
     "missing model": (["predict", "no.comboost", "rows.csv"], ["no.comboost", "save_model"]),
     "model that is none": (["predict", "rows.csv", "rows.csv"], ["rows.csv", "save_model"]),
 }
+
+
+@pytest.mark.parametrize("case", ["thousands", "decimal comma among points"])
+def test_advice_does_not_break_other_columns(cli, case):
+    Path("rows.csv").write_bytes(BAD_FILES[case][0])
+    assert "--decimal" not in cli(*FIT).stderr
 
 
 @pytest.mark.parametrize("case", BAD_OPTIONS)

@@ -148,6 +148,24 @@ def test_categories_that_spell_numbers_are_still_categories_when_few_are_left(cl
     assert said == ["prediction", *["p", "q"] * 20]
 
 
+def test_predict_knows_the_marks_of_missing_values_that_fit_was_told(cli, frame):
+    X, _ = columns_of(frame)
+    expected = ConfusionBoostingClassifier(n_estimators=5).fit(*columns_of(frame)).predict(X).tolist()
+    for mark, written, ending in (("-999", -999.0, "csv"), ("-999.0", -999, "parquet")):
+        marked = frame.assign(heat=frame["heat"].fillna(written), maker=frame["maker"].fillna("Unknown"))
+        (marked.to_csv if ending == "csv" else marked.to_parquet)(f"rows.{ending}", index=False)
+        options = ("--missing", mark, "--missing", "unknown")
+        assert cli("fit", f"rows.{ending}", "-t", "state", "-o", "m", *options, *QUICK).exit_code == 0
+        assert load_model("m").missing_marks_ == [mark, "unknown"]
+        assert cli("predict", "m", f"rows.{ending}").stdout.split()[1:] == expected
+
+
+def test_marks_that_no_cell_matches_are_named(cli, rows, model):
+    note = "no cell is '-999', which --missing names"
+    assert note in cli("cv", rows, "-t", "state", "--missing", "-999", "--missing", "Bo", *QUICK).stdout
+    assert note in cli("predict", model, rows, "--missing", "-999", "-o", "out.csv").stderr
+
+
 def test_models_without_names_of_columns_take_them_by_place(cli, frame):
     X = frame[["load"]].to_numpy()
     ConfusionBoostingClassifier(n_estimators=3).fit(X, frame["state"].to_numpy().astype(str)).save_model("m")
@@ -312,7 +330,7 @@ def test_comparison_fits_sixty_columns_with_every_name_whole(capsys):
     names = [*_contest.OURS.values(), *_contest.PEER_KINDS]
     figures = ({"one": 0.5, "other": 1.0}, 0.61, 0.55, 0.6, 12.3)
     found = [Contestant(names[0], *figures), *(Contestant(n, *figures, 0.01, -0.02, 0.04, "open") for n in names[1:])]
-    lesson = {"source": "it", "target": "y", "n_rows": 9, "classes": {"one": 5, "other": 4}, "columns": []}
+    lesson = {"source": "it", "target": "y", "n_rows": 9, "classes": {"one": 5, "other": 4}, "columns": [], "notes": []}
     contest = Contest(lesson, 5, 1, 0.95, found, {}, tell_differences(found, 5), [])
     show_contest(contest, Screen(Console(width=60, highlight=False)))
     shown = capsys.readouterr().out

@@ -44,8 +44,9 @@ def fit_folder(request: Request, recipe: Recipe, out: str, *, n_workers: int, me
         "classes": {str(label): int(n) for label, n in sizes.items()},
         "columns": [],
         "dropped": list(request.drop),
+        "notes": [],
     }
-    return save_fitted(fitted, target, lesson, out)
+    return save_fitted(fitted, lesson, request.missing, out)
 
 
 def list_files(folder: Path) -> list[str]:
@@ -65,6 +66,11 @@ def read_parts(paths: Sequence[str], request: Request) -> tuple[Any, str]:
 
     dialect = request.dialect
     if paths[0].endswith(".parquet"):
+        if request.missing:
+            raise CommandError(
+                "--missing cannot be given with --dask for Parquet files, whose missing values are empty cells; write "
+                "them so, or give CSV files."
+            )
         rows = dask.dataframe.read_parquet(paths)
     else:
         sep = dialect.sep or ("\t" if paths[0].endswith(".tsv") else ",")
