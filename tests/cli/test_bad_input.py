@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 
 from comboost import ConfusionBoostingClassifier
 from comboost._estimators import contents
+from comboost.cli._errors import is_of_typer
 
 CSV = "a,b,y\n1,u,p\n2,v,q\n3,u,p\n4,v,q\n5,u,p\n6,v,q\n"
 WIDE = ",".join([f"c{i % 297}" for i in range(300)] + ["y"])
@@ -137,6 +139,15 @@ def test_options_that_do_not_fit(cli, tmp_path, case):
 )  # fmt: skip
 def test_usage_errors_have_code_2(cli, arguments):
     assert cli(*arguments).exit_code == 2
+
+
+def test_errors_of_typer_are_known_by_their_classes_wherever_these_are_defined():
+    class Renamed(typer.BadParameter):
+        __module__ = "click.exceptions"  # as in versions that do not bring their own
+
+    for error in (Renamed("no"), typer.Exit(), typer.Abort()):
+        assert is_of_typer(error)
+    assert not is_of_typer(RuntimeError("no"))
 
 
 @pytest.fixture(scope="module")

@@ -89,6 +89,6 @@ def check_points(name: str, words: Collection[str], source: str, decimal: str) -
     if words and all(WITH_POINT.fullmatch(word) for word in words):
         raise CommandError(
             f"Column {name!r} of {source} holds {next(iter(words))!r}, where the decimal sign is {decimal!r} and "
-            f"points only group digits by three; write all numbers alike, or give another --decimal, --category {name!r} if "
-            f"they are names, or --drop {name!r}."
+            f"points only group digits by three; write all numbers alike, or give another --decimal, --category "
+            f"{name!r} if they are names, or --drop {name!r}."
         )
