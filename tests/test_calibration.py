@@ -317,7 +317,7 @@ def test_rare_classes_count_as_far_as_they_are_out_of_fold(calibration):
 
 
 def test_rows_of_single_classes_are_refused_and_nothing_is_left_behind():
-    with unchanged(model := make("combo", "temperature")), pytest.raises(ValueError, match="has no row to learn from"):
+    with unchanged(model := make("combo", "temperature")), pytest.raises(ValueError, match="has rows of 0 class"):
         model.fit(X[:3], [0, 1, 2])
 
 

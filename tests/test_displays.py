@@ -486,6 +486,19 @@ def test_models_without_curves_are_refused(yeast, models):
         TrainingCurveDisplay.from_estimator(pipeline)
 
 
+def test_models_that_reject_rows_are_refused_with_a_way_out(yeast):
+    X, y, _, _ = yeast
+    options = {"decision": "expected_cost", "reject_cost": 0.01, "reject_label": "ask"}
+    model = ConfusionBoostingClassifier(n_estimators=3, **options).fit(X, y)
+    kinds = (ConfusionNormDisplay, PerClassRecallDisplay, TrainingCurveDisplay)
+    for kind in kinds:
+        with pytest.raises(ValueError, match=r"predicts \['ask'\].* no confusion matrix tells .*reject_cost=None"):
+            kind.from_estimator(model, X, y)
+    model.set_params(reject_cost=None, reject_label=None)
+    for kind in kinds:
+        kind.from_estimator(model, X, y)
+
+
 def test_rows_of_curves_that_do_not_match_are_refused(yeast, models):
     X, y, _, _ = yeast
     model = models["ours"]

@@ -94,6 +94,7 @@ def add_votes(n_threads, max_depth=3):
     many = replace(
         forest,
         nodes=np.tile(forest.nodes, n_trees),
+        covers=None,
         offsets=np.arange(0, n_trees * n_nodes + 1, n_nodes),
         weights=np.ones(n_trees),
     )

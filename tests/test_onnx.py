@@ -13,6 +13,7 @@ from deployed import ESTIMATORS, as_float32, hard_rows, seeds, text_model, two_c
 from hypothesis import given, settings
 from models import fit
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.pipeline import make_pipeline
@@ -184,13 +185,22 @@ def test_text_in_one_tensor_converts():
     np.testing.assert_array_equal(run(made, {"X": X})[0], model.predict(X))
 
 
-def test_models_inside_other_models_convert():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("outer", [CalibratedClassifierCV, BaggingClassifier])
+def test_models_inside_other_models_convert(outer, n_classes, dtype):
     X, y = load_glass(return_X_y=True)
-    X = X.astype(np.float32)
-    model = CalibratedClassifierCV(CoMBoClassifier(n_estimators=3), cv=2).fit(X, y)
-    label, probabilities = run(skl2onnx.to_onnx(model, X, options={"zipmap": False}), {"X": X})
+    X, y = X.astype(dtype), np.unique(y, return_inverse=True)[1] % n_classes
+    model = outer(CoMBoClassifier(n_estimators=3), n_jobs=1).fit(X, y)
+    _, probabilities = run(skl2onnx.to_onnx(model, X, options={"zipmap": False}), {"X": X})
     np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-5)
-    assert (label == model.predict(X)).mean() > 0.99  # the sigmoids of skl2onnx are floats
+
+
+def test_raw_scores_of_two_classes_are_the_decision_and_its_opposite():
+    model, X = two_class_model(ConfusionBoostingClassifier)
+    _, scores = run(skl2onnx.to_onnx(model, X, options={"raw_scores": True, "zipmap": False}), {"X": X})
+    decision = model.decision_function(X)
+    np.testing.assert_allclose(scores, np.column_stack([-decision, decision]), atol=1e-6)
 
 
 # What cannot be converted
@@ -258,6 +268,12 @@ def test_models_that_onnx_has_no_word_for_are_refused(model, X, y, message):
         model.set_params(proba="odds")
     with pytest.raises(ValueError, match=message):
         model.to_onnx()
+
+
+def test_what_predict_refuses_is_refused():
+    model, _ = two_class_model(CoMBoClassifier)
+    with pytest.raises(ValueError, match="reject_cost=1 would be ignored"):
+        model.set_params(reject_cost=1).to_onnx()
 
 
 def test_inputs_that_do_not_fit_are_refused():

@@ -159,3 +159,14 @@ def test_trees_without_covers_are_drawn_and_listed():
     model._forest = dataclasses.replace(model._forest, covers=None)
     assert "%" not in model.plot_tree(0).texts[-1].get_text()
     assert "cover" not in model.trees_to_frame()
+
+
+def test_names_with_dollars_are_shown_as_they_are():
+    X = pd.DataFrame({r"$\frac$": [0.0, 1.0, 2.0, 3.0] * 5})
+    model = CoMBoClassifier(n_estimators=1, max_depth=1).fit(X, np.array(["$x$", "$x$", "b", "b"] * 5))
+    ax = model.plot_tree(0)
+    ax.figure.canvas.draw()
+    boxes = [text for text in ax.texts if "$" in text.get_text()]
+    assert len(boxes) == 2
+    assert not any(text.get_parse_math() for text in boxes)
+    pyplot.close(ax.figure)

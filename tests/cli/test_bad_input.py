@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 
 from comboost import ConfusionBoostingClassifier
 from comboost._estimators import contents
+from comboost.cli._errors import is_of_typer
 
 CSV = "a,b,y\n1,u,p\n2,v,q\n3,u,p\n4,v,q\n5,u,p\n6,v,q\n"
 WIDE = ",".join([f"c{i % 297}" for i in range(300)] + ["y"])
@@ -56,6 +58,22 @@ BAD_FILES = {
     "damaged gzip": (b"\x1f\x8b" + b"nothing", ["damaged gzip"]),
     "damaged Parquet": (b"PAR1nothing", ["damaged", ".parquet"]),
     "decimal comma": (("a,b,y\n" + '"1,5",u,p\n"2,5",v,q\n' * 9).encode(), ["'a'", "decimal comma", "--decimal"]),
+    "thousands": (
+        ("a,b,y\n" + '"114,062",0.5,p\n"2,500",1.5,q\n' * 9).encode(),
+        ["'a'", "'114,062'", "group thousands", "without commas"],
+    ),
+    "thousands, or a decimal comma": (
+        ("a,b,y\n" + '"114,062",u,p\n"2,500",v,q\n' * 9).encode(),
+        ["'a'", "thousands or are decimal", "without them", "--decimal"],
+    ),
+    "decimal comma among points": (
+        ("a,b,y\n" + '"1,5",0.25,p\n"2,5",1.5,q\n' * 9).encode(),
+        ["'a'", "'1,5'", "write them with a point"],
+    ),
+    "point among decimal commas": (
+        ("a;y\n" + "1,5;p\n2,5;q\n" * 30 + "1.25;p\n").encode(),
+        ["'a'", "'1.25'", "','", "--category"],
+    ),
     "unknown separator": (CSV.replace(",", "~").encode(), ["no column 'y'"]),
 }
 
@@ -97,6 +115,12 @@ BAD_OPTIONS = {
 }
 
 
+@pytest.mark.parametrize("case", ["thousands", "decimal comma among points"])
+def test_advice_does_not_break_other_columns(cli, case):
+    Path("rows.csv").write_bytes(BAD_FILES[case][0])
+    assert "--decimal" not in cli(*FIT).stderr
+
+
 @pytest.mark.parametrize("case", BAD_OPTIONS)
 def test_options_that_do_not_fit(cli, tmp_path, case):
     (tmp_path / "rows.csv").write_text(CSV)
@@ -115,6 +139,15 @@ def test_options_that_do_not_fit(cli, tmp_path, case):
 )  # fmt: skip
 def test_usage_errors_have_code_2(cli, arguments):
     assert cli(*arguments).exit_code == 2
+
+
+def test_errors_of_typer_are_known_by_their_classes_wherever_these_are_defined():
+    class Renamed(typer.BadParameter):
+        __module__ = "click.exceptions"  # as in versions that do not bring their own
+
+    for error in (Renamed("no"), typer.Exit(), typer.Abort()):
+        assert is_of_typer(error)
+    assert not is_of_typer(RuntimeError("no"))
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """fit, predict, cv, compare and datasets, on data that is sound."""
 
 import json
+import shlex
 import subprocess
 import sys
 from dataclasses import fields, replace
@@ -115,6 +116,36 @@ def test_a_folder_is_fitted_on_a_cluster_as_its_rows_are_without_one(cli, frame,
     assert found.target_name_ == "state"
 
 
+def test_settings_that_estimators_on_a_cluster_lack_are_refused(cli, frame):
+    Path("folder").mkdir()
+    frame.to_parquet("folder/0.parquet", index=False)
+    for setting in ("calibration_folds=3", "validation_fraction=0.3"):
+        result = cli("fit", "folder", "-t", "state", "-o", "m", "--dask", "--set", setting)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert f"The parameter {setting} cannot be given with --dask" in result.stderr
+    for option in (("--workers", "2"), ("--memory-limit", "1GB")):
+        assert cli("fit", "yeast", "-o", "m", *option).exit_code == 2
+    assert not Path("m").exists()
+
+
+def test_next_command_repeats_what_was_typed(cli, frame):
+    frame.assign(code=1).to_csv("my rows.tsv", index=False, sep="\t")
+    options = ["--sep", "tab", "--decimal", ".", "--missing", "Bo", "--drop", "code", "--category", "maker",
+               "--estimator", "combo", "--rounds", "2", "--learning-rate", "0.5", "--depth", "2",
+               "--set", "criterion=cost", "--set", "tol=0.001", "--seed", "3", "--jobs", "1"]  # fmt: skip
+    shown = cli("fit", "my rows.tsv", "-t", "state", "-o", "m", *options, env={"COLUMNS": "400"}).stdout
+    (line,) = [line for line in shown.splitlines() if "comboost cv" in line]
+    words = shlex.split(line.partition("comboost ")[2])
+    assert words == ["cv", "my rows.tsv", "--target", "state", *options]
+    assert cli(*words, "--folds", "2").exit_code == 0
+
+
+def test_no_next_command_where_rows_cannot_be_read_again(cli, frame):
+    result = cli("fit", "-", "-t", "state", "-o", "m", *QUICK, input=frame.to_csv(index=False))
+    assert result.exit_code == 0
+    assert "comboost cv" not in result.stdout
+
+
 # predict
 
 
@@ -146,6 +177,24 @@ def test_categories_that_spell_numbers_are_still_categories_when_few_are_left(cl
     table[table["a"] != "x"].to_csv("few.csv", index=False)
     said = cli("predict", "m", "few.csv").stdout.split()
     assert said == ["prediction", *["p", "q"] * 20]
+
+
+def test_predict_knows_the_marks_of_missing_values_that_fit_was_told(cli, frame):
+    X, _ = columns_of(frame)
+    expected = ConfusionBoostingClassifier(n_estimators=5).fit(*columns_of(frame)).predict(X).tolist()
+    for mark, written, ending in (("-999", -999.0, "csv"), ("-999.0", -999, "parquet")):
+        marked = frame.assign(heat=frame["heat"].fillna(written), maker=frame["maker"].fillna("Unknown"))
+        (marked.to_csv if ending == "csv" else marked.to_parquet)(f"rows.{ending}", index=False)
+        options = ("--missing", mark, "--missing", "unknown")
+        assert cli("fit", f"rows.{ending}", "-t", "state", "-o", "m", *options, *QUICK).exit_code == 0
+        assert load_model("m").missing_marks_ == [mark, "unknown"]
+        assert cli("predict", "m", f"rows.{ending}").stdout.split()[1:] == expected
+
+
+def test_marks_that_no_cell_matches_are_named(cli, rows, model):
+    note = "no cell is '-999', which --missing names"
+    assert note in cli("cv", rows, "-t", "state", "--missing", "-999", "--missing", "Bo", *QUICK).stdout
+    assert note in cli("predict", model, rows, "--missing", "-999", "-o", "out.csv").stderr
 
 
 def test_models_without_names_of_columns_take_them_by_place(cli, frame):
@@ -201,7 +250,51 @@ def test_classes_with_fewer_rows_than_folds_are_named(cli, frame):
     ]
 
 
+def test_seed_decides_the_folds(cli, rows):
+    first, same, other = (
+        json_of(cli("cv", rows, "-t", "state", *QUICK, "--folds", "2", "--seed", seed, "--json")) for seed in (0, 0, 1)
+    )
+    assert first == same
+    assert first["confusion"] != other["confusion"]
+
+
+def test_classes_that_begin_alike_are_numbered_in_the_matrix(cli, frame):
+    names = {"fine": "class_1", "worn": "class_2", "broken": "class_3"}
+    frame.replace({"state": names}).to_csv("rows.csv", index=False)
+    lines = cli("cv", "rows.csv", "-t", "state", *QUICK, "--folds", "2").stdout.splitlines()
+    heads = next(place for place, line in enumerate(lines) if line.startswith("Per cent")) + 2
+    assert lines[heads].split() == ["1", "2", "3"]
+    assert [line.split()[:2] for line in lines[heads + 2 : heads + 5]] == [[str(k), f"class_{k}"] for k in (1, 2, 3)]
+
+
 # compare
+
+
+def test_peer_that_fails_is_named_and_left_out_and_an_error_of_ours_is_one(cli, rows, monkeypatch):
+    def fail(n_threads, X):
+        raise RuntimeError("no\nroom.")
+
+    kinds = {"Bad": _contest.PeerKind("sklearn", fail)}
+    monkeypatch.setattr(_contest, "PEER_KINDS", kinds)
+    options = ("-t", "state", *QUICK, "--folds", "2")
+    said = json_of(cli("compare", rows, *options, "--json"))
+    assert said["left_out"] == {"Bad": "it fails: RuntimeError: no room"}
+    assert len(said["contestants"]) == 3
+    assert cli("compare", rows, *options, "--set", "noise=-1").exit_code == 1
+
+
+def test_hist_gradient_boosting_takes_any_number_of_categories():
+    X = pd.DataFrame({"code": pd.Categorical(np.arange(600) % 300), "few": pd.Categorical(np.arange(600) % 3)})
+    y = np.arange(600) % 2
+    rows = _contest.plain_columns(X)
+    peer = _contest.Peer("HistGradientBoosting").fit(rows, y)
+    assert set(peer.predict(rows)) <= {0, 1}
+    assert peer.model_.is_categorical_.tolist() == [False, True]
+
+
+def test_peers_see_names_of_columns_that_all_take():
+    table = pd.DataFrame([[1.0, 2.0, 3.0]], columns=["heat", "load [%]", "load {%}"])
+    assert list(_contest.plain_columns(table)) == ["heat", "load_", "load__3"]
 
 
 def test_compare_puts_all_on_the_same_folds_and_names_those_that_are_missing(cli, rows, frame, monkeypatch):
@@ -312,7 +405,7 @@ def test_comparison_fits_sixty_columns_with_every_name_whole(capsys):
     names = [*_contest.OURS.values(), *_contest.PEER_KINDS]
     figures = ({"one": 0.5, "other": 1.0}, 0.61, 0.55, 0.6, 12.3)
     found = [Contestant(names[0], *figures), *(Contestant(n, *figures, 0.01, -0.02, 0.04, "open") for n in names[1:])]
-    lesson = {"source": "it", "target": "y", "n_rows": 9, "classes": {"one": 5, "other": 4}, "columns": []}
+    lesson = {"source": "it", "target": "y", "n_rows": 9, "classes": {"one": 5, "other": 4}, "columns": [], "notes": []}
     contest = Contest(lesson, 5, 1, 0.95, found, {}, tell_differences(found, 5), [])
     show_contest(contest, Screen(Console(width=60, highlight=False)))
     shown = capsys.readouterr().out

@@ -95,6 +95,21 @@ def test_dates_are_dates():
     assert found["day"].isna().tolist() == [False, True, False]
 
 
+def test_points_are_dropped_only_where_they_group_by_three():
+    found = read("datum;a;b;v\n01.01.2024;1.234,5;-1.234.567;1.2.3\n02.01.2024;,25;12;1.2.4\n", decimal=",")
+    assert found["datum"].tolist() == ["01.01.2024", "02.01.2024"]
+    assert (found["a"].tolist(), found["b"].tolist()) == ([1234.5, 0.25], [-1234567.0, 12.0])
+    assert found["v"].tolist() == ["1.2.3", "1.2.4"]
+
+
+def test_whole_numbers_of_which_none_comes_twice_may_be_identifiers():
+    customers = np.random.default_rng(0).permutation(10**6)[:40]
+    table = pd.DataFrame({"customer": customers, "size": customers / 7, "age": customers % 30})
+    found = {each.name: each.remark for each in summarise_columns(read(table.to_csv(index=False)))}
+    assert "an identifier, unless" in found.pop("customer")
+    assert set(found.values()) == {""}
+
+
 def test_kinds_and_remarks():
     n = 40
     table = pd.DataFrame(

@@ -110,11 +110,12 @@ def check_calibration_of(booster: Any) -> None:
 
 def calibrate(booster: Any, held: HeldVotes) -> dict[str, Any]:
     """What a calibration learns from votes on rows that were not trained on, as fitted attributes."""
-    if len(held.labels) == 0:
+    n_classes = len(np.unique(held.labels))
+    if n_classes < 2:
         raise ValueError(
-            f"calibration={booster.calibration!r} has no row to learn from: every class has a single row, or none "
-            "among those to validate on. Give rows of their own with early_stopping=True, X_val and y_val, or "
-            "calibration=None."
+            f"calibration={booster.calibration!r} has rows of {n_classes} class(es) to learn from, and needs two: the "
+            "others have a single row, or none among those to validate on. Give rows of their own with "
+            "early_stopping=True, X_val and y_val, or calibration=None."
         )
     scale, learned = booster._log_odds, booster._learned_shares
     if booster.calibration == "temperature":
@@ -188,18 +189,17 @@ def with_reject(booster: Any, candidates: Candidates) -> NDArray[Any]:
     """The classes that are voted for, and what stands for rejected rows."""
     label, classes = booster.reject_label, candidates.given
     kind = kind_of_labels(classes)
+    words = f"reject_label={label!r}"
     if label is None:
         label = default_reject_label(classes, kind)
+        words = f"reject_label=None stands for {label!r}, which"
     found = exact_labels(as_objects([label]) if isinstance(label, tuple) else unpack_labels([label]), "reject_label")
     if kind_of_labels(found) != kind:
         raise ValueError(
-            f"reject_label={label!r} is no label like the classes {classes.tolist()}, which are {kind}; give one of "
-            "their kind."
+            f"{words} is no label like the classes {classes.tolist()}, which are {kind}; give one of their kind."
         )
     if find_places(found, classes)[0] >= 0:
-        raise ValueError(
-            f"reject_label={label!r} is one of the classes {classes.tolist()}; give one that is none of them."
-        )
+        raise ValueError(f"{words} is one of the classes {classes.tolist()}; give one that is none of them.")
     return join_labels([candidates.classes, found], "reject_label")
 
 
@@ -209,8 +209,9 @@ def default_reject_label(classes: NDArray[Any], kind: str) -> Any:
         return "reject"
     if kind == "numbers" and classes.dtype.kind != "b":
         return -1
+    kind = "that is a whole number, such as -1" if classes.dtype.kind == "b" else "of their kind"
     raise ValueError(
-        f"reject_label=None is no label beside the classes {classes.tolist()}; give a reject_label of their kind."
+        f"reject_label=None is no label beside the classes {classes.tolist()}; give a reject_label {kind}."
     )
 
 

@@ -37,6 +37,7 @@ def check_deployable(model: Any, method: str) -> None:
             'decision="votes", and cost_matrix, reject_cost and reject_label to None, and take the cheapest class from '
             "its probabilities."
         )
+    model._decision()  # refuses what was set after the fit
 
 
 def blueprint_of(model: Any, method: str, *, with_link: bool) -> Blueprint:

@@ -138,7 +138,8 @@ def draw_boxes(boxes: Sequence[Box], ax: Any) -> Any:
             ax.text(*middle, side, fontsize=0.8 * size, ha="center", va="center", zorder=2, backgroundcolor=PLAIN)
     for box in boxes:
         style = {"boxstyle": "round,pad=0.4", "facecolor": box.colour, "edgecolor": "#404040"}
-        ax.text(box.x, box.y, box.text, fontsize=size, ha="center", va="center", zorder=3, bbox=style)
+        place = {"ha": "center", "va": "center", "zorder": 3}
+        ax.text(box.x, box.y, box.text, fontsize=size, bbox=style, parse_math=False, **place)  # names may hold dollars
     return ax
 
 

@@ -184,6 +184,9 @@ def check_fitted(attributes: Mapping[str, Any]) -> None:
     check_calibration(attributes, forest.n_classes)
     if not isinstance(attributes.get("target_name_", ""), str):  # that of a command line's model
         raise ValueError("target_name_ is no text")
+    marks = attributes.get("missing_marks_", [])
+    if not isinstance(marks, list) or not all(isinstance(mark, str) for mark in marks):
+        raise ValueError("missing_marks_ is no list of text")
     check_categories(attributes["_categories"], np.flatnonzero(forest.kinds == CATEGORIES).tolist())
     if "_origin" in attributes:
         check_origin(attributes["_origin"], forest.n_classes)

@@ -9,6 +9,7 @@ from comboost.cli._columns import frame_of
 from comboost.cli._delimited import NAMES_SHOWN
 from comboost.cli._errors import CommandError
 from comboost.cli._learning import Request, as_labels, check_there
+from comboost.cli._marks import Marks
 from comboost.cli._outputs import check_apart, check_output, write_frame
 from comboost.cli._sources import Rowset, read_rowset
 
@@ -39,10 +40,15 @@ def predict_file(model: str, request: Request, out: str, *, proba: bool, keep: S
     names = wanted_columns(fitted, rows)
     target = getattr(fitted, "target_name_", None)
     as_text = {names[f] for f, values in fitted._categories.values.items() if all(isinstance(v, str) for v in values)}
-    frame = frame_of(chosen_rows(rows, names), as_text=as_text, missing=request.missing)
+    marks = Marks([*getattr(fitted, "missing_marks_", ()), *request.missing])
+    frame = frame_of(chosen_rows(rows, names), as_text=as_text, missing=marks)
     answers = answer(fitted, frame[names] if hasattr(fitted, "feature_names_in_") else frame[names].to_numpy(), proba)
     kept = frame_of(chosen_rows(rows, keep), as_text=set(keep)) if keep else None
-    notes = [*note_extra(rows, names, target, keep), *note_classes(rows, target, fitted)]
+    notes = [
+        *marks.tell_unseen(request.missing),
+        *note_extra(rows, names, target, keep),
+        *note_classes(rows, target, fitted),
+    ]
     write_frame(beside(kept, answers), out)
     counts = answers[PREDICTION].value_counts()
     return PredictionResult(

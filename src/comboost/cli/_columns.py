@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from comboost._table.contents import MANY, PLACEHOLDERS
-from comboost.cli._delimited import NAMES_SHOWN, WITH_COMMA
+from comboost.cli._delimited import NAMES_SHOWN
 from comboost.cli._errors import CommandError
+from comboost.cli._marks import Marks
+from comboost.cli._numerals import check_commas, check_points, is_number, with_plain_point, with_point
 from comboost.cli._sources import Rowset
 
 NUMBER, CATEGORY, TEXT_KIND, DATE, OTHER = "number", "category", "text", "date", "other"
 MISSING_CELLS = {*PLACEHOLDERS, "nan", "<null>"}
 MANY_VALUES = 0.5  # of the rows: text with more values than that is hardly a category
+IDENTIFIER = "identifier?"
+PERHAPS_IDENTIFIER = "whole numbers, none twice: an identifier, unless it measures something"
 FEW_ROWS_OF_IDENTIFIERS = 20  # below this, every row may well have its own value
 
 
@@ -30,24 +34,20 @@ def frame_of(
     rows: Rowset,
     *,
     as_text: Collection[str] = (),
-    missing: Collection[str] = (),
+    missing: Marks | None = None,
 ) -> Any:
     """A pandas DataFrame; columns of text that hold numbers or dates become these, but those named."""
+    marks = missing or Marks()
     if rows.decimal is None:
-        return rows.cells.to_pandas(ignore_metadata=True)
+        return marks.drop_from_frame(rows.cells.to_pandas(ignore_metadata=True))
     import pyarrow
 
     kept = {*as_text, *rows.nominal}
     columns = {
-        name: understood_text(name, drop_missing(column, missing), rows, kept)
+        name: understood_text(name, marks.drop_from_text(column, rows.decimal), rows, kept)
         for name, column in zip(rows.cells.column_names, rows.cells.columns, strict=True)
     }
     return pyarrow.table(columns).to_pandas()
-
-
-def drop_missing(column: Any, missing: Collection[str]) -> Any:
-    """A column of text in which given cells are missing."""
-    return column if not missing else without_cells(column, set(missing))
 
 
 def without_cells(column: Any, cells: set[str]) -> Any:
@@ -79,15 +79,6 @@ def understood_text(name: str, column: Any, rows: Rowset, as_text: Collection[st
     return column
 
 
-def with_point(cells: Any, decimal: str | None) -> Any:
-    """Numbers as text, written with a point."""
-    import pyarrow.compute as pc
-
-    if decimal in (None, "."):
-        return cells
-    return pc.replace_substring(pc.replace_substring(cells, ".", ""), decimal, ".")
-
-
 def cast_or_none(cells: Any, kind: str) -> Any:
     """The cells as another type, if all of them are; None if one is not."""
     import pyarrow
@@ -102,12 +93,12 @@ def check_mixture(name: str, cells: Any, rows: Rowset) -> None:
     """Raise if nearly all cells are numbers: the others are then most likely mistakes, and no categories."""
     values = cells.value_counts().to_pylist()
     counts = {pair["values"]: pair["counts"] for pair in values if pair["values"] is not None}
-    if rows.decimal == "." and all(WITH_COMMA.fullmatch(value) or is_number(value) for value in counts):
-        raise CommandError(
-            f"Column {name!r} of {rows.name} holds numbers with a decimal comma, such as {next(iter(counts))!r}; give "
-            f"--decimal ',', or --category {name!r} if they are names."
-        )
+    if rows.decimal == ".":
+        others = [rows.cells[other] for other in rows.cells.column_names if other != name]
+        check_commas(name, counts, others, rows.name)
     words = {value: n for value, n in counts.items() if not is_number(with_plain_point(value, rows.decimal))}
+    if rows.decimal != ".":
+        check_points(name, words, rows.name, str(rows.decimal))
     if sum(counts.values()) <= MANY * sum(words.values()):
         return
     shown = ", ".join(repr(word) for word in list(words)[:NAMES_SHOWN])
@@ -116,20 +107,6 @@ def check_mixture(name: str, cells: Any, rows: Rowset) -> None:
         f"Column {name!r} of {rows.name} holds numbers, but also {shown} (first in row {first}); mend them, or give "
         f"--missing TEXT if they stand for missing values, --category {name!r} if all are names, or --drop {name!r}."
     )
-
-
-def with_plain_point(value: str, decimal: str | None) -> str:
-    """The text of a number, written with a point."""
-    return value if decimal in (None, ".") else value.replace(".", "").replace(str(decimal), ".")
-
-
-def is_number(value: str) -> bool:
-    """Whether text is a number."""
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return "_" not in value
 
 
 def summarise_columns(frame: Any) -> list[ColumnSummary]:
@@ -169,8 +146,14 @@ def remark_on(column: Any, kind: str, n_values: int) -> str:
         return "constant"
     if n_values < len(column) or len(column) < FEW_ROWS_OF_IDENTIFIERS or kind == DATE:
         return ""
-    if kind == NUMBER:
-        numbers = column.to_numpy()
-        steps = numbers[1:] - numbers[:-1] if numbers.dtype.kind in "iuf" else None
-        return "identifier?" if steps is not None and (steps == steps[0]).all() else ""
-    return "identifier?"
+    return remark_on_distinct(column.to_numpy()) if kind == NUMBER else IDENTIFIER
+
+
+def remark_on_distinct(numbers: Any) -> str:
+    """What different numbers in all rows may be: measures, unless they are whole."""
+    if numbers.dtype.kind not in "iuf":
+        return ""
+    steps = numbers[1:] - numbers[:-1]
+    if (steps == steps[0]).all():
+        return IDENTIFIER
+    return PERHAPS_IDENTIFIER if (numbers % 1 == 0).all() else ""

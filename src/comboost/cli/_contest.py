@@ -1,7 +1,8 @@
 """Classifiers on the same folds. In: a lesson. Out: recalls and norms of each, and what paired differences show."""
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -11,6 +12,7 @@ from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 
+from comboost.cli._errors import one_line
 from comboost.cli._folds import geometric_mean, joined_folds, make_splits, note_small_classes
 from comboost.cli._learning import Lesson, Request, read_lesson
 from comboost.cli._progress import Tick
@@ -20,6 +22,7 @@ from comboost.model_selection import ConfusionFolds, cross_validate_confusion
 OURS = {"confusion": "ConfusionBoosting", "combo": "CoMBo", "mm": "AdaBoost.MM"}
 CONFIDENCE = 0.95
 BALANCED_WEIGHTS = "balanced"
+MOST_CATEGORIES_OF_HIST = 255
 BETTER, WORSE, OPEN = "better", "worse", "open"
 
 
@@ -102,7 +105,7 @@ def make_hist(n_threads: int, X: Any) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
-        class_weight=BALANCED_WEIGHTS, random_state=0, categorical_features=category_names(X) or None
+        class_weight=BALANCED_WEIGHTS, random_state=0, categorical_features=category_names(few_categories(X)) or None
     )
 
 
@@ -114,6 +117,12 @@ def make_forest(n_threads: int, X: Any) -> Any:
 
     forest = BalancedRandomForestClassifier(random_state=0, n_jobs=n_threads)
     return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), forest)
+
+
+def few_categories(X: Any) -> Any:
+    """Columns of more categories than scikit-learn's boosting takes as the numbers of these."""
+    many = [name for name in category_names(X) if len(X[name].cat.categories) > MOST_CATEGORIES_OF_HIST]
+    return X.assign(**{name: X[name].cat.codes.astype("float64").where(X[name].notna()) for name in many})
 
 
 def text_categories(X: Any) -> Any:
@@ -133,7 +142,7 @@ PEER_KINDS = {
     "LightGBM": PeerKind("lightgbm", make_lightgbm),
     "XGBoost": PeerKind("xgboost", make_xgboost, weighted=True),
     "CatBoost": PeerKind("catboost", make_catboost, text_categories),
-    "HistGradientBoosting": PeerKind("sklearn", make_hist),
+    "HistGradientBoosting": PeerKind("sklearn", make_hist, few_categories),
     "BalancedRandomForest": PeerKind("imblearn", make_forest, indicators),
 }
 
@@ -173,7 +182,7 @@ def compare_file(request: Request, recipe: Recipe, n_folds: int, n_repeats: int,
     leader = make_estimator(recipe)
     tick("reading", 0.0)
     lesson = read_lesson(request)
-    splits = make_splits(lesson, n_folds, n_repeats)
+    splits = make_splits(lesson, n_folds, n_repeats, leader.random_state)
     left_out = {name: f"{kind.module} is not installed" for name, kind in PEER_KINDS.items() if not is_installed(kind)}
     field = contestants_of(leader, [name for name in PEER_KINDS if name not in left_out])
     coded = Lesson(lesson.name, lesson.target, plain_columns(lesson.X), lesson.y, lesson.columns)
@@ -181,11 +190,18 @@ def compare_file(request: Request, recipe: Recipe, n_folds: int, n_repeats: int,
     seconds: dict[str, float] = {}
     for n_before, (name, estimator) in enumerate(field.items()):
         start = time.perf_counter()
-        rows = coded if isinstance(estimator, Peer) else lesson
+        is_peer = isinstance(estimator, Peer)
+        rows = coded if is_peer else lesson
         folds = []
-        for place, split in enumerate(splits):
-            tick(name, (n_before + place / len(splits)) / len(field))
-            folds.append(cross_validate_confusion(estimator, rows.X, rows.y, cv=[split]))
+        try:
+            for place, split in enumerate(splits):
+                tick(name, (n_before + place / len(splits)) / len(field))
+                folds.append(cross_validate_confusion(estimator, rows.X, rows.y, cv=[split]))
+        except Exception as error:
+            if not is_peer:
+                raise
+            left_out[name] = f"it fails: {one_line(error).rstrip('.')}"
+            continue
         found[name] = joined_folds(folds, lesson)
         seconds[name] = time.perf_counter() - start
     contestants = judge_folds(found, seconds, splits)
@@ -217,19 +233,37 @@ def contestants_of(leader: Any, peers: list[str]) -> dict[str, Any]:
 
 
 def plain_columns(X: Any) -> Any:
-    """Numbers and categories of a data frame: text as categories, dates as seconds, and plain names."""
+    """Numbers and categories of a data frame: text as categories, dates as seconds, and names that all take."""
     from pandas.api import types
 
     columns = {}
-    for place, name in enumerate(X.columns):
+    for name, plain in zip(X.columns, plain_names(X.columns), strict=True):
         column = X[name]
         if types.is_datetime64_any_dtype(column.dtype) or types.is_timedelta64_dtype(column.dtype):
             column = column.astype("int64").where(column.notna()) / 1e6
         elif not types.is_numeric_dtype(column.dtype):
             codes = column.astype("category").cat.codes.astype("int64")
             column = codes.astype("category").cat.remove_categories([-1] if (codes == -1).any() else [])
-        columns[f"f{place}"] = column.astype("float64") if types.is_numeric_dtype(column.dtype) else column
+        columns[plain] = column.astype("float64") if types.is_numeric_dtype(column.dtype) else column
     return type(X)(columns)
+
+
+def plain_names(names: Iterable[Any]) -> list[str]:
+    """Names without the signs that some libraries refuse; numbered where that makes them alike.
+
+    Examples
+    --------
+    >>> from comboost.cli._contest import plain_names
+    >>> plain_names(["heat", "load [%]", "load <%>"])
+    ['heat', 'load_', 'load__3']
+    """
+    found: dict[str, None] = {}
+    for place, name in enumerate(names, start=1):
+        plain = re.sub(r"\W+", "_", str(name))
+        while plain in found:
+            plain = f"{plain}_{place}"
+        found[plain] = None
+    return list(found)
 
 
 def judge_folds(found: dict[str, ConfusionFolds], seconds: dict[str, float], splits: list[Any]) -> list[Contestant]:

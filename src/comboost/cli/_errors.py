@@ -22,13 +22,21 @@ def told_in_one_line() -> Iterator[None]:
         yield
     except Exception as error:
         # What typer raises it tells itself; a pipe breaks when whoever read the output has seen enough.
-        if type(error).__module__.startswith("typer") or isinstance(error, BrokenPipeError):
+        if is_of_typer(error) or isinstance(error, BrokenPipeError):
             raise
         if os.environ.get(DEBUG):
             traceback.print_exc()
         hint = "" if isinstance(error, EXPECTED) else " This should not happen; comboost --debug says where it does."
         tell_error(one_line(error) + hint)
         sys.exit(FAILED)
+
+
+def is_of_typer(error: BaseException) -> bool:
+    """Whether typer raises such errors to end a command: its classes, which are click's in many of its versions."""
+    import typer  # not before Ctrl-C is looked after
+
+    root = next(kind for kind in reversed(typer.BadParameter.__mro__) if kind.__module__ != "builtins")
+    return isinstance(error, (root, typer.Exit, typer.Abort))
 
 
 def one_line(error: BaseException) -> str:

@@ -1,5 +1,6 @@
 """A model of a file. In: data, an estimator, a path. Out: the model file, whole, and a plain `FitResult`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ def fit_file(request: Request, recipe: Recipe, out: str, tick: Tick) -> FitResul
     tick("reading", 0.0)
     lesson = read_lesson(request)
     fitted = fit_lesson(estimator, lesson, tick)
-    return save_fitted(fitted, lesson.target, lesson.as_dict(), out)
+    return save_fitted(fitted, lesson.as_dict(), request.missing, out)
 
 
 def fit_lesson(estimator: Any, lesson: Lesson, tick: Tick) -> Any:
@@ -45,9 +46,11 @@ def fit_lesson(estimator: Any, lesson: Lesson, tick: Tick) -> Any:
     return estimator.fit(lesson.X, lesson.y).set_callbacks()
 
 
-def save_fitted(fitted: Any, target: str, lesson: dict[str, Any], out: str) -> FitResult:
-    """Save a model with the name of its target."""
-    fitted.target_name_ = target
+def save_fitted(fitted: Any, lesson: dict[str, Any], missing: Sequence[str], out: str) -> FitResult:
+    """Save a model with the name of its target, and with what stands for missing values, which `predict` needs, too."""
+    fitted.target_name_ = lesson["target"]
+    if missing:
+        fitted.missing_marks_ = list(missing)
     fitted.save_model(out)
     return FitResult(
         lesson=lesson,

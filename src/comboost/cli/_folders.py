@@ -28,12 +28,11 @@ def fit_folder(request: Request, recipe: Recipe, out: str, *, n_workers: int, me
         ) from error
     rows, target = read_parts(paths, request)
     make = getattr(on_cluster, f"Dask{type(estimator).__name__}")
+    parameters = shared_parameters(estimator, make)
     with (
         LocalCluster(n_workers, threads_per_worker=1, memory_limit=memory_limit, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        known = make(client=client).get_params()
-        parameters = {name: value for name, value in estimator.get_params().items() if name in known}
         model = make(**parameters, client=client).fit(rows.drop(columns=target), rows[target])
         fitted = model.to_local()
         sizes = rows[target].value_counts().compute()
@@ -44,8 +43,21 @@ def fit_folder(request: Request, recipe: Recipe, out: str, *, n_workers: int, me
         "classes": {str(label): int(n) for label, n in sizes.items()},
         "columns": [],
         "dropped": list(request.drop),
+        "notes": [],
     }
-    return save_fitted(fitted, target, lesson, out)
+    return save_fitted(fitted, lesson, request.missing, out)
+
+
+def shared_parameters(estimator: Any, make: Any) -> dict[str, Any]:
+    """The parameters that estimators on a cluster have, too; CommandError if another one is set."""
+    known, defaults, given = make().get_params(), type(estimator)().get_params(), estimator.get_params()
+    for name, value in given.items():
+        if name not in known and value != defaults[name]:
+            raise CommandError(
+                f"The parameter {name}={value!r} cannot be given with --dask, whose estimators do not have it; leave "
+                "it out, or fit without --dask."
+            )
+    return {name: value for name, value in given.items() if name in known}
 
 
 def list_files(folder: Path) -> list[str]:
@@ -65,6 +77,11 @@ def read_parts(paths: Sequence[str], request: Request) -> tuple[Any, str]:
 
     dialect = request.dialect
     if paths[0].endswith(".parquet"):
+        if request.missing:
+            raise CommandError(
+                "--missing cannot be given with --dask for Parquet files, whose missing values are empty cells; write "
+                "them so, or give CSV files."
+            )
         rows = dask.dataframe.read_parquet(paths)
     else:
         sep = dialect.sep or ("\t" if paths[0].endswith(".tsv") else ",")

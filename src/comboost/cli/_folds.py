@@ -41,7 +41,7 @@ def validate_file(request: Request, recipe: Recipe, n_folds: int, tick: Tick) ->
     estimator = make_estimator(recipe)
     tick("reading", 0.0)
     lesson = read_lesson(request)
-    splits = make_splits(lesson, n_folds, 1)
+    splits = make_splits(lesson, n_folds, 1, estimator.random_state)
     n_steps, n_rounds = len(splits), estimator.n_estimators
     found = list(folds_found(estimator, lesson, splits, lambda n: tick_of(tick, n, n_rounds, n_steps)))
     return summarise_folds(joined_folds(found, lesson), lesson, estimator, n_folds)
@@ -53,7 +53,7 @@ def tick_of(tick: Tick, n_done: int, n_rounds: int, n_steps: int) -> None:
     tick(f"fold {fold + 1} of {n_steps}", n_done / n_rounds / n_steps)
 
 
-def make_splits(lesson: Lesson, n_folds: int, n_repeats: int) -> list[Split]:
+def make_splits(lesson: Lesson, n_folds: int, n_repeats: int, seed: int | None) -> list[Split]:
     """Rows to train on and rows to test, the same for all who take part."""
     sizes = lesson.class_sizes
     if len(lesson.y) < n_folds or max(sizes.values()) < n_folds:
@@ -61,7 +61,7 @@ def make_splits(lesson: Lesson, n_folds: int, n_repeats: int) -> list[Split]:
             f"{lesson.name} has at most {max(sizes.values())} rows of a class, too few for {n_folds} folds; give fewer "
             "--folds, or more rows."
         )
-    splitter = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=0)
+    splitter = RepeatedStratifiedKFold(n_splits=n_folds, n_repeats=n_repeats, random_state=seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The least populated class")  # `note_small_classes` says it
         return list(splitter.split(np.zeros(len(lesson.y)), lesson.y))

@@ -12,6 +12,7 @@ import numpy as np
 from comboost.cli._columns import ColumnSummary, frame_of, summarise_columns
 from comboost.cli._delimited import NAMES_SHOWN, Dialect
 from comboost.cli._errors import CommandError
+from comboost.cli._marks import Marks
 from comboost.cli._sources import Rowset, read_rowset
 
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
@@ -40,6 +41,7 @@ class Lesson:
     y: Any
     columns: list[ColumnSummary]
     dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def class_sizes(self) -> dict[str, int]:
@@ -55,6 +57,7 @@ class Lesson:
             "classes": self.class_sizes,
             "columns": [asdict(column) for column in self.columns],
             "dropped": list(self.dropped),
+            "notes": list(self.notes),
         }
 
 
@@ -66,7 +69,8 @@ def read_lesson(request: Request) -> Lesson:
     check_there(rows, request.categories, "--category")
     if target in request.drop:
         raise CommandError(f"Column {target!r} is the target and cannot be dropped; leave out --drop {target}.")
-    frame = frame_of(kept_rows(rows, request.drop), as_text={target, *request.categories}, missing=request.missing)
+    marks = Marks(request.missing)
+    frame = frame_of(kept_rows(rows, request.drop), as_text={target, *request.categories}, missing=marks)
     y = read_target(frame[target], target, rows.name)
     X = frame.drop(columns=[target])
     if not X.shape[1]:
@@ -76,7 +80,8 @@ def read_lesson(request: Request) -> Lesson:
         )
     for name in request.categories:
         X[name] = X[name].astype("category")
-    return Lesson(rows.name, target, X, y, summarise_columns(X), tuple(request.drop))
+    notes = tuple(marks.tell_unseen(request.missing))
+    return Lesson(rows.name, target, X, y, summarise_columns(X), tuple(request.drop), notes)
 
 
 def kept_rows(rows: Rowset, drop: Collection[str]) -> Rowset:

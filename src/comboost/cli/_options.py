@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 DATA_PANEL, ESTIMATOR_PANEL = "Data", "Estimator"
 OWN = "the estimator's own"
+OTHER_NAMES = {"assignments": "--set"}  # of options that are not called as their field is
 SIGNS = {"\\t": "\t", "tab": "\t"}  # what is hard to type
 
 
@@ -136,7 +137,8 @@ class EstimatorOptions:
         estimator_option("--config", metavar="TOML", help='A file with estimator = "..." and a table [parameters].'),
     ] = None
     seed: Annotated[
-        int | None, estimator_option("--seed", min=0, max=2**32 - 1, help="Decides all draws.", show_default="0")
+        int | None,
+        estimator_option("--seed", min=0, max=2**32 - 1, help="Decides all draws, and the folds.", show_default="0"),
     ] = None
     jobs: Annotated[
         int,
@@ -156,6 +158,19 @@ class EstimatorOptions:
         }
         name = None if self.estimator is None else self.estimator.value
         return Recipe(name, self.assignments or (), self.config, options)
+
+
+def typed_again(options: Any) -> list[str]:
+    """The words that give such options, those aside that have their defaults."""
+    words = []
+    for each in fields(options):
+        value = getattr(options, each.name)
+        if value == each.default or value == []:
+            continue
+        name = OTHER_NAMES.get(each.name, "--" + each.name.replace("_", "-"))
+        for item in value if isinstance(value, list) else [value]:
+            words += [name, "tab" if item == "\t" else str(item)]
+    return words
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

@@ -59,6 +59,8 @@ class Screen:
                     f"--drop {quoted(column['name'])} leaves it out",
                     "yellow",
                 )
+        for note in lesson["notes"]:
+            self.say(f"  Note: {note}.", "yellow")
 
     def _plain(self, text: str, style: str = "") -> Text:
         visible = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)

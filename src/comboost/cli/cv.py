@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from comboost.cli._folds import ValidationResult
 
 MOST_CLASSES_IN_MATRIX = 12
+LONGEST_HEAD = 4  # characters of a column
 
 
 @spread
@@ -74,8 +75,12 @@ def show_confusion(result: "ValidationResult", screen: Screen) -> None:
         screen.say(f"The confusions of {len(names)} classes are in --json.")
         return
     screen.say("Per cent of a class (row) that is taken for another one (column)", "bold")
+    heads = [name[:LONGEST_HEAD] for name in names]
+    if len(set(heads)) < len(heads):  # then classes are numbered
+        heads = [str(place) for place in range(1, len(names) + 1)]
+        names = [f"{place} {name}" for place, name in enumerate(names, start=1)]
     rows = [
         [name, *(f"{100 * share:.0f}" if share else "." for share in line)]
         for name, line in zip(names, result.confusion, strict=True)
     ]
-    screen.show(["", *(name[:4] for name in names)], rows, right=range(1, len(names) + 1))
+    screen.show(["", *heads], rows, right=range(1, len(names) + 1))

@@ -1,16 +1,19 @@
 """``comboost fit``: a model of a file. In: data, a target, an estimator. Out: a model file, and what it was made of."""
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from comboost.cli._options import DataFile, DataOptions, EstimatorOptions, Json, spread
+from comboost.cli._options import DataFile, DataOptions, EstimatorOptions, Json, spread, typed_again
 from comboost.cli._progress import progress_shown
 from comboost.cli._showing import Screen, print_json, quoted
 
 if TYPE_CHECKING:
     from comboost.cli._fitting import FitResult
+
+N_WORKERS, MEMORY_LIMIT = 2, "auto"
 
 
 @spread
@@ -20,8 +23,12 @@ def fit(
     data: DataOptions,
     estimator: EstimatorOptions,
     dask: Annotated[bool, typer.Option("--dask", help="DATA is a folder of files that memory may not hold.")] = False,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes, with --dask.")] = 2,
-    memory_limit: Annotated[str, typer.Option("--memory-limit", help="Of a worker, with --dask.")] = "auto",
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Processes, with --dask.", show_default=str(N_WORKERS))
+    ] = None,
+    memory_limit: Annotated[
+        str | None, typer.Option("--memory-limit", help="Of a worker, with --dask.", show_default=MEMORY_LIMIT)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Learn from a file and save the model.
@@ -37,20 +44,25 @@ def fit(
     from comboost.cli._fitting import fit_file
     from comboost.cli._folders import fit_folder
 
+    for name, value in (("--workers", workers), ("--memory-limit", memory_limit)):
+        if value is not None and not dask:
+            raise typer.BadParameter(f"{name} is for --dask, which is not given; give both, or neither.")
     request, recipe = data.request(source), estimator.recipe()
     if dask:
-        result = fit_folder(request, recipe, out, n_workers=workers, memory_limit=memory_limit)
+        memory = memory_limit or MEMORY_LIMIT
+        result = fit_folder(request, recipe, out, n_workers=workers or N_WORKERS, memory_limit=memory)
     else:
         with progress_shown() as tick:
             result = fit_file(request, recipe, out, tick)
     if as_json:
         print_json(asdict(result))
     else:
-        show_fit(result, Screen())
+        options = [*typed_again(replace(data, target=None)), *typed_again(estimator)]
+        show_fit(result, Screen(), None if dask or source == "-" else options)
 
 
-def show_fit(result: "FitResult", screen: Screen) -> None:
-    """Show what was learned, from what, and what to do next."""
+def show_fit(result: "FitResult", screen: Screen, options: Sequence[str] | None) -> None:
+    """Show what was learned, from what, and what to do next with the same options, if rows can be read again."""
     from comboost.cli._settings import changed_settings
 
     screen.show_lesson(result.lesson)
@@ -58,6 +70,7 @@ def show_fit(result: "FitResult", screen: Screen) -> None:
     told = ", ".join(f"{name}={value!r}" for name, value in changed.items()) or "defaults"
     rounds = "1 round" if result.n_rounds == 1 else f"{result.n_rounds} rounds"
     screen.say(f"{result.estimator} ({told}): {rounds}, ‖C‖ = {result.train_norm:.3f} on these rows.")
-    source, target = (quoted(result.lesson[name]) for name in ("source", "target"))
-    screen.say(f"What to expect on new ones, ask: comboost cv {source} --target {target}")
+    if options is not None:
+        words = map(quoted, [result.lesson["source"], "--target", result.lesson["target"], *options])
+        screen.say(f"What to expect on new ones, ask: comboost cv {' '.join(words)}")
     screen.say(f"Saved {result.model} ({result.n_bytes:,} bytes).")

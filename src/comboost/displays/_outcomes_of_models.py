@@ -9,9 +9,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._dtypes import Floats
+from comboost._table.labels import find_distinct
 from comboost.displays._labels import readable
 from comboost.metrics._measures import NORM_SQUARES
-from comboost.metrics._outcomes import RowOutcomes, class_indices, label_array, resolve_classes, sums_by, weight_array
+from comboost.metrics._outcomes import (
+    RowOutcomes,
+    class_indices,
+    find_indices,
+    label_array,
+    resolve_classes,
+    sums_by,
+    weight_array,
+)
 
 UNNAMED = "predictions"
 
@@ -31,6 +40,9 @@ def predict_all(estimator: Any, X: Any, y: Any) -> tuple[dict[str, NDArray[Any]]
     for name, model in check_named(models, "estimator").items():
         check_predicts(model, name)
     predictions = {str(name): label_array(model.predict(X), "what predict gives") for name, model in models.items()}
+    for name, model in models.items():
+        if hasattr(model, "classes_"):
+            check_none_rejected(predictions[str(name)], model.classes_, name)
     n_rows = label_array(y, "y").size
     for name, predicted in predictions.items():
         if predicted.size != n_rows:
@@ -63,6 +75,18 @@ def check_predicts(model: Any, name: Any) -> None:
             "classifiers. Use from_predictions for labels."
         )
     check_is_fitted(model)
+
+
+def check_none_rejected(predicted: NDArray[Any], classes: Any, name: Any) -> None:
+    """Raise if something is predicted that is no class of the model."""
+    known = label_array(classes, "classes_")
+    others = find_distinct(predicted[find_indices(predicted, known, "what predict gives") < 0], "what predict gives")[0]
+    if others.size:
+        raise ValueError(
+            f"{name} predicts {others.tolist()}, but its classes are {known.tolist()}. Rejected rows are taken for no "
+            "class, so that no confusion matrix tells of them; set_params(reject_cost=None, reject_label=None) makes "
+            "the fitted model decide for every row."
+        )
 
 
 def count_outcomes(

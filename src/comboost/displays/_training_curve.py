@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from comboost._dtypes import Floats
 from comboost._extras import import_pyplot
 from comboost.displays._labels import LARGEST_FONT, MAX_TITLE, fold, readable, round_numbers, shorten
+from comboost.displays._outcomes_of_models import check_none_rejected
 from comboost.displays._panels import OTHERWISE, height_of, legend_below, like_subplots, panels_for, room_of, style_of
 from comboost.metrics._measures import NORM_SQUARES, norm_of
 from comboost.metrics._outcomes import RowOutcomes, class_indices, label_array, resolve_classes, weight_array
@@ -243,6 +244,7 @@ def staged_norms(estimator: Any, X: Any, y: Any, sample_weight: Any, suffix: str
             raise ValueError(
                 f"X{suffix} has {len(predicted)} rows and y{suffix} {true.size}; give one class for every row."
             )
+        check_none_rejected(label_array(predicted, "predictions"), estimator.classes_, type(estimator).__name__)
         outcomes = RowOutcomes(classes, true_idx, class_indices(predicted, classes, "predictions"), weight)
         norms.append(norm_of(outcomes.counts(NORM_SQUARES)))
     return np.array(norms)

@@ -35,7 +35,8 @@ def register_converters() -> None:
     """Teach skl2onnx to convert our estimators, alone and as steps of a pipeline.
 
     Once in a process is enough; ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` then know them, with the options
-    ``zipmap``, ``nocl``, ``output_class_labels`` and ``raw_scores``, which gives the votes instead of probabilities.
+    ``zipmap``, ``nocl``, ``output_class_labels`` and ``raw_scores``, which gives votes instead of probabilities; of two
+    classes the difference, and its opposite before it.
 
     See Also
     --------
@@ -68,14 +69,20 @@ def find_shapes(operator: Any) -> None:
     from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
 
     model = operator.raw_operator
-    options = operator.scope_inst.get_options(model, {"nocl": False, "zipmap": True})
+    options = operator.scope_inst.get_options(model, {"nocl": False})
     plan = plan_of(model, without_names=options["nocl"])
     n_rows = operator.inputs[0].get_first_dimension()
     kind = StringTensorType if isinstance(plan.labels[0], str) else Int64TensorType
     operator.outputs[0].set_type(kind([n_rows]))
-    if options["zipmap"] is True:  # a map of ONNX has no doubles
+    if becomes_map(operator):  # which has no doubles
         operator.outputs[1].set_type(FloatTensorType())
     operator.outputs[1].type.shape = [n_rows, len(plan.classes)]
+
+
+def becomes_map(operator: Any) -> bool:
+    """Whether the probabilities of a model become a map, as those of no model inside another do."""
+    others = operator.scope_inst.operators.values()
+    return any(each.type == "SklearnZipMap" and operator.outputs[1] in each.inputs for each in others)
 
 
 def convert_operator(scope: Any, operator: Any, container: Any) -> None:
@@ -88,11 +95,21 @@ def convert_operator(scope: Any, operator: Any, container: Any) -> None:
     check_sources(plan, sources)
     graph = Graph(scope.get_unique_variable_name)
     label, shown_output = (variable.full_name for variable in operator.outputs)
-    hidden = graph.name_for("unused")
-    names = Answers(label, shown_output, hidden) if options["raw_scores"] else Answers(label, hidden, shown_output)
-    is_double = type(operator.outputs[1].type).__name__ == "DoubleTensorType"
-    add_prediction(graph, plan, sources, names, np.dtype(np.float64 if is_double else np.float32))
+    hidden, dtype = graph.name_for("unused"), dtype_of(operator.outputs[1])
+    if not options["raw_scores"]:
+        add_prediction(graph, plan, sources, Answers(label, hidden, shown_output), dtype)
+    elif len(plan.classes) > 2:
+        add_prediction(graph, plan, sources, Answers(label, shown_output, hidden), dtype)
+    else:  # as of skl2onnx's own classifiers: what decision_function says, and its opposite before it
+        votes = graph.name_for("votes")
+        add_prediction(graph, plan, sources, Answers(label, votes, hidden), dtype)
+        graph.add("MatMul", votes, graph.constant([[1.0, -1.0], [-1.0, 1.0]], dtype), output=shown_output)
     add_to(container, scope, graph)
+
+
+def dtype_of(variable: Any) -> Any:
+    """The type of the numbers that a variable holds."""
+    return np.dtype(np.float64 if type(variable.type).__name__ == "DoubleTensorType" else np.float32)
 
 
 def plan_of(model: Any, *, without_names: bool) -> Blueprint:
