@@ -123,6 +123,8 @@ def test_settings_that_estimators_on_a_cluster_lack_are_refused(cli, frame):
         result = cli("fit", "folder", "-t", "state", "-o", "m", "--dask", "--set", setting)
         assert (result.exit_code, result.stdout) == (1, "")
         assert f"The parameter {setting} cannot be given with --dask" in result.stderr
+    marked = cli("fit", "folder", "-t", "state", "-o", "m", "--dask", "--missing", "-999")
+    assert (marked.exit_code, "--missing cannot be given" in marked.stderr) == (1, True)
     for option in (("--workers", "2"), ("--memory-limit", "1GB")):
         assert cli("fit", "yeast", "-o", "m", *option).exit_code == 2
     assert not Path("m").exists()
@@ -133,7 +135,7 @@ def test_next_command_repeats_what_was_typed(cli, frame):
     options = ["--sep", "tab", "--decimal", ".", "--missing", "Bo", "--drop", "code", "--category", "maker",
                "--estimator", "combo", "--rounds", "2", "--learning-rate", "0.5", "--depth", "2",
                "--set", "criterion=cost", "--set", "tol=0.001", "--seed", "3", "--jobs", "1"]  # fmt: skip
-    shown = cli("fit", "my rows.tsv", "-t", "state", "-o", "m", *options, env={"COLUMNS": "400"}).stdout
+    shown = cli("fit", "my rows.tsv", "-t", "state", "-o", "m", *options).stdout
     (line,) = [line for line in shown.splitlines() if "comboost cv" in line]
     words = shlex.split(line.partition("comboost ")[2])
     assert words == ["cv", "my rows.tsv", "--target", "state", *options]

@@ -14,7 +14,7 @@ from comboost.cli._sources import Rowset
 NUMBER, CATEGORY, TEXT_KIND, DATE, OTHER = "number", "category", "text", "date", "other"
 MISSING_CELLS = {*PLACEHOLDERS, "nan", "<null>"}
 MANY_VALUES = 0.5  # of the rows: text with more values than that is hardly a category
-IDENTIFIER = "identifier?"
+LIKELY_IDENTIFIER = "identifier?"
 PERHAPS_IDENTIFIER = "whole numbers, none twice: an identifier, unless it measures something"
 FEW_ROWS_OF_IDENTIFIERS = 20  # below this, every row may well have its own value
 
@@ -146,7 +146,7 @@ def remark_on(column: Any, kind: str, n_values: int) -> str:
         return "constant"
     if n_values < len(column) or len(column) < FEW_ROWS_OF_IDENTIFIERS or kind == DATE:
         return ""
-    return remark_on_distinct(column.to_numpy()) if kind == NUMBER else IDENTIFIER
+    return remark_on_distinct(column.to_numpy()) if kind == NUMBER else LIKELY_IDENTIFIER
 
 
 def remark_on_distinct(numbers: Any) -> str:
@@ -155,5 +155,5 @@ def remark_on_distinct(numbers: Any) -> str:
         return ""
     steps = numbers[1:] - numbers[:-1]
     if (steps == steps[0]).all():
-        return IDENTIFIER
-    return PERHAPS_IDENTIFIER if (numbers % 1 == 0).all() else ""
+        return LIKELY_IDENTIFIER
+    return PERHAPS_IDENTIFIER if (numbers == numbers.round()).all() else ""

@@ -48,7 +48,7 @@ class Marks:
         import pyarrow
         import pyarrow.compute as pc
 
-        found = self._found(pc.unique(column).to_pylist(), decimal)
+        found = self._found(pc.unique(column).to_pylist(), decimal) if self.texts else []
         if not found:
             return column
         marked = pc.is_in(column, pyarrow.array(found, pyarrow.string()))
@@ -57,7 +57,7 @@ class Marks:
     def drop_from_frame(self, frame: Any) -> Any:
         """A data frame whose columns have types, in which marked cells are missing."""
         columns = {}
-        for name in frame.columns:
+        for name in frame.columns if self.texts else ():
             try:
                 found = self._found(frame[name].dropna().unique().tolist(), None)
             except TypeError:  # lists and the like
@@ -72,4 +72,4 @@ class Marks:
         return [f"no cell is {' or '.join(map(repr, unseen))}, which --missing names"] if unseen else []
 
     def _found(self, values: list[Any], decimal: str | None) -> list[Any]:
-        return [value for value in values if self.texts and self.match(value, decimal)]
+        return [value for value in values if self.match(value, decimal)]

@@ -13,7 +13,7 @@ from comboost.cli._errors import CommandError
 
 GROUPED_BY_COMMAS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 SURELY_DECIMAL = r"^\s*[+-]?(\d*\.(\d{1,2}|\d{4,})|\d{4,}\.\d+|0\.\d+)\s*$"  # points that group nothing
-NO_NUMBER = "·"  # in place of a point that belongs to none
+STRAY_POINT = "·"  # in place of a point that belongs to none
 
 
 def grouped_by_points(decimal: str) -> str:
@@ -28,7 +28,7 @@ def with_point(cells: Any, decimal: str | None) -> Any:
     if decimal in (None, "."):
         return cells
     grouped = pc.match_substring_regex(cells, grouped_by_points(str(decimal)))
-    plain = pc.if_else(grouped, pc.replace_substring(cells, ".", ""), pc.replace_substring(cells, ".", NO_NUMBER))
+    plain = pc.if_else(grouped, pc.replace_substring(cells, ".", ""), pc.replace_substring(cells, ".", STRAY_POINT))
     return pc.replace_substring(plain, decimal, ".")
 
 
@@ -44,7 +44,7 @@ def with_plain_point(value: str, decimal: str | None) -> str:
     if decimal in (None, "."):
         return value
     grouped = re.match(grouped_by_points(str(decimal)), value)
-    return value.replace(".", "" if grouped else NO_NUMBER).replace(str(decimal), ".")
+    return value.replace(".", "" if grouped else STRAY_POINT).replace(str(decimal), ".")
 
 
 def is_number(value: str) -> bool:

@@ -25,9 +25,9 @@ class Screen:
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False)
 
-    def say(self, text: str = "", style: str = "") -> None:
-        """Print a sentence."""
-        self._console.print(self._plain(text, style))
+    def say(self, text: str = "", style: str = "", *, to_copy: bool = False) -> None:
+        """Print a sentence; what is to be copied has no line breaks."""
+        self._console.print(self._plain(text, style), soft_wrap=to_copy or None)
 
     def show(self, heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:
         """Print a table; the columns ``right`` are of figures."""

@@ -72,5 +72,5 @@ def show_fit(result: "FitResult", screen: Screen, options: Sequence[str] | None)
     screen.say(f"{result.estimator} ({told}): {rounds}, ‖C‖ = {result.train_norm:.3f} on these rows.")
     if options is not None:
         words = map(quoted, [result.lesson["source"], "--target", result.lesson["target"], *options])
-        screen.say(f"What to expect on new ones, ask: comboost cv {' '.join(words)}")
+        screen.say(f"What to expect on new ones, ask: comboost cv {' '.join(words)}", to_copy=True)
     screen.say(f"Saved {result.model} ({result.n_bytes:,} bytes).")
