@@ -510,8 +510,8 @@ void exponentiate(double* values, std::size_t n_values) {
 namespace comboost::COMBOOST_KERNELS {
 
 extern const Kernels table;
-const Kernels table{&add_votes,      &count_below<float>, &count_below<double>, &find_sides, &advance,
-                    &advance_leaves, &sum_leaves,         &accumulate,          &sum_digit,  &add_records,
+const Kernels table{&add_votes,      &count_below<float>, &count_below<double>, &find_sides,  &advance,
+                    &advance_leaves, &sum_leaves,         &accumulate,          &sum_digit,   &add_records,
                     &explain_leaf,   &scan<GiniSides>,    &scan<CostSides>,     &exponentiate};
 
 }  // namespace comboost::COMBOOST_KERNELS

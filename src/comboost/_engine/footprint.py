@@ -339,7 +339,7 @@ class FitShape:
         n_leaves = self.limits.n_leaves(self.n_rows) * self.limits.n_trees if self.limits.for_every_class else 0
         return {
             "votes of the leaves": n_copies * n_leaves * self.n_classes * UNIT,
-            "nodes of the trees": n_copies * n_leaves * 2 * NODE_DTYPE.itemsize,
+            "nodes of the trees": n_copies * n_leaves * (2 * NODE_DTYPE.itemsize + NUMBER),  # and what leaves weigh
         }
 
     def electing(self) -> Uses:
