@@ -104,11 +104,6 @@ class Comboost(Library):
     module = "comboost"
     estimator = "CoMBoClassifier"
 
-    @classmethod
-    def tree_settings(cls, depth: int, n_leaves: int) -> Settings:
-        """Depth and leaves."""
-        return {"max_depth": depth, "max_leaf_nodes": n_leaves}
-
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
         """Codes, (n_features, n_samples)."""
         from comboost._engine.binning import BinMapper
@@ -149,6 +144,11 @@ class ConfusionBoosting(Comboost):
 
     name = "comboost, votes for every class"
     estimator = "ConfusionBoostingClassifier"
+
+    @classmethod
+    def tree_settings(cls, depth: int, n_leaves: int) -> Settings:
+        """Depth and leaves."""
+        return {"max_depth": depth, "max_leaf_nodes": n_leaves}
 
 
 class LightGBM(Library):
