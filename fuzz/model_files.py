@@ -177,7 +177,7 @@ def forge_value(content: Any, random: np.random.Generator) -> str:
     places = list(places_in(content))
     holder, key = places[int(random.integers(len(places)))]
     before = holder[key]
-    numbers = [before - 1, before + 1, -before, before * 10**6, float(before)] if type(before) is int else []
+    numbers = [before - 1, before + 1, -before, before * 10**6, before % 7 + 0.5] if type(before) is int else []
     options = ["odd", "odd", "text", "gone", "number", "twin", "renamed"]
     option = str(random.choice(options))
     if option == "gone":
