@@ -1,20 +1,21 @@
 """Cases about explanations: exact SHAP values by the paths through the trees, of many rows at once.
 
-All models have as many rounds, and trees of the same depth and leaves. Ours grows one tree a round, whose leaves vote
-for every class; LightGBM and XGBoost grow one for every class.
+All models have as many rounds, and trees of the same depth and leaves. Ours grow one tree a round, whose leaves vote
+for one class or for every class; LightGBM and XGBoost grow one for every class.
 """
 
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 from benchmarks.speed.contest import Plan
-from benchmarks.speed.libraries import CatBoost, ConfusionBoosting, Library, LightGBM, XGBoost
+from benchmarks.speed.libraries import OUR_KINDS, CatBoost, LightGBM, XGBoost
 from benchmarks.speed.measuring import take_turns, timed
 from benchmarks.speed.prediction import Predictor, Training, models_of
 from benchmarks.speed.verdicts import Figure, Outcome, Target, compare, open_outcome
 
 N_EXPLAINED = 500  # rows
-KINDS: tuple[type[Library], ...] = (ConfusionBoosting, LightGBM, XGBoost, CatBoost)
+KINDS = (*OUR_KINDS, LightGBM, XGBoost, CatBoost)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class ExplanationCase:
         for name, times in seconds.items():
             one = entrants[name]
             outcome.figures.append(Figure(name, len(X) / min(times) / 1e3, one.variant, one.learning))
-        for n_threads in threads:
-            pair = (outcome.figure(f"{kind.name}, {n_threads} threads") for kind in (ConfusionBoosting, LightGBM))
-            outcome.verdicts.append(compare(f"ours / LightGBM, {n_threads} threads", self.target, *pair))
+        for ours, n_threads in product(OUR_KINDS, threads):
+            pair = (outcome.figure(f"{kind.name}, {n_threads} threads") for kind in (ours, LightGBM))
+            outcome.verdicts.append(compare(f"{ours.name} / LightGBM, {n_threads} threads", self.target, *pair))
         return outcome

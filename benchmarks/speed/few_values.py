@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.speed.contest import Plan
-from benchmarks.speed.libraries import OURS, PEERS, ConfusionBoosting, Library, LightGBM, QuantisedLightGBM
+from benchmarks.speed.libraries import OUR_KINDS, OURS, PEERS, Library, LightGBM, QuantisedLightGBM
 from benchmarks.speed.measuring import take_turns
 from benchmarks.speed.problems import SEED
 from benchmarks.speed.rounds import UNIT, Racer, race
 from benchmarks.speed.verdicts import Outcome, Target, Verdict, against_best, open_outcome
 
 N_TELLING = 12  # features that classes depend on
-OUR_KINDS = (OURS, ConfusionBoosting)
 Rows = tuple[NDArray[np.float32], NDArray[np.int32]]
 
 

@@ -104,6 +104,11 @@ class Comboost(Library):
     module = "comboost"
     estimator = "CoMBoClassifier"
 
+    @classmethod
+    def tree_settings(cls, depth: int, n_leaves: int) -> Settings:
+        """As deep as trees of about so many leaves are: the paper's have no other limit."""
+        return {"max_depth": min(depth, math.ceil(math.log2(n_leaves)))}
+
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
         """Codes, (n_features, n_samples)."""
         from comboost._engine.binning import BinMapper
@@ -425,8 +430,9 @@ class AdaBoost(Library):
 
 
 OURS = Comboost
+OUR_KINDS: tuple[type[Library], ...] = (OURS, ConfusionBoosting)
 PEERS: tuple[type[Library], ...] = (LightGBM, QuantisedLightGBM, XGBoost, CatBoost, HistGradientBoosting)
-ALL: tuple[type[Library], ...] = (OURS, ConfusionBoosting, *PEERS, AdaBoost)
+ALL: tuple[type[Library], ...] = (*OUR_KINDS, *PEERS, AdaBoost)
 
 
 def by_name(name: str) -> type[Library]:
