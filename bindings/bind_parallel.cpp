@@ -1,5 +1,3 @@
-#include <pthread.h>
-
 #include <atomic>
 #include <chrono>
 
@@ -7,6 +5,7 @@
 #include "comboost/interrupts.hpp"
 #include "comboost/kernels.hpp"
 #include "comboost/parallel.hpp"
+#include "comboost/system.hpp"
 
 namespace comboost_python {
 namespace {
@@ -32,10 +31,11 @@ void look_for_signals(double every) {
 
 void bind_parallel(nb::module_& m) {
     main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
-    pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });  // as Python does
+    comboost::at_fork_in_child([] { main_thread = PyThread_get_thread_ident(); });  // as Python does
     look_for_signals(kSecondsPerLook);
     m.def("look_for_signals", &look_for_signals, "every"_a = kSecondsPerLook,
           "How many seconds a long call lets pass before it looks for signals again.");
+    m.attr("HAS_OPENMP") = comboost::kHasOpenMP;
     m.def("available_threads", &comboost::available_threads, "requested"_a,
           "Threads that a request gets here: no more than OpenMP would give, which the environment and threadpoolctl "
           "limit.");

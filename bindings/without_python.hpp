@@ -2,7 +2,9 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <unistd.h>
+
+#include <chrono>
+#include <thread>
 
 namespace comboost_python {
 
@@ -19,7 +21,7 @@ class WithoutPython {
         try {
             PyEval_RestoreThread(state_);
         } catch (...) {
-            for (;;) pause();
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
         }
     }
 

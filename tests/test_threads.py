@@ -159,7 +159,16 @@ def test_fits_of_several_threads_at_once_give_the_same_bytes(rows):
 
 def test_limits_of_threadpoolctl_hold(of_four_processors):
     with threadpool_limits(limits=1, user_api="openmp"):
-        assert (_core.available_threads(4), n_threads_of(2)) == (1, 1)
+        assert (processors.allowed_threads(4), n_threads_of(2)) == (1, 1)
+    with threadpool_limits(limits=3, user_api="openmp"):
+        assert (n_threads_of(2), n_threads_of(4)) == (2, 3)
+
+
+def test_limits_of_threadpoolctl_hold_for_a_core_without_openmp(of_four_processors, monkeypatch):
+    monkeypatch.setattr(_core, "HAS_OPENMP", False)
+    monkeypatch.setattr(_core, "available_threads", lambda requested: requested)
+    with threadpool_limits(limits=1, user_api="openmp"):
+        assert n_threads_of(2) == 1
     with threadpool_limits(limits=3, user_api="openmp"):
         assert (n_threads_of(2), n_threads_of(4)) == (2, 3)
 

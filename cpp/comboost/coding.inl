@@ -36,7 +36,7 @@ void count_few(std::span<const T> edges, const T* values, CodeBlock::Signed* cod
     std::memcpy(value, values, sizeof(value));
     Counts count[kCountedVectors];
     for (Counts& counts : count) counts = Counts{} - CodeBlock::kOffset;
-#pragma GCC unroll 2
+    COMBOOST_UNROLLED(2)
     for (const T edge : edges)
         for (std::size_t v = 0; v < kCountedVectors; ++v) count[v] -= value[v] > edge;
     for (std::size_t v = 0; v < kCountedVectors; ++v) {

@@ -1,5 +1,7 @@
 #include "comboost/kernels.hpp"
 
+#include "comboost/system.hpp"
+
 namespace comboost {
 
 namespace baseline {
@@ -19,8 +21,8 @@ bool wide_vectors_allowed = true;
 
 const Kernels& kernels() {
 #ifdef COMBOOST_AVX2
-    static const bool has_avx2 = __builtin_cpu_supports("avx2");
-    if (has_avx2 && wide_vectors_allowed) return avx2::table;
+    static const bool is_wide = has_avx2();
+    if (is_wide && wide_vectors_allowed) return avx2::table;
 #endif
     return baseline::table;
 }

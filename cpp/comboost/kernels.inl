@@ -12,6 +12,14 @@
 
 #include "comboost/kernels.hpp"
 
+// Before a loop that is to be written out, so many turns at a time.
+#define COMBOOST_PRAGMA(text) _Pragma(#text)
+#ifdef __clang__
+#define COMBOOST_UNROLLED(turns) COMBOOST_PRAGMA(unroll turns)
+#else
+#define COMBOOST_UNROLLED(turns) COMBOOST_PRAGMA(GCC unroll turns)
+#endif
+
 namespace comboost::COMBOOST_KERNELS {
 namespace {
 
@@ -180,7 +188,7 @@ void accumulate_records(const Code* codes, const RowIndex* rows, std::size_t n_r
     const auto add = [=, weights = records.weights](std::size_t k, const Unit* record, Sum* histogram) {
         Sum* bin = histogram + codes[Indexed ? rows[k] : k] * (n_vectors * kLanes);
         const Sum weight = Weighted ? Sum{weights[k]} : 1;
-#pragma GCC unroll 8
+        COMBOOST_UNROLLED(8)
         for (std::size_t v = 0; v < n_vectors; ++v) {
             const IntLanes added = load_units(record + v * kLanes);
             store(load(bin + v * kLanes) + (Weighted ? added * weight : added), bin + v * kLanes);
@@ -192,7 +200,7 @@ void accumulate_records(const Code* codes, const RowIndex* rows, std::size_t n_r
         static_assert(SpreadHistogram::kCopies == 4);
         Sum* const copies[] = {to.copy(0), to.copy(1), to.copy(2), to.copy(3)};
         for (; k + 4 <= n_rows; k += 4, units += 4 * n_vectors * kLanes)
-#pragma GCC unroll 4
+            COMBOOST_UNROLLED(4)
             for (std::size_t c = 0; c < 4; ++c) add(k + c, units + c * n_vectors * kLanes, copies[c]);
     }
     for (Sum* const histogram = to.sums; k < n_rows; ++k, units += n_vectors * kLanes) add(k, units, histogram);
@@ -249,7 +257,7 @@ void add_vectors(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_
         const Unit* units = records.units + rows[k] * width;
         Sum* bin = sums + bins[k] * width;
         const Sum weight = Weighted ? Sum{records.weights[rows[k]]} : 1;
-#pragma GCC unroll 8
+        COMBOOST_UNROLLED(8)
         for (std::size_t v = 0; v < n_vectors; ++v) {
             const IntLanes added = load_units(units + v * kLanes);
             store(load(bin + v * kLanes) + (Weighted ? added * weight : added), bin + v * kLanes);

@@ -11,8 +11,12 @@
 
 namespace comboost {
 
-// Threads that a request gets: no more than OpenMP would give here, which OMP_NUM_THREADS and threadpoolctl set.
+// Threads that a request gets: no more than OpenMP would give here, which OMP_NUM_THREADS and threadpoolctl set. If the
+// core is built without it, no more than OMP_NUM_THREADS says, or than there are processors.
 int available_threads(int requested);
+
+// Whether OpenMP is asked.
+extern const bool kHasOpenMP;
 
 // Below this many elementary updates a second thread costs more than it saves.
 inline constexpr std::size_t kSerialWork = 1 << 15;

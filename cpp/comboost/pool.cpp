@@ -1,18 +1,15 @@
 #include "comboost/pool.hpp"
 
-#include <pthread.h>
-#include <time.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <csignal>
 #include <cstdint>
 #include <exception>
 #include <stdexcept>
 #include <thread>
 
 #include "comboost/ledger.hpp"
+#include "comboost/system.hpp"
 
 namespace comboost {
 namespace {
@@ -21,14 +18,6 @@ namespace {
 constexpr Clock::duration kSpin = std::chrono::microseconds(100);
 
 constexpr int kSlots = 16;  // loops that are shared at once; others run alone
-
-void relax() {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
 
 template <class Condition>
 bool comes_true_soon(Condition&& condition) {
@@ -41,12 +30,6 @@ bool comes_true_soon(Condition&& condition) {
         }
     while (Clock::now() < end);
     return false;
-}
-
-Clock::duration cpu_time() {
-    timespec spent;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
 }
 
 // Which of the loops of a slot is open, how many threads may still join it and which chunk is next, in one word: who
@@ -182,14 +165,11 @@ class Pool {
     // Makes threads until there are so many, unless somebody else is about to or there can be no more.
     void grow(int n_threads) {
         if (n_threads_ >= n_threads || is_growing_.exchange(true)) return;
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the program's own threads
+        const WithoutSignals theirs;
         try {
             for (; n_threads_ < n_threads; ++n_threads_) std::thread([this] { work(); }).detach();
         } catch (const std::exception&) {  // of the system, or of memory; then those that there are have to do
         }
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
         is_growing_ = false;
     }
 
@@ -216,7 +196,7 @@ class Pool {
 std::atomic<Pool*> the_pool = nullptr;
 
 // A forked child has none of its parent's threads, and may find their pool in any state: it makes another.
-const int registered = pthread_atfork(nullptr, nullptr, [] { the_pool = nullptr; });
+const int registered = at_fork_in_child([] { the_pool = nullptr; });
 
 Pool& pool() {
     (void)registered;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <bit>
+#include <cfloat>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -12,6 +14,11 @@
 namespace comboost {
 
 static_assert(std::endian::native == std::endian::little, "records cross the border, and are stored, in this order");
+static_assert(sizeof(std::size_t) == 8, "rows times classes are counted in 64 bits, and log-losses in 128");
+static_assert(std::numeric_limits<double>::is_iec559 && FLT_EVAL_METHOD == 0, "every operation is rounded to a double");
+#ifdef __FAST_MATH__
+#error "The bits of models, and missing values, need arithmetic without -ffast-math."
+#endif
 
 using Code = std::uint8_t;               // bin of a value
 using Label = std::uint16_t;             // class index

@@ -49,7 +49,7 @@ void walk_on(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, 
         const CodeBlock::Signed* codes = block.codes + first + begin;
         for (std::uint32_t moved = 1; moved != 0;) {
             moved = 0;
-#pragma GCC unroll 8
+            COMBOOST_UNROLLED(8)
             for (std::size_t k = 0; k < kAbreast; ++k) {
                 const LevelTrees::Stop& stop = trees.stops[at[k]];
                 const std::uint32_t next = stop.left + (codes[stop.column + k] >= stop.least ? 1 : 0);
@@ -120,7 +120,7 @@ void add_tabled(const LevelTrees& trees, std::size_t first, std::size_t last, co
             FloatLanes sum[kAbreast * V];
             for (std::size_t v = 0; v < kAbreast * V; ++v) sum[v] = load(to + v * kLanes);
             for (std::size_t t = 0; t < n_trees; ++t)
-#pragma GCC unroll 8
+                COMBOOST_UNROLLED(8)
                 for (std::size_t r = 0; r < kAbreast; ++r) {
                     const double* votes = trees.table + std::size_t{places[t][k + r]} * kWidth;
                     for (std::size_t v = 0; v < V; ++v) sum[r * V + v] += load(votes + v * kLanes);

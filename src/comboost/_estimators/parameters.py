@@ -17,9 +17,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from comboost import _core
 from comboost._dtypes import MAX_BINS
-from comboost._estimators.processors import n_processors
+from comboost._estimators.processors import allowed_threads, n_processors
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -264,7 +263,7 @@ def n_threads_of(n_jobs: int | None) -> int:
     if n_workers == 1:
         return 1
     n_useful = min(n_workers, processors_of(int(time.monotonic() / QUOTA_HOLDS)))
-    n_threads = _core.available_threads(n_useful)
+    n_threads = allowed_threads(n_useful)
     if n_threads < n_useful and started_a_cluster():
         warnings.warn(
             f"n_jobs={n_jobs} gets {n_threads} of {n_useful} threads here, probably since OMP_NUM_THREADS is "

@@ -1,10 +1,13 @@
-"""Processors that this process may use. In: what the system says. Out: how many, by affinity and quota."""
+"""Processors that this process may use. In: what the system says. Out: how many, by affinity, quota and OpenMP."""
 
 import math
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import joblib
+from threadpoolctl import threadpool_info
+
+from comboost import _core
 
 GROUPS_OF_PROCESS = Path("/proc/self/cgroup")
 GROUPS = Path("/sys/fs/cgroup")
@@ -16,6 +19,18 @@ def n_processors() -> int:
     joblib asks the topmost control groups for a quota, which are a container's own; a service has groups further down.
     """
     return int(min([joblib.cpu_count(), *map(quota_of, groups())]))
+
+
+def allowed_threads(n_threads: int) -> int:
+    """As many of some threads as OpenMP would give, which the environment and threadpoolctl limit.
+
+    A core that is built without OpenMP knows the environment alone. Then it counts what libraries may use that have it;
+    scikit-learn does.
+    """
+    n_threads = _core.available_threads(n_threads)
+    if _core.HAS_OPENMP:
+        return n_threads
+    return min([n_threads, *(each["num_threads"] for each in threadpool_info() if each["user_api"] == "openmp")])
 
 
 def groups() -> Iterator[Path]:
