@@ -29,6 +29,7 @@ import comboost
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier, load_model
 from comboost._estimators import archive, contents, drafts
 from comboost._estimators.plain import from_json, to_json
+from comboost._estimators.state import SEAL_FORMAT
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 from comboost.dask import DaskCoMBoClassifier
 from fuzz import model_files
@@ -151,12 +152,26 @@ def test_fit_without_an_edge_can_be_saved():
         assert everything(reloaded(model)) == everything(model)
 
 
-@pytest.mark.parametrize("path", sorted(FILES.glob("*.comboost")), ids=lambda path: path.stem)
-def test_files_of_earlier_versions_are_read(path):
-    model, said = load_model(path), json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+def assert_says(model, path):
+    """A model gives the answers that are kept: votes to the bit."""
+    said = json.loads(path.read_text(encoding="utf-8"))
     found, expected = answers_of(model, as_frame(said["rows"])), said["answers"]
     np.testing.assert_allclose(found.pop("predict_proba"), expected.pop("predict_proba"), rtol=1e-12)
     assert found == expected
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("*.comboost")), ids=lambda path: path.stem)
+def test_files_of_earlier_versions_are_read(path):
+    assert_says(load_model(path), path.with_suffix(".json"))
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("*.pickle")), ids=lambda path: path.stem)
+def test_pickles_of_this_format_are_read_and_earlier_ones_refused(path):
+    if path.stem.endswith(f"-{SEAL_FORMAT}"):
+        assert_says(pickle.loads(path.read_bytes()), path.with_suffix(".pickle.json"))
+    else:
+        with pytest.raises(ValueError, match="was written by another version of comboost"):
+            pickle.loads(path.read_bytes())
 
 
 def test_there_are_files_of_every_estimator_and_format():
@@ -165,6 +180,8 @@ def test_there_are_files_of_every_estimator_and_format():
     assert {int(path.stem.split("-")[1]) for path in FILES.glob("*.comboost")} == set(
         range(1, contents.FILE_FORMAT + 1)
     )
+    pickled = {path.stem.split("-")[0] for path in FILES.glob(f"*-{SEAL_FORMAT}.pickle")}
+    assert pickled == {path.stem.split("-")[0] for path in FILES.glob("*.comboost")}
 
 
 def test_arrays_in_a_file_can_be_read_without_this_package():

@@ -1,9 +1,10 @@
-"""Writes the model files of this format, and what their models say.
+"""Writes model files and pickles of the formats of this version, and what their models say.
 
 Files that are there are kept: later versions must read them. To be run as ``python tests/files/write.py``.
 """
 
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pandas as pd
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._estimators.contents import FILE_FORMAT
+from comboost._estimators.state import SEAL_FORMAT
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
 FOLDER = Path(__file__).parent
@@ -74,12 +76,15 @@ def write():
     """Write what is not there."""
     columns, rows = make_columns(120, 0), make_columns(20, 1)
     for name, model in MODELS.items():
-        path = FOLDER / f"{name}-{FILE_FORMAT}.comboost"
-        if path.exists():
-            continue
-        model.fit(as_frame(columns), make_labels(columns, 0)).save_model(path)
-        said = {"rows": rows, "answers": answers_of(model, as_frame(rows))}
-        path.with_suffix(".json").write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
+        model.fit(as_frame(columns), make_labels(columns, 0))
+        answers = {"rows": rows, "answers": answers_of(model, as_frame(rows))}
+        said = json.dumps(answers, ensure_ascii=False)
+        if not (path := FOLDER / f"{name}-{FILE_FORMAT}.comboost").exists():
+            model.save_model(path)
+            path.with_suffix(".json").write_text(said, encoding="utf-8")
+        if not (path := FOLDER / f"{name}-{SEAL_FORMAT}.pickle").exists():
+            path.write_bytes(pickle.dumps(model, protocol=4))
+            path.with_suffix(".pickle.json").write_text(said, encoding="utf-8")
 
 
 if __name__ == "__main__":
