@@ -592,7 +592,7 @@ void long_calls_ask_and_end_if_interrupted() {
 
 void stretches_cover_every_item_once() {
     for (const std::size_t updates : {std::size_t{0}, std::size_t{3}, kUpdatesPerLook / 7, 2 * kUpdatesPerLook})
-        for (const std::size_t size : {0, 1, 6, 7, 8, 21, 1000}) {
+        for (const std::size_t size : std::initializer_list<std::size_t>{0, 1, 6, 7, 8, 21, 1000}) {
             std::size_t next = 5;
             for_each_stretch(5, 5 + size, updates, [&](std::size_t from, std::size_t to) {
                 CHECK(from == next && (to > from || size == 0));
@@ -604,7 +604,7 @@ void stretches_cover_every_item_once() {
 
 void exponentials_are_right_and_the_same_for_any_vectors(std::mt19937& random) {
     std::uniform_real_distribution<double> exponents(-708.0, 0.0);
-    for (const std::size_t n : {1, 3, 4, 7, 1000}) {
+    for (const std::size_t n : std::initializer_list<std::size_t>{1, 3, 4, 7, 1000}) {
         std::vector<double> values(n), narrow, wide;
         for (double& value : values)
             value = random() % 10 == 0 ? 0.0 : exponents(random) / static_cast<double>(1 + random() % 50);
@@ -638,7 +638,7 @@ int main() {
         loss_of_votes_is_the_same_for_any_threads_and_at_most_52_bits(p, random);
         leaves_promise_what_their_votes_leave(p, random);
     }
-    for (const std::size_t n_classes : {2, 3, 9, 40}) the_largest_sums_fit(n_classes);
+    for (const std::size_t n_classes : std::initializer_list<std::size_t>{2, 3, 9, 40}) the_largest_sums_fit(n_classes);
     extreme_values_have_edges_between_them();
     floats_have_the_cells_of_the_same_doubles(random);
     drawn_features_are_distinct_and_ascending();

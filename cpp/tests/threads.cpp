@@ -46,7 +46,7 @@ void meet_another_thread() {
 }
 
 void every_task_is_done_once() {
-    for (const std::size_t n_tasks : {0, 1, 2, 3, 17, 1000, 100000})
+    for (const std::size_t n_tasks : std::initializer_list<std::size_t>{0, 1, 2, 3, 17, 1000, 100000})
         for (const std::size_t work : {std::size_t{0}, kSerialWork, kWakingWork, kMuchWork, 1000 * kMuchWork})
             for (const int n_threads : {1, 2, 3, 8}) CHECK(each_is_done_once(n_tasks, work, n_threads));
 }
