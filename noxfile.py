@@ -94,7 +94,7 @@ def oldest(session: nox.Session) -> None:
 
 
 @nox.session
-@nox.parametrize("kind", NATIVE, ids=NATIVE)
+@nox.parametrize("kind", list(NATIVE), ids=list(NATIVE))
 def native(session: nox.Session, kind: str) -> None:
     """Tests of the core: under sanitizers, and compiled by Clang."""
     install(session, "cmake>=3.24", "ninja")

@@ -37,7 +37,9 @@ def test_examples_in_docstrings_of_estimators_run(name):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_in_pages_run(page):
+def test_examples_in_pages_run(page, request):
+    if page.name == "dask.md":
+        request.getfixturevalue("forked_workers")
     assert doctest.testfile(str(page), module_relative=False, optionflags=OPTIONS, encoding="utf-8").failed == 0
 
 

@@ -40,7 +40,9 @@ def main() -> None:
     figures = {}
     for name, (call, n_times, n_calls) in calls.items():
         seconds, result = best_of(call, n_times, n_calls)
-        votes = result if isinstance(result, np.ndarray) else result.decision_function(large[0][:, : result.n_features_in_])
+        votes = (
+            result if isinstance(result, np.ndarray) else result.decision_function(large[0][:, : result.n_features_in_])
+        )
         figures[name] = {"seconds": seconds, "digest": hashlib.sha256(votes.tobytes()).hexdigest()}
     print(json.dumps(figures))
 

@@ -1,20 +1,13 @@
 """Clusters of real worker processes, each started once, and only if a test asks for it."""
 
-import multiprocessing
-from multiprocessing import forkserver
-
 import dask
 import pytest
 from distributed import Client, LocalCluster
 
 
 @pytest.fixture(scope="session", autouse=True)
-def forked_workers():
-    """Fork workers from a process that has imported everything: one that starts from nothing does so for seconds."""
-    multiprocessing.set_forkserver_preload(["comboost.dask", "dask.dataframe"])
-    forkserver.ensure_running()  # before Dask asks for other modules
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
-        yield
+def all_forked(forked_workers):
+    """Every cluster of these tests."""
 
 
 @pytest.fixture(autouse=True)
