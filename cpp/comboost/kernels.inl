@@ -199,9 +199,10 @@ void accumulate_records(const Code* codes, const RowIndex* rows, std::size_t n_r
     if (to.stride > 0) {
         static_assert(SpreadHistogram::kCopies == 4);
         Sum* const copies[] = {to.copy(0), to.copy(1), to.copy(2), to.copy(3)};
-        for (; k + 4 <= n_rows; k += 4, units += 4 * n_vectors * kLanes)
+        for (; k + 4 <= n_rows; k += 4, units += 4 * n_vectors * kLanes) {
             COMBOOST_UNROLLED(4)
             for (std::size_t c = 0; c < 4; ++c) add(k + c, units + c * n_vectors * kLanes, copies[c]);
+        }
     }
     for (Sum* const histogram = to.sums; k < n_rows; ++k, units += n_vectors * kLanes) add(k, units, histogram);
 }

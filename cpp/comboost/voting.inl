@@ -119,12 +119,13 @@ void add_tabled(const LevelTrees& trees, std::size_t first, std::size_t last, co
             double* to = sums + (row + k) * kWidth;
             FloatLanes sum[kAbreast * V];
             for (std::size_t v = 0; v < kAbreast * V; ++v) sum[v] = load(to + v * kLanes);
-            for (std::size_t t = 0; t < n_trees; ++t)
+            for (std::size_t t = 0; t < n_trees; ++t) {
                 COMBOOST_UNROLLED(8)
                 for (std::size_t r = 0; r < kAbreast; ++r) {
                     const double* votes = trees.table + std::size_t{places[t][k + r]} * kWidth;
                     for (std::size_t v = 0; v < V; ++v) sum[r * V + v] += load(votes + v * kLanes);
                 }
+            }
             for (std::size_t v = 0; v < kAbreast * V; ++v) store(sum[v], to + v * kLanes);
         }
     };
