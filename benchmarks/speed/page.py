@@ -13,8 +13,8 @@ PAGE = REPOSITORY / "docs" / "performance.md"
 
 HEAD = """# Performance
 
-The last full run of every case of the speed benchmark, losses included. To repeat it (an hour and a half, most of it the peers'; nothing else
-should run, and a run that was stopped can go on with the cases that are missing):
+The last full run of every case of the speed benchmark, losses included. To repeat it (an hour and a half, most of it
+the peers'; nothing else should run, and a run that was stopped can go on with the cases that are missing):
 
 ```sh
 pip install ".[bench]"
@@ -65,8 +65,9 @@ def render_run(number: int, run: dict[str, Any]) -> str:
     machine, settings, source = run["machine"], run["settings"], run["source"]
     versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
     return (
-        f"{number}. Run of {run['started'][:10]}, commit `{source['commit'][:12]}`, package `{source['comboost_digest']}`: "
-        f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {settings['threads']} threads, "
+        f"{number}. Run of {run['started'][:10]}, commit `{source['commit'][:12]}`, "
+        f"package `{source['comboost_digest']}`: {machine['cpu']}, "
+        f"{machine['cores']} cores, {machine['memory_gib']} GiB, {settings['threads']} threads, "
         f"{settings['repeats']} repeats, {settings['rounds']} rounds. {versions}."
     )
 
