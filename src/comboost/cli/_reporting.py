@@ -19,8 +19,8 @@ from comboost.cli._showing import quoted
 from comboost.cli._sources import STANDARD_INPUT, Rowset, read_rowset
 from comboost.report import ModelReport
 from comboost.report._model_report import form_of
-from comboost.report._question import Question
-from comboost.report._summary import answer_question
+from comboost.report._inquiry import Inquiry
+from comboost.report._summary import answer_inquiry
 
 READ_SHARE = 0.1  # of the time, about
 
@@ -63,7 +63,7 @@ def report_file(request: ReportRequest, out: str | None, tick: Tick) -> ReportFi
     others = kept_rows(rows, [target])
     tables = [rows_as_wanted(model, others, own) for model, own in zip(models, marks, strict=True)]
     notes = [*marks[0].tell_unseen(request.missing), *note_extra(others, wanted_columns(models[0], others), None, ())]
-    question = Question(
+    inquiry = Inquiry(
         model=models[0],
         X=tables[0],
         y=y,
@@ -77,7 +77,7 @@ def report_file(request: ReportRequest, out: str | None, tick: Tick) -> ReportFi
         random_state=request.seed,
         command=typed_command(request, out),
     )
-    summary = answer_question(question, lambda doing, done: tick(doing, READ_SHARE + (1 - READ_SHARE) * done))
+    summary = answer_inquiry(inquiry, lambda doing, done: tick(doing, READ_SHARE + (1 - READ_SHARE) * done))
     if out is None:
         return ReportFile(summary, notes)
     ModelReport.from_summary(summary).save(out)

@@ -6,7 +6,7 @@ from typing import Any
 
 from comboost._estimators.booster import Booster
 from comboost.report._given_table import GivenTable
-from comboost.report._question import inside
+from comboost.report._inquiry import inside
 from comboost.report._trial import Answerer
 from comboost.report._wording import text_of
 

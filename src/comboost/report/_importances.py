@@ -1,4 +1,4 @@
-"""Which features matter, class by class. In: a booster. Out: its class importances, of the features that matter most."""
+"""Which features matter to a class. In: a booster. Out: class importances, of the features that matter most."""
 
 from typing import Any
 

@@ -38,7 +38,7 @@ def escaped(text: Any) -> str:
     return SPECIAL.sub(r"\\\1", markup.escape(readable(text), quote=False))
 
 
-def figure(value: float | None, digits: int = 3) -> str:
+def decimals_of(value: float | None, digits: int = 3) -> str:
     """A number, or a dash if there is none."""
     return NOTHING_THERE if value is None else f"{value:.{digits}f}"
 
@@ -50,7 +50,7 @@ def gap(value: float | None) -> str:
 
 def limits(low: float | None, high: float | None, *, signed: bool = False) -> str:
     """Two limits, or a dash if there are none."""
-    show = gap if signed else figure
+    show = gap if signed else decimals_of
     return NOTHING_THERE if low is None or high is None else f"{show(low)} to {show(high)}"
 
 
@@ -101,7 +101,7 @@ def measures_section(summary: dict[str, Any]) -> list[str]:
         row = [escaped(each["name"]), each["best"]]
         for model in models:
             found = next((other for other in model["measures"] if other["key"] == key), None)
-            row += [figure(found["value"]), limits(found["low"], found["high"])] if found else [NOTHING_THERE] * 2
+            row += [decimals_of(found["value"]), limits(found["low"], found["high"])] if found else [NOTHING_THERE] * 2
         if differences:
             gain = differences.get(key)
             row += [gap(gain["value"]), limits(gain["low"], gain["high"], signed=True)] if gain else [NOTHING_THERE] * 2
@@ -121,8 +121,8 @@ def classes_section(summary: dict[str, Any]) -> list[str]:
     for each in summary["classes"]:
         row = [escaped(each["name"]) + ("" if each["known"] else " (unknown to the model)"), f"{each['rows']:,}"]
         for found in each["models"]:
-            row += [figure(found["recall"]), limits(found["low"], found["high"]) if each["rows"] else NOTHING_THERE]
-            row += [figure(found["precision"]), taken_for(found)]
+            row += [decimals_of(found["recall"]), limits(found["low"], found["high"]) if each["rows"] else NOTHING_THERE]
+            row += [decimals_of(found["precision"]), taken_for(found)]
         gain = each["difference"]
         if gain:
             row += [gap(gain["value"]), limits(gain["low"], gain["high"], signed=True), "yes" if gain["sure"] else ""]
@@ -183,7 +183,7 @@ def curves_section(summary: dict[str, Any]) -> list[str]:
     last = len(curves["rounds"]) - 1
     places = sorted({0, last // 4, last // 2, last})
     rows = [
-        [escaped(series["name"]), *(figure(series["values"][place]) for place in places)] for series in curves["series"]
+        [escaped(series["name"]), *(decimals_of(series["values"][place]) for place in places)] for series in curves["series"]
     ]
     heads = ["after round", *(str(curves["rounds"][place]) for place in places)]
     return ["## Training", grid(heads, rows), escaped(f"It ended by: {curves['stopped']}.")]
@@ -199,14 +199,14 @@ def calibration_section(summary: dict[str, Any]) -> list[str]:
             [
                 f"{each['from']:.1f} to {each['to']:.1f}",
                 f"{each['rows']:,}",
-                figure(each["predicted"]),
-                figure(each["right"]),
+                decimals_of(each["predicted"]),
+                decimals_of(each["right"]),
                 limits(each["low"], each["high"]),
             ]
             for each in model["bins"]
         ]
         blocks += [
-            f"**{escaped(model['model'])}**: on average {figure(model['error'])} off",
+            f"**{escaped(model['model'])}**: on average {decimals_of(model['error'])} off",
             grid(["probability", "rows", "said", "right", "limits"], rows),
         ]
     return blocks
@@ -219,7 +219,7 @@ def importances_section(summary: dict[str, Any]) -> list[str]:
         return absence(summary, "importances", "Important features")
     heads = ["class", *map(escaped, found["features"])]
     lines = [("all classes", found["overall"]), *zip(found["classes"], found["values"], strict=True)]
-    rows = [[escaped(name), *(figure(share) for share in shares)] for name, shares in lines]
+    rows = [[escaped(name), *(decimals_of(share) for share in shares)] for name, shares in lines]
     return ["## Important features", escaped(found["meaning"]), grid(heads, rows)]
 
 

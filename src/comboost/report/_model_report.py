@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from comboost._estimators.drafts import replace_file
 from comboost.report._markdown import write_markdown
 from comboost.report._page import render_page
-from comboost.report._question import Question
-from comboost.report._summary import SUMMARY_FORMAT, answer_question
+from comboost.report._inquiry import Inquiry
+from comboost.report._summary import SUMMARY_FORMAT, answer_inquiry
 
 FRAME = (
     '<iframe title="{title}" srcdoc="{page}" sandbox="allow-scripts" loading="lazy" '
@@ -96,8 +96,8 @@ class ModelReport:
         confidence: float = 0.95,
         random_state: int = 0,
     ) -> None:
-        self.summary = answer_question(
-            Question(
+        self.summary = answer_inquiry(
+            Inquiry(
                 model=model,
                 X=X,
                 y=y,

@@ -1,4 +1,4 @@
-"""What a reader should know first. In: a `Trial`, the model's heart. Out: sentences on rows and classes that mislead."""
+"""What a reader should know first. In: a `Trial`, the heart of the model. Out: sentences on what may mislead."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What is certified. In: a `Trial`, the model's heart. Out: bounds on the norm, of training and of new rows, in words."""
+"""What is certified. In: a `Trial`, the heart of the model. Out: bounds on the norm, in figures and in words."""
 
 from typing import Any
 

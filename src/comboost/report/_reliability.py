@@ -1,4 +1,4 @@
-"""How often a model is right when it is sure. In: probabilities. Out: bins of confidence, and how often they are right."""
+"""How often a model is right when it is sure. In: probabilities. Out: bins of confidence, and how often they are."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How to get the same report again. In: a `Question`. Out: versions, code or command, a digest of the rows."""
+"""How to get the same report again. In: a `Inquiry`. Out: versions, code or command, a digest of the rows."""
 
 import platform
 from typing import Any
@@ -8,7 +8,7 @@ import scipy
 import sklearn
 
 from comboost import __version__
-from comboost.report._question import Question
+from comboost.report._inquiry import Inquiry
 from comboost.report._wording import as_percent
 
 
@@ -23,37 +23,37 @@ def list_versions() -> dict[str, str]:
     }
 
 
-def tell_reproduction(question: Question, data_digest: str) -> dict[str, Any]:
+def tell_reproduction(inquiry: Inquiry, data_digest: str) -> dict[str, Any]:
     """What to do, and how to know that the rows are the same."""
     return {
         "sentences": [
             "The same model and the same rows give the same report, to the byte, with the same versions.",
             "Every row counts once: sample weights are not used.",
-            f"Limits of recalls are Wilson's ({as_percent(question.confidence)} each); those of differences by class "
+            f"Limits of recalls are Wilson's ({as_percent(inquiry.confidence)} each); those of differences by class "
             "are Newcombe's for pairs, and hold for all classes at once, after Bonferroni; those of measures, and of "
             "their differences, are Student's, each for itself, with standard errors from rows drawn anew within every "
-            f"class (random_state={question.random_state}).",
+            f"class (random_state={inquiry.random_state}).",
             "The digest is a SHA-256 of the rows and their classes, in their order.",
         ],
-        "code": question.command or python_code(question),
+        "code": inquiry.command or python_code(inquiry),
         "data_digest": data_digest,
     }
 
 
-def python_code(question: Question) -> str:
+def python_code(inquiry: Inquiry) -> str:
     """The lines that make such a report."""
     given = {
-        "name": question.name,
-        "baseline_name": question.baseline_name,
-        "target": question.target,
-        "source": question.source,
+        "name": inquiry.name,
+        "baseline_name": inquiry.baseline_name,
+        "target": inquiry.target,
+        "source": inquiry.source,
     }
     options = [f"{name}={value!r}" for name, value in given.items() if value is not None]
-    if question.baseline is not None:
+    if inquiry.baseline is not None:
         options.insert(0, "baseline=baseline")
-    if question.X_baseline is not None:
+    if inquiry.X_baseline is not None:
         options.insert(1, "X_baseline=X_baseline")
-    options += [f"confidence={question.confidence!r}", f"random_state={int(question.random_state)}"]
+    options += [f"confidence={inquiry.confidence!r}", f"random_state={int(inquiry.random_state)}"]
     return (
         "from comboost.report import ModelReport\n\n"
         f"report = ModelReport(model, X, y, {', '.join(options)})\n"

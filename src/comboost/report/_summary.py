@@ -1,4 +1,4 @@
-"""The report as a plain dict. In: a `Question`. Out: all that a report shows: text, numbers, lists and dicts alone.
+"""The report as a plain dict. In: a `Inquiry`. Out: all that a report shows: text, numbers, lists and dicts alone.
 
 The order of its entries is the order of a page: what was asked, the verdict, what it follows from, how to repeat it.
 """
@@ -18,7 +18,7 @@ from comboost.report._notes import note_all
 from comboost.report._parameters import describe_settings
 from comboost.report._probabilities import Shares, probabilities_given
 from comboost.report._promises import describe_bounds
-from comboost.report._question import Question, inner_estimator
+from comboost.report._inquiry import Inquiry, inner_estimator
 from comboost.report._recalls import describe_classes
 from comboost.report._reliability import measure_reliability
 from comboost.report._reproduction import list_versions, tell_reproduction
@@ -32,47 +32,47 @@ SUMMARY_FORMAT = 1
 Hear = Callable[[str, float], None]  # what is being done, and the share that is done
 
 
-def answer_question(question: Question, hear: Hear = lambda doing, done: None) -> dict[str, Any]:
+def answer_inquiry(inquiry: Inquiry, hear: Hear = lambda doing, done: None) -> dict[str, Any]:
     """Compute the summary; ``hear`` hears how far that is."""
-    question.check()
-    baseline = question.baseline
+    inquiry.check()
+    baseline = inquiry.baseline
     hear("predicting", 0.1)
-    trial = try_models(question)
-    table = GivenTable.of(question.X)
+    trial = try_models(inquiry)
+    table = GivenTable.of(inquiry.X)
     hear("probabilities", 0.3)
     given = [probabilities_given(trial, answerer) for answerer in trial.answerers]
     hear("intervals", 0.5)
-    compared = compare_models(trial, [shares for shares, _ in given], question)
+    compared = compare_models(trial, [shares for shares, _ in given], inquiry)
     hear("training", 0.7)
     heart = Heart.of(trial.answerers[0])
-    looked_into = look_into(trial, heart, table, compared["models"][0]["measures"][0]["value"], question)
+    looked_into = look_into(trial, heart, table, compared["models"][0]["measures"][0]["value"], inquiry)
     hear("digest", 0.95)
     summary = {
         "format": SUMMARY_FORMAT,
         "title": f"{trial.answerers[0].name} on {tell_size(trial)}",
-        "asked": describe_question(question, trial, table),
-        "verdict": reach_verdict(question.names, compared["classes"], compared["differences"], question.confidence),
+        "asked": describe_inquiry(inquiry, trial, table),
+        "verdict": reach_verdict(inquiry.names, compared["classes"], compared["differences"], inquiry.confidence),
         "notes": note_all(trial, heart),
         "models": compared["models"],
         "columns": trial.columns,
         "differences": compared["differences"],
         "classes": compared["classes"],
         **looked_into,
-        "calibration": describe_calibration(trial, [shares for shares, _ in given], question.confidence),
+        "calibration": describe_calibration(trial, [shares for shares, _ in given], inquiry.confidence),
         "settings": describe_settings(heart.estimator),
         "baseline_settings": None if baseline is None else describe_settings(inner_estimator(baseline)),
         "versions": list_versions(),
-        "reproduce": tell_reproduction(question, digest_data(question.X, labels_of(trial))),
+        "reproduce": tell_reproduction(inquiry, digest_data(inquiry.X, labels_of(trial))),
     }
     summary["absent"] |= note_no_calibration(given)
     plain: dict[str, Any] = finite_only(summary)
     return plain
 
 
-def compare_models(trial: Trial, shares: list[Shares | None], question: Question) -> dict[str, Any]:
+def compare_models(trial: Trial, shares: list[Shares | None], inquiry: Inquiry) -> dict[str, Any]:
     """What follows from predictions: counts, measures, recalls, differences."""
-    confidence = question.confidence
-    draws = draw_anew(trial, int(question.random_state))
+    confidence = inquiry.confidence
+    draws = draw_anew(trial, int(inquiry.random_state))
     n_classes = len(trial.classes)
     models = [
         {
@@ -91,18 +91,18 @@ def compare_models(trial: Trial, shares: list[Shares | None], question: Question
     return {"models": models, "differences": differences, "classes": describe_classes(trial, confidence)}
 
 
-def look_into(trial: Trial, heart: Heart, table: GivenTable, norm: float, question: Question) -> dict[str, Any]:
+def look_into(trial: Trial, heart: Heart, table: GivenTable, norm: float, inquiry: Inquiry) -> dict[str, Any]:
     """What follows from the model itself: bounds, curves, importances, and rows that show confused pairs."""
-    bounds = describe_bounds(trial, heart, norm, question.confidence)
+    bounds = describe_bounds(trial, heart, norm, inquiry.confidence)
     curves, no_curves = describe_curves(trial, heart)
     importances, no_importances = describe_importances(heart)
-    same_features = heart.X is question.X
+    same_features = heart.X is inquiry.X
     features = features_by_importance(heart) if same_features else list(range(table.n_features))
     reasons = {"bounds": bounds["reason"], "curves": no_curves, "importances": no_importances}
     return {
         "bounds": bounds,
         "curves": curves,
-        "pairs": describe_pairs(trial, table, features, question.confidence),
+        "pairs": describe_pairs(trial, table, features, inquiry.confidence),
         "importances": importances,
         "absent": {part: reason for part, reason in reasons.items() if reason is not None},
     }
@@ -127,21 +127,21 @@ def note_no_calibration(given: list[tuple[Shares | None, str | None]]) -> dict[s
     return {"calibration": "; ".join(str(reason) for _, reason in given)}
 
 
-def describe_question(question: Question, trial: Trial, table: GivenTable) -> dict[str, Any]:
+def describe_inquiry(inquiry: Inquiry, trial: Trial, table: GivenTable) -> dict[str, Any]:
     """What was asked, as data and as a sentence."""
-    model, *others = question.names
+    model, *others = inquiry.names
     more = f", and is that more than {others[0]} finds?" if others else "?"
     n_rows = counted(len(trial.truth), "row")
-    source = "" if question.source is None else f" of {in_sentence(question.source)}"
+    source = "" if inquiry.source is None else f" of {in_sentence(inquiry.source)}"
     return {
         "model": model,
         "baseline": others[0] if others else None,
         "n_rows": len(trial.truth),
         "n_features": table.n_features,
         "n_classes": len(trial.classes),
-        "target": None if question.target is None else text_of(question.target),
-        "source": None if question.source is None else text_of(question.source),
-        "confidence": float(question.confidence),
+        "target": None if inquiry.target is None else text_of(inquiry.target),
+        "source": None if inquiry.source is None else text_of(inquiry.source),
+        "confidence": float(inquiry.confidence),
         "sentence": f"How much of every class does {model} find in {n_rows}{source}{more}",
     }
 

@@ -1,4 +1,4 @@
-"""Models that were tried on the same rows. In: a `Question`. Out: what every row is and what each takes it for."""
+"""Models that were tried on the same rows. In: a `Inquiry`. Out: what every row is and what each takes it for."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from comboost._dtypes import Floats
 from comboost._table.labels import find_distinct, join_labels, objects_of
 from comboost.metrics._measures import NORM_SQUARES
 from comboost.metrics._outcomes import check_squares, class_indices, find_indices, label_array, resolve_classes, sums_by
-from comboost.report._question import Question
+from comboost.report._inquiry import Inquiry
 from comboost.report._wording import text_of
 
 REJECTED_TOO = " (rejected)"  # after a label of rejected rows that is a class, too
@@ -95,16 +95,16 @@ class Trial:
         return tuple(sums_by(pairs, each, n_columns**2).reshape(n_columns, n_columns) for pairs in codes)
 
 
-def try_models(question: Question) -> Trial:
+def try_models(inquiry: Inquiry) -> Trial:
     """Let the models answer; ValueError says what does not fit."""
-    truth = label_array(question.y, "y")
+    truth = label_array(inquiry.y, "y")
     answers = [
         (model, X, *answers_of(model, X, truth.size, role))
-        for (role, model), X in zip(question.models.items(), question.tables, strict=True)
+        for (role, model), X in zip(inquiry.models.items(), inquiry.tables, strict=True)
     ]
     classes = joint_classes(truth, [own for _, _, own, _ in answers])
     answerers = []
-    for name, (model, X, own, given) in zip(question.names, answers, strict=True):
+    for name, (model, X, own, given) in zip(inquiry.names, answers, strict=True):
         places, rejects = places_of(given, own, classes)
         known = class_indices(own, classes, "classes_")
         answerers.append(Answerer(name, type(model).__name__, model, X, known, places, rejects))

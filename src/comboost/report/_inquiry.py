@@ -1,4 +1,4 @@
-"""What is asked. In: what the user gives. Out: a `Question`, checked as far as it can be without an answer."""
+"""What is asked. In: what the user gives. Out: a `Inquiry`, checked as far as it can be without an answer."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -12,7 +12,7 @@ from comboost.report._wording import in_sentence
 
 
 @dataclass(frozen=True)
-class Question:
+class Inquiry:
     """How much of every class does a model find in some rows, and is that more than a baseline finds?
 
     The attributes are the parameters of `ModelReport`; ``command`` is the line that a terminal was given, if it was.
