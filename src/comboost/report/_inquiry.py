@@ -1,4 +1,4 @@
-"""What is asked. In: what the user gives. Out: a `Inquiry`, checked as far as it can be without an answer."""
+"""What is asked. In: what the user gives. Out: an `Inquiry`, checked as far as it can be without an answer."""
 
 from dataclasses import dataclass
 from numbers import Integral
