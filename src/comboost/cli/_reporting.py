@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from comboost import load_model
+from comboost._extras import import_jinja2
 from comboost._table.labels import kind_of_labels
 from comboost.cli._answers import chosen_rows, note_extra, wanted_columns
 from comboost.cli._columns import frame_of
@@ -86,7 +87,8 @@ def report_file(request: ReportRequest, out: str | None, tick: Tick) -> ReportFi
 
 def check_writable(out: str, request: ReportRequest) -> None:
     """Raise if the report can most likely not be written."""
-    form_of(out)
+    if form_of(out) == "html":
+        import_jinja2()  # rather now than after the work
     check_output(out)
     inputs = {"data": request.source, "model": request.model}
     check_apart(out, inputs | ({} if request.baseline is None else {"baseline": request.baseline}))

@@ -19,9 +19,10 @@ def describe_importances(heart: Heart) -> tuple[dict[str, Any] | None, str | Non
     booster = heart.booster
     if booster is None:
         return None, f"{heart.refusal}, and does not say which features matter to a class"
-    if not hasattr(booster, "class_importances_"):
+    by_class = getattr(booster, "class_importances_", None)
+    if by_class is None:
         return None, "only built-in trees of this version say which features matter to a class"
-    by_class, overall = booster.class_importances_, booster.feature_importances_
+    overall = booster.feature_importances_
     names = heart.feature_names
     chosen = features_by_importance(heart)[:MOST_FEATURES]
     return {
