@@ -23,7 +23,7 @@ def describe_curves(trial: Trial, heart: Heart) -> tuple[dict[str, Any] | None, 
     """Loss, certified bound and ‖C‖ on these rows after every round; or why there are none."""
     booster = heart.booster
     if booster is None or not hasattr(booster, "bound_curve_"):
-        return None, f"{heart.refusal}, and keeps no loss of its rounds"
+        return None, f"{heart.refusal}, and keeps no loss of its rounds."
     n_rounds = len(booster.loss_curve_)
     rounds = chosen_rounds(n_rounds, len(trial.truth))
     series = [

@@ -31,7 +31,7 @@ class Heart:
 
     @property
     def refusal(self) -> str:
-        """Why something is not told of it, in the middle of a sentence."""
+        """Why something is not told of it: the beginning of a sentence."""
         return f"{type(self.estimator).__name__} is no booster of comboost"
 
     @cached_property

@@ -18,10 +18,10 @@ def describe_importances(heart: Heart) -> tuple[dict[str, Any] | None, str | Non
     """The importances of the features that matter most, or why there are none."""
     booster = heart.booster
     if booster is None:
-        return None, f"{heart.refusal}, and does not say which features matter to a class"
+        return None, f"{heart.refusal}, and does not say which features matter to a class."
     by_class = getattr(booster, "class_importances_", None)
     if by_class is None:
-        return None, "only built-in trees of this version say which features matter to a class"
+        return None, "Only built-in trees of this version say which features matter to a class."
     overall = booster.feature_importances_
     names = heart.feature_names
     chosen = features_by_importance(heart)[:MOST_FEATURES]

@@ -74,7 +74,7 @@ def bullets(sentences: Iterable[str]) -> str:
 
 def absence(summary: dict[str, Any], part: str, title: str) -> list[str]:
     """A part that is not there, and why."""
-    return [f"## {title}", escaped(f"Not shown: {summary['absent'].get(part, 'there is nothing to show')}.")]
+    return [f"## {title}", escaped(summary["absent"].get(part, "There is nothing to show."))]
 
 
 # Sections
@@ -171,7 +171,7 @@ def pairs_section(summary: dict[str, Any]) -> list[str]:
 def bounds_section(summary: dict[str, Any]) -> list[str]:
     """What is certified."""
     bounds = summary["bounds"]
-    reason = [] if bounds["available"] else [f"Training certifies nothing here: {bounds['reason']}."]
+    reason = [] if bounds["available"] else [bounds["reason"]]
     return ["## What is certified", bullets([*reason, *bounds["sentences"]])]
 
 

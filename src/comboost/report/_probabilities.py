@@ -39,14 +39,14 @@ def probabilities_given(trial: Trial, answerer: Answerer) -> tuple[Shares | None
     """The probabilities that a model gives, or the reason why there are none."""
     n_rows, n_classes = len(trial.truth), len(trial.classes)
     if not hasattr(answerer.model, "predict_proba"):
-        return None, f"{answerer.name} gives no probabilities"
+        return None, f"{answerer.name} gives no probabilities."
     if n_rows * n_classes > MOST_PROBABILITIES:
-        return None, f"the probabilities of {n_rows:,} rows and {n_classes:,} classes would take too much memory"
+        return None, f"Probabilities of {n_rows:,} rows and {n_classes:,} classes would take too much memory."
     own = np.asarray(answerer.model.predict_proba(answerer.X), dtype=np.float64)
     if own.shape != (n_rows, len(answerer.known)):
-        return None, f"{answerer.name} gives probabilities of shape {own.shape}, not one for every row and class"
+        return None, f"{answerer.name} gives probabilities of shape {own.shape}, not one for every row and class."
     if not ((own >= 0) & (own <= 1)).all() or (np.abs(own.sum(axis=1) - 1) > 1e-6).any():
-        return None, f"what {answerer.name} gives as probabilities are none: some do not add up to 1"
+        return None, f"What {answerer.name} gives as probabilities are none: some do not add up to 1."
     values = np.zeros((n_rows, n_classes))
     values[:, answerer.known] = own
     likeliest = answerer.known[own.argmax(axis=1)]

@@ -46,15 +46,15 @@ def describe_bounds(trial: Trial, heart: Heart, norm_seen: float, confidence: fl
 
 
 def why_no_bound(heart: Heart) -> str | None:
-    """Why the loss of a model bounds no norm; None if it does."""
+    """Why the loss of a model bounds no norm, in a sentence; None if it does."""
     booster = heart.booster
     if booster is None or not hasattr(booster, "bound_curve_"):
-        return f"{heart.refusal}, so training certifies nothing"
+        return f"{heart.refusal}, so training certifies nothing."
     if booster.cost_matrix is not None and booster.decision == "votes":
-        return "it was trained with a cost_matrix, whose costs the loss bounds in place of the norm"
+        return "It was trained with a cost_matrix, whose costs the loss bounds in place of the norm."
     if isinstance(booster, ConfusionBooster):
-        return None if booster.balance == 1 else f"with balance={booster.balance:g} the loss bounds no norm"
-    return None if isinstance(booster, CoMBoClassifier) else "its loss counts rows, not classes, and bounds no norm"
+        return None if booster.balance == 1 else f"With balance={booster.balance:g} the loss bounds no norm."
+    return None if isinstance(booster, CoMBoClassifier) else "Its loss counts rows, not classes, and bounds no norm."
 
 
 def tell_worth(bound: float, n_classes: int) -> str:

@@ -124,7 +124,7 @@ def note_no_calibration(given: list[tuple[Shares | None, str | None]]) -> dict[s
     """Why there is no calibration, if there is none of any model."""
     if any(shares is not None for shares, _ in given):
         return {}
-    return {"calibration": "; ".join(str(reason) for _, reason in given)}
+    return {"calibration": " ".join(str(reason) for _, reason in given)}
 
 
 def describe_inquiry(inquiry: Inquiry, trial: Trial, table: GivenTable) -> dict[str, Any]:
