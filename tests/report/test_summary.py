@@ -398,8 +398,8 @@ def test_many_rounds_are_thinned_to_few_points_with_both_ends(yeast):
         (lambda: AdaBoostMMClassifier(n_estimators=3), "counts rows, not classes"),
         (lambda: ConfusionBoostingClassifier(n_estimators=3, balance=0.5), "balance=0.5"),
         (lambda: CoMBoClassifier(n_estimators=3, cost_matrix={"p": 1.0, "q": 2.0}), "cost_matrix"),
-        (lambda: AdaBoostNCClassifier(n_estimators=3), "AdaBoostNCClassifier is no booster of comboost"),
-        (lambda: DummyClassifier(), "DummyClassifier is no booster"),
+        (lambda: AdaBoostNCClassifier(n_estimators=3), "AdaBoostNCClassifier is none of comboost's"),
+        (lambda: DummyClassifier(), "DummyClassifier is none of comboost's"),
     ],
 )
 def test_what_certifies_no_norm_says_why(make, word):

@@ -32,7 +32,7 @@ class Heart:
     @property
     def refusal(self) -> str:
         """Why something is not told of it: the beginning of a sentence."""
-        return f"{type(self.estimator).__name__} is no booster of comboost"
+        return f"{type(self.estimator).__name__} is none of comboost's three boosters"
 
     @cached_property
     def table(self) -> GivenTable:
