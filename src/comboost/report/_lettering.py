@@ -11,7 +11,7 @@ MINUS = "−"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 PLAIN_FIGURES = (0.001, 1000.0)  # what is written without an exponent
 
-# What HTML cannot hold or nobody can see: control characters become their pictures, halves of characters a question mark.
+# What HTML cannot hold or nobody can see: control characters become their pictures, halves of characters a "?".
 PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 PICTURES |= {0x7F: 0x2421, **dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD)}
 BREAKS: dict[int, int | str] = {ord("\n"): "↵", ord("\t"): "⇥", 0x2028: "↵", 0x2029: "↵"}
