@@ -14,11 +14,11 @@ from comboost.report._figures import measure_differences, measure_model
 from comboost.report._given_table import GivenTable, digest_data
 from comboost.report._heart import Heart
 from comboost.report._importances import describe_importances, features_by_importance
+from comboost.report._inquiry import Inquiry, inner_estimator
 from comboost.report._notes import note_all
 from comboost.report._parameters import describe_settings
 from comboost.report._probabilities import Shares, probabilities_given
 from comboost.report._promises import describe_bounds
-from comboost.report._inquiry import Inquiry, inner_estimator
 from comboost.report._recalls import describe_classes
 from comboost.report._reliability import measure_reliability
 from comboost.report._reproduction import list_versions, tell_reproduction
@@ -86,8 +86,8 @@ def compare_models(trial: Trial, shares: list[Shares | None], inquiry: Inquiry) 
     ]
     differences = None
     if len(models) > 1:
-        both = (model["measures"] for model in models)
-        differences = measure_differences(*both, draws, len(trial.columns), confidence)
+        ours, theirs = (model["measures"] for model in models)
+        differences = measure_differences(ours, theirs, draws, len(trial.columns), confidence)
     return {"models": models, "differences": differences, "classes": describe_classes(trial, confidence)}
 
 
@@ -108,9 +108,7 @@ def look_into(trial: Trial, heart: Heart, table: GivenTable, norm: float, inquir
     }
 
 
-def describe_calibration(
-    trial: Trial, shares: list[Shares | None], confidence: float
-) -> list[dict[str, Any]] | None:
+def describe_calibration(trial: Trial, shares: list[Shares | None], confidence: float) -> list[dict[str, Any]] | None:
     """How often each model with probabilities is right when it is sure; None if there is no such model."""
     entries = [
         measure_reliability(answerer.name, given, confidence)
