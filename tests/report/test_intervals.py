@@ -8,7 +8,8 @@ import pytest
 from report.oracles import Oracle, table_of
 from scipy.sparse import csr_array
 
-from comboost.report._figures import at_once
+from comboost.metrics._measures import norm_of
+from comboost.report._figures import at_once, norm_of_many
 from comboost.report._inquiry import Inquiry
 from comboost.report._paired_intervals import newcombe_interval
 from comboost.report._resampling import dense_norms, draw_anew, joint_table, largest_singular_value
@@ -129,3 +130,8 @@ def test_a_thousand_classes_are_drawn_in_few_steps():
     draws = draw_anew(trial_of(truth, ours, theirs), 0, n_draws=20)
     assert draws.measures["norm"].shape == (2, 20)
     assert (draws.measures["mean_recall"][0] > draws.measures["mean_recall"][1]).all()
+
+
+def test_norm_of_many_classes_is_the_norm():
+    counts = np.random.default_rng(0).integers(0, 5, (130, 130)).astype(float)
+    assert norm_of_many(counts) == pytest.approx(norm_of(counts), rel=1e-12)

@@ -232,7 +232,7 @@ def test_alone_the_verdict_tells_halves_and_guesses():
     assert (verdict["kind"], verdict["better"], verdict["worse"]) == ("alone", ["a"], ["b"])
     assert verdict["undecided"] == ["c", "d"]
     assert "(25 %)" in verdict["sentences"][1]
-    assert "b and d" in verdict["sentences"][1]
+    assert "said of d (1 row) and b (100 rows)" in verdict["sentences"][1]
 
 
 # Classes, labels, containers

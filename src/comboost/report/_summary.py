@@ -160,5 +160,10 @@ def finite_only(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: finite_only(item) for key, item in value.items()}
     if isinstance(value, list):
+        kinds = set(map(type, value))
+        if kinds <= {int, str}:  # of which there are many
+            return value
+        if kinds == {float}:
+            return [item if math.isfinite(item) else None for item in value]
         return [finite_only(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
