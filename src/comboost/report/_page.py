@@ -13,7 +13,7 @@ from comboost.report._heat import MAX_MATRIX_CLASSES, N_LEVELS, confusion_matric
 from comboost.report._lettering import count, figure, points, share, signed, visible, without_controls
 
 TEMPLATE = Path(__file__).parent / "template"
-MAX_CURVE_ROWS = 40  # of the table beside the curves, which people read
+MAX_CURVE_ROWS = 20  # of the table beside the curves, which people read
 SECTIONS = {
     "verdict": "The answer",
     "recalls": "What is found of every class",

@@ -86,7 +86,7 @@ document.querySelectorAll(".filter").forEach(makeFilter);
 document.querySelectorAll(".code").forEach(makeCopyable);
 
 const fitting = new ResizeObserver((entries) => entries.forEach((entry) => fitBox(entry.target)));
-document.querySelectorAll(".scroll, pre").forEach((box) => fitting.observe(box));
+document.querySelectorAll(".scroll").forEach((box) => fitting.observe(box));
 
 let opened = [];
 addEventListener("beforeprint", () => {
