@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from report.oracles import Oracle, table_of
 from scipy.sparse import csr_array
+from scipy.stats import binomtest
 
 from comboost.metrics._measures import norm_of
 from comboost.report._figures import at_once, norm_of_many
@@ -135,3 +136,11 @@ def test_a_thousand_classes_are_drawn_in_few_steps():
 def test_norm_of_many_classes_is_the_norm():
     counts = np.random.default_rng(0).integers(0, 5, (130, 130)).astype(float)
     assert norm_of_many(counts) == pytest.approx(norm_of(counts), rel=1e-12)
+
+
+def test_no_difference_is_sure_that_the_exact_test_of_mcnemar_does_not_see():
+    tables, _ = all_tables(12)
+    _, low, high = newcombe_interval(*tables.T, 0.95)
+    for (_, first, second, _), below, above in zip(tables.astype(int).tolist(), low, high, strict=True):
+        chance = binomtest(first, first + second).pvalue if first + second else 1.0
+        assert chance <= 0.05 or below <= 0 <= above

@@ -172,3 +172,8 @@ def measure_differences(
         sure = low > 0 or high < 0
         entries.append({"key": key, "name": one["name"], "value": value, "low": low, "high": high, "sure": sure})
     return entries
+
+
+def of_one_class(differences: list[dict[str, Any]], recall: dict[str, Any]) -> list[dict[str, Any]]:
+    """The differences if all rows are of one class: all measures but the norm are then its recall."""
+    return [each if each["key"] == "norm" else each | recall for each in differences]

@@ -10,7 +10,7 @@ from typing import Any
 from comboost.metrics._measures import confusion_of
 from comboost.report._confused_pairs import describe_pairs
 from comboost.report._curves import describe_curves
-from comboost.report._figures import measure_differences, measure_model
+from comboost.report._figures import measure_differences, measure_model, of_one_class
 from comboost.report._given_table import GivenTable, digest_data
 from comboost.report._heart import Heart
 from comboost.report._importances import describe_importances, features_by_importance
@@ -88,7 +88,11 @@ def compare_models(trial: Trial, shares: list[Shares | None], inquiry: Inquiry) 
     if len(models) > 1:
         ours, theirs = (model["measures"] for model in models)
         differences = measure_differences(ours, theirs, draws, len(trial.columns), confidence)
-    return {"models": models, "differences": differences, "classes": describe_classes(trial, confidence)}
+    classes = describe_classes(trial, confidence)
+    tested = [each for each in classes if each["rows"]]
+    if differences is not None and len(tested) == 1:
+        differences = of_one_class(differences, tested[0]["difference"])
+    return {"models": models, "differences": differences, "classes": classes}
 
 
 def look_into(trial: Trial, heart: Heart, table: GivenTable, norm: float, inquiry: Inquiry) -> dict[str, Any]:
