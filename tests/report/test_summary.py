@@ -510,3 +510,10 @@ def test_probabilities_that_one_model_lacks_are_noted():
     assert [each["model"] for each in summary["calibration"]] == ["Oracle"]
     assert summary["notes"][-1] == "Shy gives no probabilities: not today."
     assert "calibration" not in summary["absent"]
+
+
+def test_the_best_round_is_that_of_validation(yeast):
+    X, y, X_new, y_new = yeast
+    model = ConfusionBoostingClassifier(n_estimators=15, early_stopping=True).fit(X, y)
+    curves = ModelReport(model, X_new, y_new).summary["curves"]
+    assert curves["best_round"] == curves["rounds"][-1] == model.n_iter_
