@@ -23,6 +23,7 @@ from comboost.report._lettering import (
 )
 
 TEMPLATE = Path(__file__).parent / "template"
+MAX_ROWS_SHOWN = 30  # of a table, beyond which it is scrolled in its box
 MAX_CURVE_ROWS = 20  # of the table beside the curves, which people read
 SECTIONS = {
     "verdict": "The answer",
@@ -75,7 +76,9 @@ def page_environment() -> Any:
     )
     writers = [count, figure, points, share, shortened, signed, visible]
     environment.filters.update({writer.__name__: writer for writer in writers})
-    environment.globals.update(max_matrix_classes=MAX_MATRIX_CLASSES, max_name=MAX_NAME_SHOWN, n_levels=N_LEVELS)
+    environment.globals.update(
+        max_matrix_classes=MAX_MATRIX_CLASSES, max_name=MAX_NAME_SHOWN, max_rows=MAX_ROWS_SHOWN, n_levels=N_LEVELS
+    )
     return environment
 
 
