@@ -19,8 +19,8 @@ from comboost.cli._progress import Tick
 from comboost.cli._showing import quoted
 from comboost.cli._sources import STANDARD_INPUT, Rowset, read_rowset
 from comboost.report import ModelReport
-from comboost.report._model_report import form_of
 from comboost.report._inquiry import Inquiry
+from comboost.report._model_report import form_of
 from comboost.report._summary import answer_inquiry
 
 READ_SHARE = 0.1  # of the time, about
