@@ -67,6 +67,6 @@ def points(value: float | None) -> str:
     return NOT_KNOWN if value is None else f"{100 * value:+.1f}".replace("-", MINUS)
 
 
-def shortened(name: str) -> str:
+def brief_name(name: str) -> str:
     """A name that can be seen, of at most `MAX_NAME_SHOWN` characters."""
     return shorten(visible(name), MAX_NAME_SHOWN)

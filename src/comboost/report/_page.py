@@ -12,11 +12,11 @@ from comboost.report._charts import calibration_chart, line_charts, recall_chart
 from comboost.report._heat import MAX_MATRIX_CLASSES, N_LEVELS, confusion_matrices, importance_table
 from comboost.report._lettering import (
     MAX_NAME_SHOWN,
+    brief_name,
     count,
     figure,
     points,
     share,
-    shortened,
     signed,
     visible,
     without_controls,
@@ -74,7 +74,7 @@ def page_environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    writers = [count, figure, points, share, shortened, signed, visible]
+    writers = [count, figure, points, share, brief_name, signed, visible]
     environment.filters.update({writer.__name__: writer for writer in writers})
     environment.globals.update(
         max_matrix_classes=MAX_MATRIX_CLASSES, max_name=MAX_NAME_SHOWN, max_rows=MAX_ROWS_SHOWN, n_levels=N_LEVELS
