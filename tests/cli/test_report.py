@@ -169,3 +169,11 @@ def test_models_without_names_of_columns_take_them_by_place(cli, frame):
     ConfusionBoostingClassifier(n_estimators=3).fit(X, frame["state"].to_numpy().astype(str)).save_model("m")
     frame[["load", "state"]].to_csv("new.csv", index=False)
     assert cli("report", "m", "new.csv", "-t", "state", "-o", "r.md").exit_code == 0
+
+
+def test_example_rows_are_counted_from_1(cli, model, rows):
+    said = json.loads(cli("report", model, rows, "--json").stdout)
+    new = pd.read_csv(rows)
+    assert said["pairs"]
+    for pair in said["pairs"]:
+        assert {new["state"][row["row"] - 1] for row in pair["examples"]["rows"]} == {pair["truth"]}

@@ -497,3 +497,23 @@ def test_pandas_index_labels_of_any_kind_are_text_or_numbers():
     frame = pd.DataFrame(table_of(2), index=pd.to_datetime(["2026-01-01", "2026-01-02"]))
     summary = ModelReport(Oracle(["b", "b"], ["a", "b"]), frame, ["a", "b"]).summary
     assert summary["pairs"][0]["examples"]["rows"][0]["row"].startswith("2026-01-01")
+
+
+def test_probabilities_that_one_model_lacks_are_noted():
+    class Shy(Oracle):
+        def predict_proba(self, X):
+            raise ValueError("not\ntoday.")
+
+    truth = ["a", "b", "a", "b"]
+    ours, theirs = Shy(truth, ["a", "b"]), Oracle(truth, ["a", "b"], np.full((4, 2), 0.5))
+    summary = ModelReport(ours, table_of(4), truth, baseline=theirs).summary
+    assert [each["model"] for each in summary["calibration"]] == ["Oracle"]
+    assert summary["notes"][-1] == "Shy gives no probabilities: not today."
+    assert "calibration" not in summary["absent"]
+
+
+def test_the_best_round_is_that_of_validation(yeast):
+    X, y, X_new, y_new = yeast
+    model = ConfusionBoostingClassifier(n_estimators=15, early_stopping=True).fit(X, y)
+    curves = ModelReport(model, X_new, y_new).summary["curves"]
+    assert curves["best_round"] == curves["rounds"][-1] == model.n_iter_

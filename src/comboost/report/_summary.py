@@ -64,7 +64,11 @@ def answer_inquiry(inquiry: Inquiry, hear: Hear = lambda doing, done: None) -> d
         "versions": list_versions(),
         "reproduce": tell_reproduction(inquiry, digest_data(inquiry.X, labels_of(trial))),
     }
-    summary["absent"] |= note_no_calibration(given)
+    lacking = [reason for _, reason in given if reason is not None]
+    if len(lacking) == len(given):
+        summary["absent"]["calibration"] = " ".join(lacking)
+    else:  # what is said of one model alone
+        summary["notes"] += lacking
     plain: dict[str, Any] = finite_only(summary)
     return plain
 
@@ -120,13 +124,6 @@ def describe_calibration(trial: Trial, shares: list[Shares | None], confidence: 
         if given is not None
     ]
     return entries or None
-
-
-def note_no_calibration(given: list[tuple[Shares | None, str | None]]) -> dict[str, str]:
-    """Why there is no calibration, if there is none of any model."""
-    if any(shares is not None for shares, _ in given):
-        return {}
-    return {"calibration": " ".join(str(reason) for _, reason in given)}
 
 
 def describe_inquiry(inquiry: Inquiry, trial: Trial, table: GivenTable) -> dict[str, Any]:
