@@ -3,6 +3,8 @@
 The parameters may have changed since the fit: what was not learned for them is refused.
 """
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import fingerprint
 from comboost._dtypes import Floats
-from comboost._engine.calibration import HeldVotes, IsotonicCurves, learn_temperature
+from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
 from comboost._engine.decisions import cheapest_decisions
 from comboost._engine.probabilities import ProbabilityMap
 from comboost._estimators.parameters import CALIBRATION, PRIORS, REJECT_COST, Rule
@@ -22,6 +24,7 @@ from comboost._table.shares import read_shares
 
 DECIDED_AT_ONCE = 2**18  # probabilities that are held at a time
 LEARNED_CALIBRATION = {"temperature": "temperature_", "isotonic": "_isotonic"}  # the attributes that hold it
+AT_LIMIT = 1e-3  # of a temperature: the search ends this close to a limit, but never on it
 NO_COSTS = fingerprint(None)
 BY_COST = fingerprint("expected_cost")
 
@@ -119,10 +122,31 @@ def calibrate(booster: Any, held: HeldVotes) -> dict[str, Any]:
         )
     scale, learned = booster._log_odds, booster._learned_shares
     if booster.calibration == "temperature":
-        return {"temperature_": learn_temperature(held, scale, learned)}
+        temperature = learn_temperature(held, scale, learned)
+        warn_of_limits(temperature)
+        return {"temperature_": temperature}
     uncalibrated = ProbabilityMap(scale, learned)
     shares = uncalibrated.probabilities(held.votes, out=np.empty_like(held.votes))
     return {"_isotonic": IsotonicCurves.learn(held, shares)}
+
+
+def warn_of_limits(temperature: float) -> None:
+    """Say that no temperature was found, if the search has ended where it may go no further."""
+    lowest, highest = (math.isclose(temperature, limit, rel_tol=AT_LIMIT) for limit in TEMPERATURES)
+    if highest:
+        limit, meaning = "largest", "votes tell classes apart no better than chance there, so nor can predict_proba"
+        advice = "See whether these rows are like those trained on, fit fewer rounds, or set calibration=None"
+    elif lowest:
+        limit, meaning = "smallest", "votes are far too small for how often they are right there"
+        advice = "Fit more rounds, or with a larger learning_rate"
+    else:
+        return
+    warnings.warn(
+        f"temperature_ ended at {temperature:.6g}, the {limit} that is tried, on rows that were not trained on: "
+        f"{meaning}. {advice}.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 # Decisions
