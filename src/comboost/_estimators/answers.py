@@ -24,7 +24,15 @@ from comboost._table.shares import read_shares
 
 DECIDED_AT_ONCE = 2**18  # probabilities that are held at a time
 LEARNED_CALIBRATION = {"temperature": "temperature_", "isotonic": "_isotonic"}  # the attributes that hold it
-AT_LIMIT = 1e-3  # of a temperature: the search ends this close to a limit, but never on it
+CLOSE_TO_LIMIT = 1e-3  # the search for a temperature never ends on its limits
+#: What it means to end there, and what to do.
+AT_LIMITS = (
+    "the smallest that is tried: on rows that were not trained on, votes are far too small for how often they are "
+    "right. Fit more rounds, or with a larger learning_rate.",
+    "the largest that is tried: on rows that were not trained on, votes tell classes apart no better than chance, so "
+    "nor can predict_proba. See whether these rows are like those trained on, fit fewer rounds, or set "
+    "calibration=None.",
+)
 NO_COSTS = fingerprint(None)
 BY_COST = fingerprint("expected_cost")
 
@@ -131,22 +139,10 @@ def calibrate(booster: Any, held: HeldVotes) -> dict[str, Any]:
 
 
 def warn_of_limits(temperature: float) -> None:
-    """Say that no temperature was found, if the search has ended where it may go no further."""
-    lowest, highest = (math.isclose(temperature, limit, rel_tol=AT_LIMIT) for limit in TEMPERATURES)
-    if highest:
-        limit, meaning = "largest", "votes tell classes apart no better than chance there, so nor can predict_proba"
-        advice = "See whether these rows are like those trained on, fit fewer rounds, or set calibration=None"
-    elif lowest:
-        limit, meaning = "smallest", "votes are far too small for how often they are right there"
-        advice = "Fit more rounds, or with a larger learning_rate"
-    else:
-        return
-    warnings.warn(
-        f"temperature_ ended at {temperature:.6g}, the {limit} that is tried, on rows that were not trained on: "
-        f"{meaning}. {advice}.",
-        UserWarning,
-        stacklevel=2,
-    )
+    """Say what it means if the search for a temperature has ended where it may go no further."""
+    for limit, words in zip(TEMPERATURES, AT_LIMITS, strict=True):
+        if math.isclose(temperature, limit, rel_tol=CLOSE_TO_LIMIT):
+            warnings.warn(f"temperature_ ended at {limit:g}, {words}", UserWarning, stacklevel=2)
 
 
 # Decisions
