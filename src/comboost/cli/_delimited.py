@@ -32,7 +32,7 @@ class Dialect:
     decimal: str | None = None
     encoding: str | None = None
 
-    def check_unused(self, name: str, options: Collection[str], reason: str) -> None:
+    def check_unused(self, name: str, reason: str, options: Collection[str] = ("sep", "decimal", "encoding")) -> None:
         """Raise if one of some options is given that means nothing for a file."""
         for option in options:
             if getattr(self, option) is not None:
