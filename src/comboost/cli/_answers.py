@@ -44,9 +44,11 @@ def predict_file(
     check_there(rows, keep, "--keep")
     names = wanted_columns(fitted, rows)
     target = getattr(fitted, "target_name_", None)
-    as_text = {names[f] for f, values in fitted._categories.values.items() if all(isinstance(v, str) for v in values)}
+    categories = {names[f]: values for f, values in fitted._categories.values.items()}
+    as_text = {name for name, values in categories.items() if all(isinstance(value, str) for value in values)}
     marks = Marks([*getattr(fitted, "missing_marks_", ()), *request.missing])
-    frame = frame_of(chosen_rows(rows, names), as_text=as_text, missing=marks)
+    as_numbers = set(names) - set(categories)
+    frame = frame_of(chosen_rows(rows, names), as_text=as_text, as_numbers=as_numbers, missing=marks)
     X = frame[names] if hasattr(fitted, "feature_names_in_") else frame[names].to_numpy()
     answers = answer(fitted, X, tick, proba=proba)
     kept = frame_of(chosen_rows(rows, keep), as_text=set(keep)) if keep else None

@@ -35,16 +35,20 @@ def frame_of(
     rows: Rowset,
     *,
     as_text: Collection[str] = (),
+    as_numbers: Collection[str] = (),
     missing: Marks | None = None,
 ) -> Any:
-    """A pandas DataFrame; columns of text that hold numbers or dates become these, but those named."""
+    """A pandas DataFrame; columns of text that hold numbers or dates become these, but those named ``as_text``.
+
+    CommandError says so if a column named ``as_numbers`` holds something else.
+    """
     import pyarrow
 
     marks, kept = missing or Marks(), {*as_text, *rows.nominal}
     columns = {}
     for name, column in zip(rows.cells.column_names, rows.cells.columns, strict=True):
         if holds_text(column):
-            column = understood_text(name, marks.drop_from_text(column, rows.decimal), rows, kept)
+            column = understood_text(name, marks.drop_from_text(column, rows.decimal), rows, kept, as_numbers)
         columns[name] = column
     frame = pyarrow.table(columns).to_pandas(date_as_object=False)
     return frame if rows.decimal is not None else marks.drop_from_frame(frame)
@@ -67,7 +71,9 @@ def without_cells(column: Any, cells: set[str]) -> Any:
     return pc.if_else(found, pyarrow.scalar(None, column.type), column)
 
 
-def understood_text(name: str, given: Any, rows: Rowset, as_text: Collection[str]) -> Any:
+def understood_text(
+    name: str, given: Any, rows: Rowset, as_text: Collection[str], as_numbers: Collection[str]
+) -> Any:
     """A column of text as numbers or dates, if all of it can be read so; the same in files with types and without."""
     import pyarrow
     import pyarrow.compute as pc
@@ -84,6 +90,8 @@ def understood_text(name: str, given: Any, rows: Rowset, as_text: Collection[str
     dates = dates_of(known)
     if dates is not None:
         return dates
+    if name in as_numbers:
+        raise no_number_error(name, known, rows)
     check_mixture(name, known, rows)
     return text
 
@@ -104,6 +112,18 @@ def cast_or_none(cells: Any, kind: Any) -> Any:
         return cells.cast(kind)
     except pyarrow.ArrowInvalid:
         return None
+
+
+def no_number_error(name: str, cells: Any, rows: Rowset) -> CommandError:
+    """What to do about text where a model wants numbers."""
+    known = [(place, cell) for place, cell in enumerate(cells.to_pylist(), start=1) if cell is not None]
+    words = (pair for pair in known if not is_number(with_plain_point(pair[1], rows.decimal)))
+    row, word = next(words, known[0])
+    sign = "" if rows.decimal is None else ", or another --decimal if numbers are written so"
+    return CommandError(
+        f"Column {name!r} of {rows.name} holds the text {word!r} in row {row}, where the model wants a number; mend "
+        f"it, or give --missing TEXT if it stands for a missing value{sign}."
+    )
 
 
 def check_mixture(name: str, cells: Any, rows: Rowset) -> None:
