@@ -75,25 +75,30 @@ def understood_text(
     name: str, given: Any, rows: Rowset, as_text: Collection[str], as_numbers: Collection[str]
 ) -> Any:
     """A column of text as numbers or dates, if all of it can be read so; the same in files with types and without."""
-    import pyarrow
     import pyarrow.compute as pc
 
     column = pc.utf8_trim_whitespace(given)
     text = given if rows.decimal is None else column  # blanks in a file with types are meant
     if name in as_text:
         return without_cells(text, MISSING_NOMINALS) if name in rows.nominal else text
+    numbers = numbers_of(column, rows)
+    if numbers is not None:  # of most columns, which then need no second look
+        return numbers
     known = without_cells(column, MISSING_CELLS)
-    for cells in (column, known):
-        numbers = cast_or_none(with_point(cells, rows.decimal), pyarrow.float64())
-        if numbers is not None:
-            return numbers
-    dates = dates_of(known)
-    if dates is not None:
-        return dates
+    for found in (numbers_of(known, rows), dates_of(known)):
+        if found is not None:
+            return found
     if name in as_numbers:
         raise no_number_error(name, known, rows)
     check_mixture(name, known, rows)
     return text
+
+
+def numbers_of(cells: Any, rows: Rowset) -> Any:
+    """Text as numbers; None if it is something else."""
+    import pyarrow
+
+    return cast_or_none(with_point(cells, rows.decimal), pyarrow.float64())
 
 
 def dates_of(cells: Any) -> Any:
@@ -121,8 +126,8 @@ def no_number_error(name: str, cells: Any, rows: Rowset) -> CommandError:
     row, word = next(words, known[0])
     sign = "" if rows.decimal is None else ", or another --decimal if numbers are written so"
     return CommandError(
-        f"Column {name!r} of {rows.name} holds the text {word!r} in row {row}, where the model wants a number; mend "
-        f"it, or give --missing TEXT if it stands for a missing value{sign}."
+        f"Column {name!r} of {rows.name} holds the text {word!r} in row {row}, where the model wants a number or a date; "
+        f"mend it, or give --missing TEXT if it stands for a missing value{sign}."
     )
 
 

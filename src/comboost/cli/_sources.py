@@ -124,4 +124,14 @@ def read_binary(content: bytes, name: str, ending: str) -> Any:
     kept = [column for column in table.column_names if not column.startswith(INDEX)]
     if not table.num_rows:
         raise CommandError(f"{name} has no rows.")
-    return table.select(kept)
+    return with_plain_text(table.select(kept))
+
+
+def with_plain_text(table: Any) -> Any:
+    """A table whose text is of a type that all functions take; Polars writes another one."""
+    import pyarrow
+
+    views = [place for place, kind in enumerate(table.schema.types) if pyarrow.types.is_string_view(kind)]
+    for place in views:
+        table = table.set_column(place, table.column_names[place], table[place].cast(pyarrow.large_string()))
+    return table
