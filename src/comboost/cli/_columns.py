@@ -126,8 +126,8 @@ def no_number_error(name: str, cells: Any, rows: Rowset) -> CommandError:
     row, word = next(words, known[0])
     sign = "" if rows.decimal is None else ", or another --decimal if numbers are written so"
     return CommandError(
-        f"Column {name!r} of {rows.name} holds the text {word!r} in row {row}, where the model wants a number or a date; "
-        f"mend it, or give --missing TEXT if it stands for a missing value{sign}."
+        f"Column {name!r} of {rows.name} holds the text {word!r} in row {row}, where the model wants a number or a "
+        f"date; mend it, or give --missing TEXT if it stands for a missing value{sign}."
     )
 
 
