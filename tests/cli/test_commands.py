@@ -438,7 +438,18 @@ def test_help_imports_nothing_heavy(cli):
     said = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True).stdout
     loaded = set(said.splitlines()[-1].split())
     assert "typer" in loaded
-    assert not loaded & {"rich.console", "importlib.metadata", "numpy", "scipy", "sklearn", "pandas", "pyarrow", "joblib", "comboost._core", "dask"}
+    assert not loaded & {
+        "rich.console",
+        "importlib.metadata",
+        "numpy",
+        "scipy",
+        "sklearn",
+        "pandas",
+        "pyarrow",
+        "joblib",
+        "comboost._core",
+        "dask",
+    }
 
 
 def test_completion_is_there_for_shells(cli):

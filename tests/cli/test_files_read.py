@@ -169,7 +169,14 @@ def test_text_is_understood_as_in_a_file_without_types(ending):
     plain, typed = (read(WRITERS[kind](TEXTS), kind) for kind in (".csv", ending))
     pd.testing.assert_frame_equal(plain, typed)
     kinds = {each.name: each.kind for each in summarise_columns(typed)}
-    assert kinds == {"day": "date", "moment": "date", "size": "number", "code": "number", "maker": "text", "none": "number"}
+    assert kinds == {
+        "day": "date",
+        "moment": "date",
+        "size": "number",
+        "code": "number",
+        "maker": "text",
+        "none": "number",
+    }
     assert typed["moment"].iloc[0] - typed["moment"].iloc[1] == pd.Timedelta(hours=2)
 
 

@@ -71,9 +71,7 @@ def without_cells(column: Any, cells: set[str]) -> Any:
     return pc.if_else(found, pyarrow.scalar(None, column.type), column)
 
 
-def understood_text(
-    name: str, given: Any, rows: Rowset, as_text: Collection[str], as_numbers: Collection[str]
-) -> Any:
+def understood_text(name: str, given: Any, rows: Rowset, as_text: Collection[str], as_numbers: Collection[str]) -> Any:
     """A column of text as numbers or dates, if all of it can be read so; the same in files with types and without."""
     import pyarrow.compute as pc
 
