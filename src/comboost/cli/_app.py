@@ -24,7 +24,9 @@ class PlainHelp(TyperGroup):
     """Commands whose common help is plain text, which is there before rich is."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write what every command without rich says."""
+        """Write usage, options, and the first line of every command, whole."""
+        for command in self.commands.values():
+            command.short_help = (command.help or "").partition("\n")[0]
         super(TyperGroup, self).format_help(ctx, formatter)
 
 
