@@ -2,7 +2,7 @@
 
     python tools/draw_pictures.py [NAME ...]
 
-A name is that of an example, or ``terminal``, which is what ``comboost cv glass`` shows; without one, all are drawn.
+A name is that of an example, or ``terminal``, which is what ``comboost cv yeast`` shows; without one, all are drawn.
 That takes some minutes, most of them for dask_folder. It needs the extras ``cli``, ``dask`` and ``plot``.
 """
 
@@ -25,7 +25,7 @@ from comboost.cli.cv import show_validation
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
-TERMINAL, SHOWN, WIDTH = "terminal", "glass", 80
+TERMINAL, SHOWN, WIDTH = "terminal", "yeast", 72
 DOTS_PER_INCH, N_COLOURS = 80, 64
 LARGEST = 60_000  # bytes
 FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # which rich would load from elsewhere

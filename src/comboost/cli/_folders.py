@@ -8,7 +8,7 @@ from comboost._boosting.callbacks import RoundCounter
 from comboost.cli._columns import MISSING_CELLS, dates_of, without_cells
 from comboost.cli._errors import CommandError, one_line
 from comboost.cli._fitting import FitResult, save_fitted
-from comboost.cli._learning import Request, check_kept
+from comboost.cli._learning import Request, check_not_dropped
 from comboost.cli._outputs import check_output
 from comboost.cli._progress import Tick
 from comboost.cli._settings import Recipe, make_estimator
@@ -99,7 +99,7 @@ def read_parts(paths: Sequence[str], request: Request) -> tuple[Any, str]:
     for name in (target, *request.drop, *request.categories):
         if name not in names:
             raise CommandError(f"The files of {request.source} have no column {name!r}; give one of those there are.")
-    check_kept(target, request.drop)
+    check_not_dropped(target, request.drop)
     for name in find_dates(first.drop(columns=[target, *request.drop, *request.categories])):
         rows[name] = rows[name].map_partitions(as_dates, name, meta=as_dates(first[name][:0], name))
     rows = rows.drop(columns=list(request.drop)).astype(dict.fromkeys(request.categories, "category"))
