@@ -1,5 +1,6 @@
 """A model of a folder that may be larger than memory. In: a folder of files. Out: what `_fitting` gives of one file."""
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,9 @@ def fit_folder(
     tick("first rows", 0.0)
     rows, target = read_parts(paths, request)
     tick("workers", 0.0)
+    quiet = {"dashboard_address": ":0", "silence_logs": logging.ERROR}  # nobody looks at it, and a bar is shown
     with (
-        LocalCluster(n_workers, threads_per_worker=1, memory_limit=memory_limit, dashboard_address=":0") as cluster,
+        LocalCluster(n_workers, threads_per_worker=1, memory_limit=memory_limit, **quiet) as cluster,
         Client(cluster) as client,
     ):
         tick("reading", 0.0)
@@ -45,7 +47,7 @@ def fit_folder(
             RoundCounter(lambda n_done: tick("boosting", n_done / estimator.n_estimators))
         )
         fitted = model.fit(rows.drop(columns=target), rows[target]).to_local().set_callbacks()
-        sizes = rows[target].value_counts().compute()
+        sizes = rows[target].value_counts(split_out=1).compute().sort_values(ascending=False)
     lesson = {
         "source": request.source,
         "target": target,
