@@ -67,8 +67,7 @@ def read_lesson(request: Request) -> Lesson:
     target = find_target(rows, request.target)
     check_there(rows, request.drop, "--drop")
     check_there(rows, request.categories, "--category")
-    if target in request.drop:
-        raise CommandError(f"Column {target!r} is the target and cannot be dropped; leave out --drop {target}.")
+    check_not_dropped(target, request.drop)
     marks = Marks(request.missing)
     frame = frame_of(kept_rows(rows, request.drop), as_text={target, *request.categories}, missing=marks)
     y = read_target(frame[target], target, rows.name)
@@ -97,6 +96,12 @@ def find_target(rows: Rowset, target: str | None) -> str:
         raise CommandError(f"Which column of {rows.name} is the class? Give --target, one of {listed(rows)}.")
     check_there(rows, [target], "--target")
     return target
+
+
+def check_not_dropped(target: str, drop: Collection[str]) -> None:
+    """Raise if the target would be dropped."""
+    if target in drop:
+        raise CommandError(f"Column {target!r} is the target and cannot be dropped; leave out --drop {target}.")
 
 
 def check_there(rows: Rowset, names: Collection[str], option: str) -> None:
