@@ -3,8 +3,8 @@
     python tools/draw_pictures.py [NAME ...]
 
 A name is that of an example, or ``terminal``, which is what ``comboost cv yeast`` shows; without one, all are drawn.
-That takes some minutes, most of them for dask_folder. It needs the extras ``cli``, ``dask`` and ``plot``, and Chromium for
-the picture of the report.
+That takes some minutes, most of them for dask_folder. It needs the extras ``cli``, ``dask`` and ``plot``, and Chromium
+for the picture of the report.
 """
 
 import io
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 TERMINAL, SHOWN, WIDTH = "terminal", "yeast", 72
 DOTS_PER_INCH, N_COLOURS = 80, 64
-PAGE, PAGE_SIZE = "reading_a_report", "1000,960"  # the example that ends in a page, and how much of it is shown
+PAGE, PAGE_SIZE = "reading_a_report", "1160,1330"  # the example that ends in a page, and how much of it is shown
 LARGEST = 60_000  # bytes
 FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # which rich would load from elsewhere
 
@@ -44,7 +44,7 @@ def draw_example(name: str, path: Path) -> None:
         if drawn != path:
             photograph(drawn, path)
     with Image.open(path) as image:
-        small = image.convert("RGB").quantize(N_COLOURS)
+        small = image.convert("RGB").quantize(N_COLOURS, Image.Quantize.MAXCOVERAGE)
     small.save(path, optimize=True)
 
 

@@ -4,7 +4,6 @@ import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from comboost.cli._options import DataFile, FileOptions, Json, spread
 from comboost.cli._progress import progress_shown
@@ -45,6 +44,8 @@ def report(
 
       comboost report wine.comboost new.csv --json > report.json
     """
+    from rich.console import Console
+
     from comboost.cli._reporting import ReportRequest, report_file
 
     if out is None and not as_json:
