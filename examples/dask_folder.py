@@ -1,4 +1,8 @@
-"""Train on a folder of files that is larger than the memory of all workers together. In: nothing. Out: recalls.
+"""
+A folder that is larger than memory
+===================================
+
+Train on files that the workers together could not hold. In: nothing. Out: recalls.
 
 In a clone, ``pip install ".[dask]"`` and ``python examples/dask_folder.py``: some minutes, 2 GB of disk for a while.
 For files of your own, leave out `write_files` and change `split`. The page that goes with this is docs/dask.md.
