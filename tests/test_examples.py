@@ -1,4 +1,4 @@
-"""The gallery: every example runs, says something, and ends in a picture of the name that it is given."""
+"""The gallery: every example runs, says something, and ends in a picture, or a page, of the name that it is given."""
 
 import re
 import runpy
@@ -11,6 +11,8 @@ from matplotlib import pyplot as plt
 FOLDER = Path(__file__).parent.parent / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if path.stem != "dask_folder")  # that one has tests of its own
 MAX_LINES = 60
+ENDS = {".png": b"\x89PNG", ".html": b"<!doctype html>"}  # how pictures and pages begin
+OF_PAGES = {"reading_a_report"}
 
 
 @pytest.fixture(autouse=True)
@@ -25,10 +27,11 @@ def canvas():
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_ends_in_a_picture(path, tmp_path, monkeypatch, capsys):
-    picture = tmp_path / "picture.png"
+    ending = ".html" if path.stem in OF_PAGES else ".png"
+    picture = tmp_path / f"picture{ending}"
     monkeypatch.setattr("sys.argv", [str(path), str(picture)])
     runpy.run_path(str(path), run_name="__main__")
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.read_bytes().lower().startswith(ENDS[ending].lower())
     assert capsys.readouterr().out
 
 

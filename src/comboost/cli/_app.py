@@ -17,6 +17,7 @@ from comboost.cli.datasets import datasets
 from comboost.cli.demo import demo
 from comboost.cli.fit import fit
 from comboost.cli.predict import predict
+from comboost.cli.report import report
 from comboost.cli.reproduce import reproduce
 
 app = typer.Typer(
@@ -30,6 +31,7 @@ app.command()(interruptible(fit, "pandas", "pyarrow", "comboost.cli._fitting"))
 app.command()(interruptible(predict, "pandas", "pyarrow", "comboost.cli._answers"))
 app.command()(interruptible(cv, "pandas", "pyarrow", "comboost.cli._folds"))
 app.command("compare")(interruptible(compare_estimators, "pandas", "pyarrow", "comboost.cli._contest"))
+app.command()(interruptible(report, "pandas", "pyarrow", "comboost.cli._reporting"))
 app.command()(interruptible(datasets, "comboost.datasets"))
 app.command()(interruptible(reproduce, "comboost.cli._reproduction"))
 
@@ -60,6 +62,8 @@ def comboost(
       comboost fit wine.csv --target quality -o wine.comboost
 
       comboost predict wine.comboost new.csv -o predicted.csv
+
+      comboost report wine.comboost new.csv -o report.html
     """
     if debug:
         os.environ[DEBUG] = "1"

@@ -117,13 +117,7 @@ def listed(rows: Rowset) -> str:
 
 def read_target(column: Any, target: str, name: str) -> Any:
     """The classes of all rows; CommandError if they are none."""
-    n_missing = int(column.isna().sum())
-    if n_missing:
-        row = int(np.flatnonzero(column.isna())[0]) + 1
-        raise CommandError(
-            f"The target {target!r} of {name} is missing in {n_missing} of {len(column)} rows, first in row {row}; "
-            "fill it in, or leave these rows out."
-        )
+    check_none_lacking(column, target, name)
     labels = as_labels(column)
     sizes = Counter(labels.tolist())
     if len(sizes) == 1:
@@ -137,6 +131,17 @@ def read_target(column: Any, target: str, name: str) -> Any:
             "Give another --target, or bin it first."
         )
     return labels
+
+
+def check_none_lacking(column: Any, target: str, name: str) -> None:
+    """Raise if the class of a row is missing."""
+    n_missing = int(column.isna().sum())
+    if n_missing:
+        row = int(np.flatnonzero(column.isna())[0]) + 1
+        raise CommandError(
+            f"The target {target!r} of {name} is missing in {n_missing} of {len(column)} rows, first in row {row}; "
+            "fill it in, or leave these rows out."
+        )
 
 
 def as_labels(column: Any) -> Any:
