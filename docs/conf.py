@@ -48,6 +48,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"examples/(?!dask_folder)",  # that one takes minutes and a cluster
+    "reset_argv": "gallery_arguments.arguments",
     "abort_on_example_error": True,
     "doc_module": ("comboost",),
     "backreferences_dir": "reference/generated",
