@@ -1,7 +1,7 @@
 """The site. In: the pages of this folder, docstrings, examples. Out: HTML; ``CONTRIBUTING.md`` has the command."""
 
+import importlib.metadata
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 project = "comboost"
 author = "the comboost developers"
 project_copyright = author
-release = version("comboost")
+version = release = importlib.metadata.version("comboost")
 
 extensions = [
     "myst_parser",

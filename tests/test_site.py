@@ -13,9 +13,11 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 REFERENCE = DOCS / "reference"
 PAGES = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md"), ROOT / "examples" / "README.md"])
-GUIDES = [page for room in ("start", "guide", "reference", "contributing") for page in sorted((DOCS / room).glob("*.md"))]
+GUIDES = [
+    page for room in ("start", "guide", "reference", "contributing") for page in sorted((DOCS / room).glob("*.md"))
+]
 PACKAGES = ["comboost", *(f"comboost.{m.name}" for m in pkgutil.iter_modules(comboost.__path__) if m.name[0] != "_")]
-GENERATED = (DOCS / "gallery", REFERENCE / "generated")
+GENERATED = (DOCS / "gallery", REFERENCE / "generated", DOCS / "sg_execution_times.rst")
 FENCE = re.compile(r"^```.*?^```", flags=re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
@@ -30,8 +32,13 @@ def names_of(page):
 
 def listed_names():
     """The names that stand in lists of the reference, or have a directive of their own."""
-    texts = [page.read_text() for page in REFERENCE.glob("*.rst")]
-    return {name for text in texts for name in re.findall(r"^(?:   |\.\. [\w:]+:: )(comboost\.[\w.]+)", text, re.MULTILINE)}
+    names = set()
+    for text in (page.read_text() for page in REFERENCE.glob("*.rst")):
+        names.update(re.findall(r"^\.\. (?:auto|py:(?!module))[\w:]+:: (comboost\.[\w.]+)", text, re.MULTILINE))
+        module = re.search(r"^\.\. (?:automodule|currentmodule):: (\S+)", text, re.MULTILINE)
+        for block in re.findall(r"^\.\. autosummary::\n(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL):
+            names.update(f"{module[1]}.{name}" for name in re.findall(r"^   (\w+)$", block, re.MULTILINE))
+    return names
 
 
 def anchors_of(page):
@@ -43,7 +50,7 @@ def anchors_of(page):
 def source_of(path):
     """The file that a page of the site is made from."""
     if path.parent == GENERATED[0]:
-        return ROOT / "examples" / ("GALLERY_HEADER.rst" if path.stem == "index" else f"{path.stem}.py")
+        return ROOT / "examples" / ("GALLERY_HEADER.txt" if path.stem == "index" else f"{path.stem}.py")
     return path
 
 
@@ -84,7 +91,7 @@ def test_every_page_is_in_the_contents():
             seen.add(page)
             coming += contents_of(page)
     pages = {page for suffix in ("md", "rst") for page in DOCS.rglob(f"*.{suffix}") if "_templates" not in page.parts}
-    assert {page for page in pages - seen if not any(folder in page.parents for folder in GENERATED)} == set()
+    assert {page for page in pages - seen if not {page, *page.parents} & set(GENERATED)} == set()
 
 
 def test_every_picture_is_shown_and_every_shown_one_is_there():
