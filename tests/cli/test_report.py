@@ -68,9 +68,7 @@ def test_a_baseline_takes_its_own_columns(cli, model, other, rows, frame):
 @pytest.mark.parametrize("ending", ["html", "json", "md"])
 def test_the_ending_decides_the_form_and_the_command_makes_the_same_bytes(cli, model, other, rows, ending):
     out = f"my report.{ending}"
-    result = cli(
-        "report", model, rows, "-t", "state", "-o", out, "--baseline", other, "--confidence", "0.9", "--seed", "3"
-    )
+    result = cli("report", model, rows, "-t", "state", "-o", out, "--baseline", other, "--confidence", "0.9", "--seed", "3")
     assert (result.exit_code, result.stderr) == (0, "")
     content = Path(out).read_bytes()
     assert f"Saved {out} ({len(content):,} bytes)." in result.stdout
@@ -94,8 +92,7 @@ def test_verdict_and_notes_are_shown(cli, model, rows):
 
 def test_rows_come_from_standard_input_too(cli, model, rows):
     by_file, by_input = (
-        json.loads(cli("report", model, source, "--json", input=Path(rows).read_text()).stdout)
-        for source in (rows, "-")
+        json.loads(cli("report", model, source, "--json", input=Path(rows).read_text()).stdout) for source in (rows, "-")
     )
     assert by_file["classes"] == by_input["classes"]
 

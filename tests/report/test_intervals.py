@@ -18,7 +18,9 @@ from comboost.report._trial import try_models
 def all_tables(n_rows):
     """All ways to share rows among four cases, and in how many orders each comes."""
     tables = [cells for cells in product(range(n_rows + 1), repeat=4) if sum(cells) == n_rows]
-    orders = [comb(n_rows, a) * comb(n_rows - a, b) * comb(n_rows - a - b, c) for a, b, c, _ in tables]
+    orders = [
+        comb(n_rows, a) * comb(n_rows - a, b) * comb(n_rows - a - b, c) for a, b, c, _ in tables
+    ]
     return np.array(tables, dtype=float), np.array(orders, dtype=float)
 
 

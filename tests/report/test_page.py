@@ -151,9 +151,7 @@ def test_headings_are_in_order_and_every_table_has_a_caption(odd_page):
 
 @pytest.mark.parametrize("absent", ["curves", "calibration", "importances"])
 def test_part_that_is_not_there_says_why(absent):
-    page = render_page(
-        {**make_summary(["a", "b"]), absent: None, "absent": {absent: "There is <none>, since it is not ours."}}
-    )
+    page = render_page({**make_summary(["a", "b"]), absent: None, "absent": {absent: "There is <none>, since it is not ours."}})
     part = page.split(f'<section id="{absent}"')[1].split("</section>")[0]
     assert "<p><bdi>There is &lt;none&gt;, since it is not ours.</bdi></p>" in part
     assert "<table" not in part

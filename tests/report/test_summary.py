@@ -136,10 +136,7 @@ def test_swapped_models_have_negated_differences_and_the_opposite_verdict(trial)
     one, other = (report_on(truth, *pair, classes=classes) for pair in ((ours, theirs), (theirs, ours)))
     mirrored = {"better": "worse", "worse": "better", "mixed": "mixed", "undecided": "undecided"}
     assert one["verdict"]["kind"] == mirrored[other["verdict"]["kind"]]
-    assert (one["verdict"]["better"], one["verdict"]["worse"]) == (
-        other["verdict"]["worse"],
-        other["verdict"]["better"],
-    )
+    assert (one["verdict"]["better"], one["verdict"]["worse"]) == (other["verdict"]["worse"], other["verdict"]["better"])
     pairs = list(zip(one["differences"], other["differences"], strict=True))
     pairs += [
         (each["difference"], twin["difference"])
@@ -273,8 +270,7 @@ def test_a_class_that_is_called_as_rejected_rows_is_told_apart():
 
 
 @pytest.mark.parametrize(
-    "labels",
-    [[1, 2], [True, False], ["two\nlines", "a\ttab"], [1.0, 7.0], np.array(["2026-01-01", "2026-01-02"], "M8[D]")],
+    "labels", [[1, 2], [True, False], ["two\nlines", "a\ttab"], [1.0, 7.0], np.array(["2026-01-01", "2026-01-02"], "M8[D]")]
 )
 def test_labels_of_any_kind_are_named_by_their_text(labels):
     classes = np.unique(np.asarray(labels))
@@ -301,8 +297,7 @@ def test_a_container_changes_names_alone(yeast, models):
     plain = ConfusionBoostingClassifier(n_estimators=N_ROUNDS).fit(X.to_numpy(), y)
     array = X_new.to_numpy()
     reports = [
-        ModelReport(plain, table, y_new).summary
-        for table in (array, array.tolist(), csr_matrix(array), coo_matrix(array))
+        ModelReport(plain, table, y_new).summary for table in (array, array.tolist(), csr_matrix(array), coo_matrix(array))
     ]
     assert [each["models"] for each in reports] == [reports[0]["models"]] * 4
     assert [each["pairs"] for each in reports] == [reports[0]["pairs"]] * 4

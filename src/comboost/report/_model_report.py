@@ -213,7 +213,6 @@ def form_of(path: str | os.PathLike[str]) -> str:
             f"The report {os.fspath(path)!r} ends with {ending!r}; give a name that ends with {', '.join(FORMS)}."
         )
     if Path(path).is_dir():
-        raise IsADirectoryError(
-            errno.EISDIR, "The report cannot be saved to a folder; give the name of a file in it", str(path)
-        )
+        raise IsADirectoryError(errno.EISDIR, "The report cannot be saved to a folder; give the name of a file in it", str(path))
     return FORMS[ending]
+

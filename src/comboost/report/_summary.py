@@ -108,7 +108,9 @@ def look_into(trial: Trial, heart: Heart, table: GivenTable, norm: float, inquir
     }
 
 
-def describe_calibration(trial: Trial, shares: list[Shares | None], confidence: float) -> list[dict[str, Any]] | None:
+def describe_calibration(
+    trial: Trial, shares: list[Shares | None], confidence: float
+) -> list[dict[str, Any]] | None:
     """How often each model with probabilities is right when it is sure; None if there is no such model."""
     entries = [
         measure_reliability(answerer.name, given, confidence)
