@@ -4,6 +4,7 @@ Pages need no special words: the first ``ConfusionBoostingClassifier`` of a page
 """
 
 import pkgutil
+import re
 from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any
@@ -29,11 +30,11 @@ def public_names() -> dict[str, str]:
 
 
 def link_names(app: Any, doctree: nodes.document) -> None:
-    """Make links of the names that a Markdown page writes as code, and remember them."""
+    """Make links of the names that a Markdown page writes as code, and remember them and those of its sessions."""
     docname = app.env.docname
     if not str(app.env.doc2path(docname)).endswith(".md"):
         return
-    mentioned = app.env.mentions[docname] = set()
+    mentioned: set[str] = set()
     for literal in list(doctree.findall(nodes.literal)):
         name = app.public_names.get(literal.astext().removesuffix("()"))
         linked = isinstance(literal.parent, nodes.title | nodes.reference | addnodes.pending_xref)
@@ -45,6 +46,8 @@ def link_names(app: Any, doctree: nodes.document) -> None:
         )
         link["refdoc"] = docname
         literal.replace_self(link)
+    words = {word for block in doctree.findall(nodes.literal_block) for word in re.findall(r"\w+", block.astext())}
+    app.env.mentions[docname] = mentioned | {name for word, name in app.public_names.items() if word in words}
 
 
 def link_pages(app: Any, doctree: nodes.document, docname: str) -> None:
