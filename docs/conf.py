@@ -77,7 +77,7 @@ html_copy_source = False
 html_theme_options = {
     "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "guide/migrating": []},  # its tables need the room
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_nav_level": 1,
