@@ -68,7 +68,9 @@ def test_a_baseline_takes_its_own_columns(cli, model, other, rows, frame):
 @pytest.mark.parametrize("ending", ["html", "json", "md"])
 def test_the_ending_decides_the_form_and_the_command_makes_the_same_bytes(cli, model, other, rows, ending):
     out = f"my report.{ending}"
-    result = cli("report", model, rows, "-t", "state", "-o", out, "--baseline", other, "--confidence", "0.9", "--seed", "3")
+    result = cli(
+        "report", model, rows, "-t", "state", "-o", out, "--baseline", other, "--confidence", "0.9", "--seed", "3"
+    )
     assert (result.exit_code, result.stderr) == (0, "")
     content = Path(out).read_bytes()
     assert f"Saved {out} ({len(content):,} bytes)." in result.stdout
@@ -92,7 +94,8 @@ def test_verdict_and_notes_are_shown(cli, model, rows):
 
 def test_rows_come_from_standard_input_too(cli, model, rows):
     by_file, by_input = (
-        json.loads(cli("report", model, source, "--json", input=Path(rows).read_text()).stdout) for source in (rows, "-")
+        json.loads(cli("report", model, source, "--json", input=Path(rows).read_text()).stdout)
+        for source in (rows, "-")
     )
     assert by_file["classes"] == by_input["classes"]
 
@@ -166,3 +169,11 @@ def test_models_without_names_of_columns_take_them_by_place(cli, frame):
     ConfusionBoostingClassifier(n_estimators=3).fit(X, frame["state"].to_numpy().astype(str)).save_model("m")
     frame[["load", "state"]].to_csv("new.csv", index=False)
     assert cli("report", "m", "new.csv", "-t", "state", "-o", "r.md").exit_code == 0
+
+
+def test_example_rows_are_counted_from_1(cli, model, rows):
+    said = json.loads(cli("report", model, rows, "--json").stdout)
+    new = pd.read_csv(rows)
+    assert said["pairs"]
+    for pair in said["pairs"]:
+        assert {new["state"][row["row"] - 1] for row in pair["examples"]["rows"]} == {pair["truth"]}

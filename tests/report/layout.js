@@ -14,7 +14,7 @@ while (walker.nextNode()) {
   if (!element.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true })) continue;
   const range = document.createRange();
   range.selectNodeContents(walker.currentNode);
-  const scroll = element.closest(".scroll, pre");
+  const scroll = element.closest(".scroll");
   for (const box of range.getClientRects()) {
     if (box.width > 1 && box.height > 1) pieces.push({ element, box, scroll });
   }

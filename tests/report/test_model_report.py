@@ -111,7 +111,14 @@ def test_names_are_escaped_in_markdown(report):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("a|b", r"a\|b"), ("*a*", r"\*a\*"), ("a\nb", "a b"), ("a & <b>", "a &amp; &lt;b&gt;"), ("\\", r"\\"), ("", "(no name)")],
+    [
+        ("a|b", r"a\|b"),
+        ("*a*", r"\*a\*"),
+        ("a\nb", "a b"),
+        ("a & <b>", "a &amp; &lt;b&gt;"),
+        ("\\", r"\\"),
+        ("", "(no name)"),
+    ],
 )
 def test_signs_of_markdown_are_shown_as_they_are(text, expected):
     assert escaped(text) == expected

@@ -2,6 +2,7 @@
 
 import copy
 import html.parser
+import itertools
 import json
 import re
 
@@ -145,13 +146,15 @@ def test_headings_are_in_order_and_every_table_has_a_caption(odd_page):
     levels = [int(tag[1]) for tag in parsed.tags if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
     assert parsed.tags.count("caption") == parsed.tags.count("table")
 
 
 @pytest.mark.parametrize("absent", ["curves", "calibration", "importances"])
 def test_part_that_is_not_there_says_why(absent):
-    page = render_page({**make_summary(["a", "b"]), absent: None, "absent": {absent: "There is <none>, since it is not ours."}})
+    page = render_page(
+        {**make_summary(["a", "b"]), absent: None, "absent": {absent: "There is <none>, since it is not ours."}}
+    )
     part = page.split(f'<section id="{absent}"')[1].split("</section>")[0]
     assert "<p><bdi>There is &lt;none&gt;, since it is not ours.</bdi></p>" in part
     assert "<table" not in part

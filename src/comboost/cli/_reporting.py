@@ -19,8 +19,8 @@ from comboost.cli._progress import Tick
 from comboost.cli._showing import quoted
 from comboost.cli._sources import STANDARD_INPUT, Rowset, read_rowset
 from comboost.report import ModelReport
-from comboost.report._model_report import form_of
 from comboost.report._inquiry import Inquiry
+from comboost.report._model_report import form_of
 from comboost.report._summary import answer_inquiry
 
 READ_SHARE = 0.1  # of the time, about
@@ -118,10 +118,11 @@ def read_truth(rows: Rowset, target: str, model: Any, marks: Marks) -> Any:
 
 
 def rows_as_wanted(model: Any, rows: Rowset, marks: Marks) -> Any:
-    """The rows as a model wants them: its columns by name, text where it knows text."""
+    """The rows as a model wants them: its columns by name, text where it knows text; counted from 1, as in errors."""
     names = wanted_columns(model, rows)
     as_text = {names[f] for f, values in model._categories.values.items() if all(isinstance(v, str) for v in values)}
     frame = frame_of(chosen_rows(rows, names), as_text=as_text, missing=marks)[names]
+    frame.index = range(1, len(frame) + 1)
     return frame if hasattr(model, "feature_names_in_") else frame.to_numpy()
 
 

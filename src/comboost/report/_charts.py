@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from comboost.report._lettering import brief_names, figure, share, visible
 from comboost.report._axes import SHARES, Axis, AxisTick, round_axis, value_axis
+from comboost.report._lettering import brief_names, figure, share, visible
 
 MAX_CHART_CLASSES = 60  # more dots than that are no picture
 LABEL_LENGTH = 40  # characters of a class beside its dots

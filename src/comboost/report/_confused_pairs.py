@@ -12,9 +12,7 @@ from comboost.report._trial import Trial
 MOST_PAIRS, MOST_EXAMPLES, MOST_VALUES = 10, 3, 8
 
 
-def describe_pairs(
-    trial: Trial, table: GivenTable, features: list[int], confidence: float
-) -> list[dict[str, Any]]:
+def describe_pairs(trial: Trial, table: GivenTable, features: list[int], confidence: float) -> list[dict[str, Any]]:
     """The pairs of which the largest share is surely confused, so that a class of one row does not lead.
 
     Rows are shown with the first of the features.

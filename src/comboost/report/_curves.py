@@ -16,7 +16,6 @@ from comboost.report._trial import Trial, places_of
 
 MOST_POINTS, FEWEST_POINTS = 300, 30
 ROWS_TIMES_POINTS = 10_000_000  # rather than more points of many rows
-EARLY = "early_stopping"
 
 
 def describe_curves(trial: Trial, heart: Heart) -> tuple[dict[str, Any] | None, str | None]:
@@ -37,7 +36,7 @@ def describe_curves(trial: Trial, heart: Heart) -> tuple[dict[str, Any] | None, 
         "rounds": (rounds + 1).tolist(),
         "series": series,
         "stopped": str(booster.stop_reason_),
-        "best_round": n_rounds if booster.stop_reason_ == EARLY else None,
+        "best_round": n_rounds if booster.early_stopping else None,
         "thinned": len(rounds) < n_rounds,
     }, None
 

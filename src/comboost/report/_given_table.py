@@ -43,22 +43,33 @@ class GivenTable:
     @classmethod
     def of(cls, X: Any) -> "GivenTable":
         """Open a table: pandas, polars, Arrow, sparse, or whatever NumPy makes an array of."""
-        if issparse(X):
-            columns = X.tocsc()
-            return cls(*X.shape, None, int, lambda f: columns[:, [f]].toarray().ravel())
-        if hasattr(X, "iloc"):
-            names = [text_of(name) for name in X.columns]
-            return cls(*X.shape, names, lambda row: label_of(X.index[row]), lambda f: X.iloc[:, f].to_numpy())
-        if hasattr(X, "to_series"):
-            names = [text_of(name) for name in X.columns]
-            return cls(*X.shape, names, int, lambda f: X.to_series(f).to_numpy())
         if hasattr(X, "column_names"):
             names = [text_of(name) for name in X.column_names]
             return cls(X.num_rows, X.num_columns, names, int, lambda f: np.array(X.column(f).to_pylist(), dtype=object))
+        if issparse(X):
+            columns = X.tocsc()
+            return cls.sized(X, None, int, lambda f: columns[:, [f]].toarray().ravel())
+        if hasattr(X, "iloc"):
+            names = [text_of(name) for name in X.columns]
+            return cls.sized(X, names, lambda row: label_of(X.index[row]), lambda f: X.iloc[:, f].to_numpy())
+        if hasattr(X, "to_series"):
+            return cls.sized(X, [text_of(name) for name in X.columns], int, lambda f: X.to_series(f).to_numpy())
         array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
         if array.ndim != 2:
             raise ValueError(f"X has {array.ndim} dimensions; give a table of rows and columns.")
-        return cls(*array.shape, None, int, lambda f: array[:, f])
+        return cls.sized(array, None, int, lambda f: array[:, f])
+
+    @classmethod
+    def sized(
+        cls,
+        X: Any,
+        names: list[str] | None,
+        label: Callable[[int], int | str],
+        column: Callable[[int], NDArray[Any]],
+    ) -> "GivenTable":
+        """A table of the size of X."""
+        n_rows, n_features = X.shape
+        return cls(int(n_rows), int(n_features), names, label, column)
 
     def feature_names(self) -> list[str]:
         """The names of the columns, or their numbers."""

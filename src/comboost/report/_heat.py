@@ -15,7 +15,7 @@ N_LEVELS = 8  # of shares, painted h1 to h8
 N_SIDED_LEVELS = 3  # of differences, b1 to b3 if they are for the better, w1 to w3 if for the worse
 MAX_MATRIX_CLASSES = 100  # a browser can show more, nobody can read it
 MAX_PRINTED_COLUMNS = 24  # that a sheet of paper holds
-HEADER_LENGTH = 16  # characters of a class at a matrix
+HEADER_LENGTH, FEATURE_LENGTH = 16, 24  # characters of a class and of a feature at such a table
 SMALLEST_DIFFERENCE = 0.0005  # of shares, that is written
 
 
@@ -84,12 +84,13 @@ def sided_level(value: float, top: float, *, good: bool) -> str:
 
 def row_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Every count as a share of its row, 0 in rows without counts."""
-    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    shares: NDArray[np.float64] = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return shares
 
 
 def off_diagonal(matrix: NDArray[Any]) -> NDArray[Any]:
     """The matrix without what is right; it may have more columns than rows."""
-    return np.where(np.eye(*matrix.shape, dtype=bool), 0, matrix)
+    return np.where(np.eye(matrix.shape[0], matrix.shape[1], dtype=np.bool_), 0, matrix)
 
 
 def confusion_matrices(summary: Mapping[str, Any]) -> Matrices | None:
@@ -186,6 +187,6 @@ def importance_table(importances: Mapping[str, Any]) -> ImportanceTable:
     known = [[0.0 if each is None else each for each in row] for row in values]
     top = max((value for row in known for value in row), default=0.0) or 1.0
     overall, *rows = ([HeatCell(percent(each), heat_level(each, top)) for each in row] for row in known)
-    names = brief_names(importances["classes"], 2 * HEADER_LENGTH)
-    features = brief_names(importances["features"], 2 * HEADER_LENGTH)
+    names = brief_names(importances["classes"], HEADER_LENGTH)
+    features = brief_names(importances["features"], FEATURE_LENGTH)
     return ImportanceTable(features, overall, list(zip(names, rows, strict=True)))

@@ -13,7 +13,7 @@ from comboost.report._wording import in_sentence
 
 @dataclass(frozen=True)
 class Inquiry:
-    """How much of every class does a model find in some rows, and is that more than a baseline finds?
+    """What a report answers: how much of every class a model finds in some rows, and whether a baseline finds less.
 
     The attributes are the parameters of `ModelReport`; ``command`` is the line that a terminal was given, if it was.
     """

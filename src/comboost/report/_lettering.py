@@ -9,6 +9,7 @@ UNNAMED_CLASS = "(no name)"
 NOT_KNOWN = "–"
 MINUS = "−"
 NO_BREAK = "\N{NO-BREAK SPACE}"
+MAX_NAME_SHOWN = 40  # characters of a name that is told in full elsewhere
 PLAIN_FIGURES = (0.001, 1000.0)  # what is written without an exponent
 
 # What HTML cannot hold or nobody can see: control characters become their pictures, halves of characters a "?".
@@ -64,3 +65,8 @@ def share(value: float | None) -> str:
 def points(value: float | None) -> str:
     """A difference of shares in percentage points, with its sign."""
     return NOT_KNOWN if value is None else f"{100 * value:+.1f}".replace("-", MINUS)
+
+
+def brief_name(name: str) -> str:
+    """A name that can be seen, of at most `MAX_NAME_SHOWN` characters."""
+    return shorten(visible(name), MAX_NAME_SHOWN)

@@ -121,7 +121,10 @@ def classes_section(summary: dict[str, Any]) -> list[str]:
     for each in summary["classes"]:
         row = [escaped(each["name"]) + ("" if each["known"] else " (unknown to the model)"), f"{each['rows']:,}"]
         for found in each["models"]:
-            row += [decimals_of(found["recall"]), limits(found["low"], found["high"]) if each["rows"] else NOTHING_THERE]
+            row += [
+                decimals_of(found["recall"]),
+                limits(found["low"], found["high"]) if each["rows"] else NOTHING_THERE,
+            ]
             row += [decimals_of(found["precision"]), taken_for(found)]
         gain = each["difference"]
         if gain:
@@ -183,7 +186,8 @@ def curves_section(summary: dict[str, Any]) -> list[str]:
     last = len(curves["rounds"]) - 1
     places = sorted({0, last // 4, last // 2, last})
     rows = [
-        [escaped(series["name"]), *(decimals_of(series["values"][place]) for place in places)] for series in curves["series"]
+        [escaped(series["name"]), *(decimals_of(series["values"][place]) for place in places)]
+        for series in curves["series"]
     ]
     heads = ["after round", *(str(curves["rounds"][place]) for place in places)]
     return ["## Training", grid(heads, rows), escaped(f"It ended by: {curves['stopped']}.")]

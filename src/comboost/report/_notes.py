@@ -5,7 +5,7 @@ import numpy as np
 from comboost.metrics._measures import confusion_of
 from comboost.report._heart import Heart
 from comboost.report._trial import Trial
-from comboost.report._wording import counted, in_sentence, joined_names
+from comboost.report._wording import class_in_sentence, counted, joined, joined_classes
 
 FEW_ROWS_OF_A_CLASS = 10
 SAME_SHARE = 1e-9  # shares of the same rows differ by no more
@@ -53,7 +53,7 @@ def note_unknown(trial: Trial) -> list[str]:
         if unknown.size:
             n_rows, names = int(trial.sizes[unknown].sum()), [trial.names[place] for place in unknown.tolist()]
             notes.append(
-                f"{answerer.name} does not know {joined_names(names)}, so it cannot find the "
+                f"{answerer.name} does not know {joined_classes(names)}, so it cannot find the "
                 f"{counted(n_rows, 'row')} of {'it' if len(names) == 1 else 'them'}: these count as mistakes."
             )
     return notes
@@ -65,7 +65,9 @@ def note_untested(trial: Trial) -> list[str]:
     absent = [trial.names[place] for place in np.flatnonzero(sizes == 0).tolist()]
     notes = []
     if absent:
-        notes.append(f"There are no rows of {joined_names(absent)}: nothing is said of what is found of such a class.")
+        notes.append(
+            f"There are no rows of {joined_classes(absent)}: nothing is said of what is found of such a class."
+        )
     if np.count_nonzero(sizes) == 1:
         notes.append("All rows are of one class: what other classes are taken for is not seen.")
     return notes
@@ -77,11 +79,10 @@ def note_few_rows(trial: Trial) -> list[str]:
     few = [place for place in np.argsort(sizes, kind="stable").tolist() if 0 < sizes[place] < FEW_ROWS_OF_A_CLASS]
     if not few:
         return []
-    told = [f"{in_sentence(trial.names[place])} ({int(sizes[place])})" for place in few]
-    return [
-        f"{counted(len(few), 'class has', 'classes have')} fewer than {FEW_ROWS_OF_A_CLASS} rows, so that their "
-        f"recalls say little: {joined_names(told)}."
-    ]
+    told = [f"{class_in_sentence(trial.names[place])} ({int(sizes[place])})" for place in few]
+    what = counted(len(few), "class has", "classes have")
+    recalls = "its recall says" if len(few) == 1 else "their recalls say"
+    return [f"{what} fewer than {FEW_ROWS_OF_A_CLASS} rows, so that {recalls} little: {joined(told)}."]
 
 
 def note_rejected(trial: Trial) -> list[str]:

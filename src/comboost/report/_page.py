@@ -8,12 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from comboost._extras import import_jinja2
-from comboost.report._charts import MAX_CHART_CLASSES, calibration_chart, line_charts, recall_chart
+from comboost.report._charts import calibration_chart, line_charts, recall_chart
 from comboost.report._heat import MAX_MATRIX_CLASSES, N_LEVELS, confusion_matrices, importance_table
-from comboost.report._lettering import count, figure, points, share, signed, visible, without_controls
+from comboost.report._lettering import (
+    MAX_NAME_SHOWN,
+    brief_name,
+    count,
+    figure,
+    points,
+    share,
+    signed,
+    visible,
+    without_controls,
+)
 
 TEMPLATE = Path(__file__).parent / "template"
-MAX_CURVE_ROWS = 40  # of the table beside the curves, which people read
+MAX_ROWS_SHOWN = 30  # of a table, beyond which it is scrolled in its box
+MAX_CURVE_ROWS = 20  # of the table beside the curves, which people read
 SECTIONS = {
     "verdict": "The answer",
     "recalls": "What is found of every class",
@@ -63,10 +74,10 @@ def page_environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    writers = [count, figure, points, share, signed, visible]
+    writers = [count, figure, points, share, brief_name, signed, visible]
     environment.filters.update({writer.__name__: writer for writer in writers})
     environment.globals.update(
-        max_chart_classes=MAX_CHART_CLASSES, max_matrix_classes=MAX_MATRIX_CLASSES, n_levels=N_LEVELS
+        max_matrix_classes=MAX_MATRIX_CLASSES, max_name=MAX_NAME_SHOWN, max_rows=MAX_ROWS_SHOWN, n_levels=N_LEVELS
     )
     return environment
 

@@ -1,6 +1,7 @@
 """Differences of two shares of the same rows. In: how often both, one and none of two models are right. Out: limits."""
 
 import numpy as np
+from scipy.special import betaincinv
 
 from comboost._dtypes import Floats
 from comboost.model_selection._intervals import wilson_interval
@@ -12,7 +13,8 @@ def newcombe_interval(
     """The first share minus the second, with limits, by Newcombe's score interval for pairs.
 
     It joins Wilson's intervals of both shares by their correlation, so that it says something for few rows and for
-    shares of 0 and 1. Exchanging the models changes the signs, and nothing else.
+    shares of 0 and 1. Of very few rows it is too sure: where the exact test of McNemar does not tell the two
+    apart, limits are widened until they hold 0. Exchanging the models changes the signs, and nothing else.
 
     Parameters
     ----------
@@ -49,9 +51,24 @@ def newcombe_interval(
     below = joint_distance(p1 - low1, high2 - p2, correlation)
     above = joint_distance(high1 - p1, p2 - low2, correlation)
     difference = np.where(known, (first - second) / rows, 0.0)
-    low = np.where(known, np.maximum(difference - below, -1.0), -1.0)
-    high = np.where(known, np.minimum(difference + above, 1.0), 1.0)
-    return difference, low, high
+    low = widened(difference - below, surplus_at_least(first, second, confidence) / rows)
+    high = -widened(-(difference + above), surplus_at_least(second, first, confidence) / rows)
+    return difference, np.where(known, np.maximum(low, -1.0), -1.0), np.where(known, np.minimum(high, 1.0), 1.0)
+
+
+def widened(low: Floats, surplus: Floats) -> Floats:
+    """A lower limit, but no higher than the exact one where that is not above 0."""
+    return np.where(surplus > 0, low, np.minimum(low, surplus))
+
+
+def surplus_at_least(first: Floats, second: Floats, confidence: float) -> Floats:
+    """How many more rows the first alone has right than the second, at least, given how many they disagree on.
+
+    By the exact limits of Clopper and Pearson: above 0 only if McNemar's exact test tells the two apart.
+    """
+    disagreements = first + second
+    lowest = np.where(first > 0, betaincinv(np.maximum(first, 1.0), second + 1.0, 0.5 - 0.5 * confidence), 0.0)
+    return np.asarray(disagreements * (2.0 * lowest - 1.0))
 
 
 def corrected_correlation(both: Floats, first: Floats, second: Floats, neither: Floats) -> Floats:

@@ -5,10 +5,12 @@ import re
 from typing import Any
 
 from comboost._table.floats import shown
+from comboost.displays._labels import shorten
 from comboost.report._wording import text_of
 
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # of an object: another one in every process
 NO_DEFAULT = "none"
+LONGEST_VALUE = 100  # characters
 STORED = {"target_name_": "target column", "missing_marks_": "marks of missing values"}  # by comboost fit
 
 
@@ -31,4 +33,8 @@ def describe_settings(estimator: Any) -> list[dict[str, Any]]:
 
 def value_text(value: Any) -> str:
     """A value in one line, the same in every process."""
-    return text_of(" ".join(ADDRESS.sub("", shown(value)).split()))
+    try:
+        told = repr(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        told = shown(value)
+    return shorten(text_of(" ".join(ADDRESS.sub("", told).split())), LONGEST_VALUE)

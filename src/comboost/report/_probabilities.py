@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._dtypes import Floats
+from comboost.displays._labels import readable
 from comboost.report._trial import Answerer, Trial
 
 MOST_PROBABILITIES = 25_000_000  # 200 MB of them
@@ -42,7 +43,10 @@ def probabilities_given(trial: Trial, answerer: Answerer) -> tuple[Shares | None
         return None, f"{answerer.name} gives no probabilities."
     if n_rows * n_classes > MOST_PROBABILITIES:
         return None, f"Probabilities of {n_rows:,} rows and {n_classes:,} classes would take too much memory."
-    own = np.asarray(answerer.model.predict_proba(answerer.X), dtype=np.float64)
+    try:
+        own = np.asarray(answerer.model.predict_proba(answerer.X), dtype=np.float64)
+    except (AttributeError, NotImplementedError, ValueError) as error:  # predict may well answer where this does not
+        return None, f"{answerer.name} gives no probabilities: {readable(error).rstrip('.')}."
     if own.shape != (n_rows, len(answerer.known)):
         return None, f"{answerer.name} gives probabilities of shape {own.shape}, not one for every row and class."
     if not ((own >= 0) & (own <= 1)).all() or (np.abs(own.sum(axis=1) - 1) > 1e-6).any():

@@ -83,6 +83,8 @@ def bound_on_others(trial: Trial, norm: float, confidence: float) -> tuple[dict[
     )
     if value >= largest:
         told += f" That says nothing, since no norm of {n_classes} classes exceeds {largest:.3g}: it takes more rows."
+    elif value >= 1:
+        told += " That says little: it takes more rows."
     return {"value": value, "norm": norm, "confidence": confidence, "most": largest}, told
 
 

@@ -81,7 +81,5 @@ def count_agreements(trial: Trial) -> tuple[Floats, Floats, Floats, Floats]:
     """Rows of every class that both models, the model alone, the baseline alone and none of them find."""
     ours, theirs = (answerer.places == trial.truth for answerer in trial.answerers)
     cases = (ours & theirs, ours & ~theirs, ~ours & theirs, ~ours & ~theirs)
-    both, first, second, neither = (
-        sums_by(trial.truth, case.astype(np.float64), len(trial.classes)) for case in cases
-    )
+    both, first, second, neither = (sums_by(trial.truth, case.astype(np.float64), len(trial.classes)) for case in cases)
     return both, first, second, neither

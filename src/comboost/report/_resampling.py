@@ -22,7 +22,7 @@ from comboost._dtypes import Floats
 from comboost.report._trial import Trial
 
 MOST_DRAWS, FEWEST_DRAWS = 2000, 100
-DRAWN_NUMBERS = 2e7  # of all draws, rather than more of them
+DRAWN_NUMBERS = 1e7  # of all draws, rather than more of them
 ROWS_ADDED = 2.0  # to every class
 FEW_COLUMNS = 32  # up to which all singular values are found; beyond, the largest alone
 MATRIX_NUMBERS = 2**21  # of the matrices that are held at once

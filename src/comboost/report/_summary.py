@@ -10,15 +10,15 @@ from typing import Any
 from comboost.metrics._measures import confusion_of
 from comboost.report._confused_pairs import describe_pairs
 from comboost.report._curves import describe_curves
-from comboost.report._figures import measure_differences, measure_model
+from comboost.report._figures import measure_differences, measure_model, of_one_class
 from comboost.report._given_table import GivenTable, digest_data
 from comboost.report._heart import Heart
 from comboost.report._importances import describe_importances, features_by_importance
+from comboost.report._inquiry import Inquiry, inner_estimator
 from comboost.report._notes import note_all
 from comboost.report._parameters import describe_settings
 from comboost.report._probabilities import Shares, probabilities_given
 from comboost.report._promises import describe_bounds
-from comboost.report._inquiry import Inquiry, inner_estimator
 from comboost.report._recalls import describe_classes
 from comboost.report._reliability import measure_reliability
 from comboost.report._reproduction import list_versions, tell_reproduction
@@ -64,7 +64,11 @@ def answer_inquiry(inquiry: Inquiry, hear: Hear = lambda doing, done: None) -> d
         "versions": list_versions(),
         "reproduce": tell_reproduction(inquiry, digest_data(inquiry.X, labels_of(trial))),
     }
-    summary["absent"] |= note_no_calibration(given)
+    lacking = [reason for _, reason in given if reason is not None]
+    if len(lacking) == len(given):
+        summary["absent"]["calibration"] = " ".join(lacking)
+    else:  # what is said of one model alone
+        summary["notes"] += lacking
     plain: dict[str, Any] = finite_only(summary)
     return plain
 
@@ -86,9 +90,13 @@ def compare_models(trial: Trial, shares: list[Shares | None], inquiry: Inquiry) 
     ]
     differences = None
     if len(models) > 1:
-        both = (model["measures"] for model in models)
-        differences = measure_differences(*both, draws, len(trial.columns), confidence)
-    return {"models": models, "differences": differences, "classes": describe_classes(trial, confidence)}
+        ours, theirs = (model["measures"] for model in models)
+        differences = measure_differences(ours, theirs, draws, len(trial.columns), confidence)
+    classes = describe_classes(trial, confidence)
+    tested = [each for each in classes if each["rows"]]
+    if differences is not None and len(tested) == 1:
+        differences = of_one_class(differences, tested[0]["difference"])
+    return {"models": models, "differences": differences, "classes": classes}
 
 
 def look_into(trial: Trial, heart: Heart, table: GivenTable, norm: float, inquiry: Inquiry) -> dict[str, Any]:
@@ -108,9 +116,7 @@ def look_into(trial: Trial, heart: Heart, table: GivenTable, norm: float, inquir
     }
 
 
-def describe_calibration(
-    trial: Trial, shares: list[Shares | None], confidence: float
-) -> list[dict[str, Any]] | None:
+def describe_calibration(trial: Trial, shares: list[Shares | None], confidence: float) -> list[dict[str, Any]] | None:
     """How often each model with probabilities is right when it is sure; None if there is no such model."""
     entries = [
         measure_reliability(answerer.name, given, confidence)
@@ -118,13 +124,6 @@ def describe_calibration(
         if given is not None
     ]
     return entries or None
-
-
-def note_no_calibration(given: list[tuple[Shares | None, str | None]]) -> dict[str, str]:
-    """Why there is no calibration, if there is none of any model."""
-    if any(shares is not None for shares, _ in given):
-        return {}
-    return {"calibration": " ".join(str(reason) for _, reason in given)}
 
 
 def describe_inquiry(inquiry: Inquiry, trial: Trial, table: GivenTable) -> dict[str, Any]:
@@ -162,5 +161,10 @@ def finite_only(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: finite_only(item) for key, item in value.items()}
     if isinstance(value, list):
+        kinds = set(map(type, value))
+        if kinds <= {int, str}:  # of which there are many
+            return value
+        if kinds == {float}:
+            return [item if math.isfinite(item) else None for item in value]
         return [finite_only(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

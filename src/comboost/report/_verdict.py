@@ -5,7 +5,7 @@ from typing import Any
 
 from comboost.model_selection._intervals import wilson_interval
 from comboost.report._figures import at_once
-from comboost.report._wording import as_percent, counted, in_sentence, joined_names
+from comboost.report._wording import as_percent, class_in_sentence, counted, joined, joined_classes
 
 HALF = 0.5
 N_SMALLEST = 3
@@ -72,7 +72,7 @@ def tell_by_class(
     if not better and not worse:
         return f"For none of {n_tested} alone can a difference be shown; the smallest have {tell_smallest(tested)}."
     parts = [
-        f"{words} of {joined_names([each['name'] for each in group])}"
+        f"{words} of {joined_classes([each['name'] for each in group])}"
         for words, group in (("more", better), ("less", worse))
         if group
     ]
@@ -86,7 +86,7 @@ def tell_by_class(
 def tell_smallest(classes: list[dict[str, Any]]) -> str:
     """Say how many rows the smallest classes have."""
     smallest = sorted(classes, key=lambda each: each["rows"])[:N_SMALLEST]
-    return ", ".join(f"{counted(each['rows'], 'row')} ({in_sentence(each['name'])})" for each in smallest)
+    return ", ".join(f"{counted(each['rows'], 'row')} ({class_in_sentence(each['name'])})" for each in smallest)
 
 
 def judge_alone(model: str, tested: list[dict[str, Any]], guess: float, confidence: float) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def tell_halves(
 ) -> str:
     """Say of which classes surely more or less than half is found."""
     words = (("surely more than half", better), ("surely less than half", worse), ("perhaps half", undecided))
-    parts = [f"{text} of {joined_names([each['name'] for each in group])}" for text, group in words if group]
+    parts = [f"{text} of {joined_classes([each['name'] for each in group])}" for text, group in words if group]
     return (
         f"Of {counted(n_tested, 'class', 'classes')}, {model} finds {'; '.join(parts)} "
         f"({as_percent(confidence)} confidence for all classes at once)."
@@ -132,10 +132,10 @@ def tell_guessing(tested: list[dict[str, Any]], low: list[float], guess: float) 
     chance = f"by guessing ({100 * guess:.3g} %)"
     if not open_ones:
         return f"All of them are surely found more often than {chance}."
-    smallest, n_found = tell_smallest(open_ones), len(tested) - len(open_ones)
+    n_found = len(tested) - len(open_ones)
     if not n_found:
+        smallest = tell_smallest(open_ones)
         return f"It cannot be said of any that it is found more often than {chance}; the smallest have {smallest}."
-    return (
-        f"Surely found more often than {chance} are {n_found:,} of them, which cannot be said of "
-        f"{joined_names([each['name'] for each in open_ones])}; the smallest of these have {smallest}."
-    )
+    by_size = sorted(open_ones, key=lambda each: each["rows"])
+    others = joined([f"{class_in_sentence(each['name'])} ({counted(each['rows'], 'row')})" for each in by_size])
+    return f"Surely found more often than {chance} are {n_found:,} of them; this cannot be said of {others}."

@@ -1,5 +1,6 @@
 """Words of a report. In: labels, numbers, lists of names. Out: text that every page can show."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ from comboost.displays._labels import readable, shorten
 
 MOST_IN_SENTENCE = 6  # names, beyond which they are counted
 LONGEST_IN_SENTENCE = 40  # characters of a name
+NUMERAL = re.compile(r"-?\d+(\.\d+)?")
 
 
 def text_of(value: Any) -> str:
@@ -26,19 +28,30 @@ def counted(n: int, noun: str, nouns: str | None = None) -> str:
     return f"{n:,} {noun if n == 1 else nouns or noun + 's'}"
 
 
-def joined_names(names: Sequence[str]) -> str:
-    """Names in a sentence, the first of many.
+def joined_classes(names: Sequence[str]) -> str:
+    """Names of classes in a sentence, the first of many.
 
     Examples
     --------
-    >>> from comboost.report._wording import joined_names
-    >>> joined_names(["a"]), joined_names(["a", "b", "c"]), joined_names([str(n) for n in range(9)])
-    ('a', 'a, b and c', '0, 1, 2, 3, 4, 5 and 3 more')
+    >>> from comboost.report._wording import joined_classes
+    >>> joined_classes(["a"]), joined_classes(["a", "b", "1"]), joined_classes(list("abcdefghi"))
+    ('a', 'a, b and class 1', 'a, b, c, d, e, f and 3 more')
     """
-    told = [in_sentence(name) for name in names[:MOST_IN_SENTENCE]]
-    if len(names) > MOST_IN_SENTENCE:
-        told.append(f"{len(names) - MOST_IN_SENTENCE:,} more")
+    return joined([class_in_sentence(name) for name in names])
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Texts in a sentence, the first of many."""
+    told = list(texts[:MOST_IN_SENTENCE])
+    if len(texts) > MOST_IN_SENTENCE:
+        told.append(f"{len(texts) - MOST_IN_SENTENCE:,} more")
     return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+
+
+def class_in_sentence(name: str) -> str:
+    """The name of a class; a number says that it is a class."""
+    text = in_sentence(name)
+    return f"class {text}" if NUMERAL.fullmatch(text) else text
 
 
 def in_sentence(name: str) -> str:

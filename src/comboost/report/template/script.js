@@ -78,7 +78,8 @@ function makeCopyable(block) {
 
 // Only boxes that can be scrolled are stops for the keyboard.
 function fitBox(box) {
-  box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
+  const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+  box.tabIndex = scrolls ? 0 : -1;
 }
 
 document.querySelectorAll("table.sortable").forEach(makeSortable);
@@ -86,7 +87,7 @@ document.querySelectorAll(".filter").forEach(makeFilter);
 document.querySelectorAll(".code").forEach(makeCopyable);
 
 const fitting = new ResizeObserver((entries) => entries.forEach((entry) => fitBox(entry.target)));
-document.querySelectorAll(".scroll, pre").forEach((box) => fitting.observe(box));
+document.querySelectorAll(".scroll").forEach((box) => fitting.observe(box));
 
 let opened = [];
 addEventListener("beforeprint", () => {
