@@ -1,4 +1,8 @@
-"""On a cluster: a folder of files larger than its memory. In: nothing. Out: recalls, also as a picture.
+"""
+On a cluster
+============
+
+A folder of files larger than its memory. In: nothing. Out: recalls, also as a picture.
 
 In a clone, ``pip install ".[dask,plot]"``, then ``python examples/dask_folder.py``: some minutes, 2 GB of disk for a
 while. For files of your own, leave out `write_files`. The page that goes with this is docs/dask.md.

@@ -1,4 +1,8 @@
-"""Reading a report: is it better, on which classes, and is that sure? In: nothing. Out: the verdict, and a page.
+"""
+Reading a report
+================
+
+Is it better, on which classes, and is that sure? In: nothing. Out: the verdict, and a page.
 
 ``python examples/reading_a_report.py`` shows the page in a browser, with ``report.html`` after it saves it.
 """
