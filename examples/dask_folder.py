@@ -2,10 +2,8 @@
 On a cluster
 ============
 
-A folder of files larger than its memory. In: nothing. Out: recalls, also as a picture.
-
-In a clone, ``pip install ".[dask,plot]"``, then ``python examples/dask_folder.py``: some minutes, 2 GB of disk for a
-while. For files of your own, leave out `write_files`. The page that goes with this is docs/dask.md.
+A folder of files larger than its memory; some minutes, 2 GB of disk for a while. In: nothing. Out: recalls, a picture.
+For files of your own, leave out `write_files`. Needs the extras ``dask`` and ``plot``; docs/dask.md says more.
 """
 
 import sys
