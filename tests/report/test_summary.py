@@ -235,6 +235,15 @@ def test_alone_the_verdict_tells_halves_and_guesses():
     assert "said of d (1 row) and b (100 rows)" in verdict["sentences"][1]
 
 
+@pytest.mark.parametrize("n_rows", [1, 3, 6, 7])
+def test_nothing_is_surely_found_that_an_exact_test_does_not_see(n_rows):
+    classes = list("abcdefghij")
+    truth = np.repeat(classes, n_rows)
+    verdict = report_on(truth, truth, classes=classes)["verdict"]
+    for guess, is_told in ((0.5, verdict["better"] == classes), (0.1, "All of them" in verdict["sentences"][1])):
+        assert is_told == (guess**n_rows <= 0.05 / 2 / len(classes))
+
+
 # Classes, labels, containers
 
 
