@@ -347,6 +347,18 @@ def test_missing_values_and_categories_are_shown_as_such():
     ]
 
 
+def test_times_and_whole_numbers_are_shown_with_all_their_digits():
+    times = pd.to_datetime(["2020-01-02 03:04", None])
+    frame = pd.DataFrame({"row": [0, 1], "code": [20240115.0, 1e300], "span": pd.to_timedelta([90, None], unit="min")})
+    for unit in ("s", "us", "ns"):
+        given = frame.assign(at=times.astype(f"datetime64[{unit}]"), span=frame["span"].astype(f"timedelta64[{unit}]"))
+        summary = ModelReport(Oracle(["b"] * 2, ["a", "b"]), given, ["a"] * 2).summary
+        assert [row["values"] for row in summary["pairs"][0]["examples"]["rows"]] == [
+            ["0", "20240115", "1:30:00", "2020-01-02 03:04:00"],
+            ["1", "1e+300", "missing", "missing"],
+        ]
+
+
 # What only boosters have
 
 

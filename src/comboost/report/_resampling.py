@@ -111,7 +111,7 @@ def draw_anew(trial: Trial, random_state: int, n_draws: int | None = None) -> Dr
     if len(trial.answerers) > 1:
         tossed = np.random.default_rng([random_state, 1])
         exchanged = measure_draws(*exchange_answers(observed, n_draws, tossed), sizes)
-    return Draws(measures, exchanged, int(sizes.sum()) - np.count_nonzero(sizes))
+    return Draws(measures, exchanged, int(sizes.sum() - np.count_nonzero(sizes)))
 
 
 def measure_draws(drawn: NDArray[np.uint32], table: JointTable, sizes: NDArray[np.intp]) -> dict[str, Floats]:
