@@ -78,7 +78,7 @@ class GivenTable:
 
     def cells(self, rows: list[int], features: list[int]) -> list[list[str]]:
         """Values of some rows and columns, as text, row by row."""
-        columns = [[cell_text(value) for value in plain_values(self.column(f)[rows])] for f in features]
+        columns = [[cell_text(value) for value in python_values(self.column(f)[rows])] for f in features]
         return [[column[place] for column in columns] for place in range(len(rows))]
 
 
@@ -88,7 +88,7 @@ def label_of(label: Any) -> int | str:
     return plain if type(plain) is int else text_of(plain)
 
 
-def plain_values(values: NDArray[Any]) -> list[Any]:
+def python_values(values: NDArray[Any]) -> list[Any]:
     """Values of Python; times of nanoseconds, which would be bare numbers, are rounded to those that it knows."""
     if values.dtype.kind in "mM":
         values = values.astype(f"{values.dtype.kind}8[us]")
