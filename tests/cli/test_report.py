@@ -116,7 +116,18 @@ def test_classes_are_of_the_kind_that_the_model_knows(cli):
     said = json.loads(cli("report", "text", "few.csv", "--json").stdout)
     assert [(each["name"], each["rows"]) for each in said["classes"]] == [("1", 20), ("2", 20), ("x", 0)]
     assert cli("fit", "few.csv", "-t", "y", "-o", "numbers", *QUICK).exit_code == 0
-    refused(cli("report", "numbers", "train.csv", "--json"), "'y'", "'x'", "numbers", "--target")
+    refused(cli("report", "numbers", "train.csv", "--json"), "'y'", "'x'", "whole number", "--target")
+    table[:40].assign(y=["0.0", "1.0"] * 20).to_csv("points.csv", index=False)
+    refused(cli("report", "numbers", "points.csv", "--json"), "'0.0'", "such as 1", "whole number")
+
+
+@pytest.mark.parametrize("kind", [bool, float, int, str])
+def test_classes_are_read_as_the_model_spells_them(cli, kind):
+    table, y = pd.DataFrame({"a": np.arange(60.0)}), np.repeat([0, 1], 30).astype(kind)
+    ConfusionBoostingClassifier(n_estimators=3).fit(table, y).save_model("m.comboost")
+    table.assign(y=y)[20:].to_csv("new.csv", index=False)
+    said = json.loads(cli("report", "m.comboost", "new.csv", "-t", "y", "--json").stdout)
+    assert [(each["name"], each["rows"]) for each in said["classes"]] == [(str(y[0]), 10), (str(y[-1]), 30)]
 
 
 def test_a_class_seen_only_in_new_data_is_noted(cli, model, frame):
@@ -141,6 +152,10 @@ BAD = {
     "no such target": (["m.comboost", "new.csv", "-t", "stat", "-o", "r.html"], ["'stat'", "did you mean 'state'"]),
     "no target": (["m.comboost", "bare.csv", "-o", "r.html"], ["bare.csv", "--target"]),
     "no columns": (["m.comboost", "alone.csv", "-o", "r.html"], ["lacks 3 of the 3 columns"]),
+    "no columns of the baseline": (
+        ["m.comboost", "new.csv", "-o", "r.html", "--baseline", "m2.comboost"],
+        ["lacks 1 of the 4", "m2.comboost"],
+    ),
     "a class is missing": (["m.comboost", "holes.csv", "-o", "r.html"], ["'state'", "missing in 1 of 40", "row 1"]),
     "no such confidence": (["m.comboost", "new.csv", "-o", "r.html", "--confidence", "95"], ["confidence=95"]),
 }
@@ -151,6 +166,8 @@ def test_bad_input_ends_in_one_line_and_changes_nothing(cli, model, rows, frame,
     new = frame[60:].reset_index(drop=True)
     new.drop(columns="state").to_csv("bare.csv", index=False)
     new[["state"]].to_csv("alone.csv", index=False)
+    frame.assign(more=np.arange(len(frame))).to_csv("more.csv", index=False)
+    assert cli("fit", "more.csv", "-t", "state", "-o", "m2.comboost", *QUICK).exit_code == 0
     new.assign(state=new["state"].where(new.index > 0)).to_csv("holes.csv", index=False)
     for name in ("r.html", "new.html"):
         Path(name).write_text("precious")

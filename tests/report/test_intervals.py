@@ -10,10 +10,18 @@ from scipy.sparse import csr_array
 from scipy.stats import binomtest
 
 from comboost.metrics._measures import norm_of
+from comboost.report._exact_limits import exact_interval
 from comboost.report._figures import at_once, norm_of_many
 from comboost.report._inquiry import Inquiry
 from comboost.report._paired_intervals import newcombe_interval
-from comboost.report._resampling import dense_norms, draw_anew, joint_table, largest_singular_value
+from comboost.report._resampling import (
+    dense_norms,
+    draw_anew,
+    exchange_answers,
+    joint_table,
+    largest_singular_value,
+    with_rows_added,
+)
 from comboost.report._trial import try_models
 
 
@@ -107,7 +115,9 @@ def test_a_class_that_is_always_found_is_not_taken_for_certain():
 
 def test_joint_table_keeps_all_rows_and_adds_two_to_every_class():
     truth = np.array([0, 0, 1, 1, 1])
-    table, _ = joint_table(trial_of(truth, np.array([0, 1, 1, 1, 0]), np.array([0, 0, 1, 1, 0])))
+    observed, _ = joint_table(trial_of(truth, np.array([0, 1, 1, 1, 0]), np.array([0, 0, 1, 1, 0])))
+    assert np.bincount(observed.truth, observed.rows).tolist() == [2.0, 3.0]
+    table = with_rows_added(observed, 2)
     assert np.bincount(table.truth, table.rows).tolist() == [4.0, 5.0]
     for answers in table.answers:
         assert np.bincount(table.truth, table.rows * (answers == table.truth)).min() >= 1.0
@@ -144,3 +154,42 @@ def test_no_difference_is_sure_that_the_exact_test_of_mcnemar_does_not_see():
     for (_, first, second, _), below, above in zip(tables.astype(int).tolist(), low, high, strict=True):
         chance = binomtest(first, first + second).pvalue if first + second else 1.0
         assert chance <= 0.05 or below <= 0 <= above
+
+
+def test_exact_intervals_are_those_of_scipy():
+    cases = [(right, size) for size in range(1, 12) for right in range(size + 1)]
+    low, high = exact_interval(*np.array(cases, dtype=float).T, 0.9)
+    for (right, size), below, above in zip(cases, low, high, strict=True):
+        expected = binomtest(right, size).proportion_ci(0.9, method="exact")
+        assert (below, above) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert [each.tolist() for each in exact_interval(np.zeros(1), np.zeros(1), 0.9)] == [[0.0], [1.0]]
+
+
+def rare_and_common(n_rare):
+    """Two classes, of the first of which the model finds all and the baseline nothing; the second both find."""
+    truth = np.repeat([0, 1], [n_rare, 300])
+    return trial_of(truth, truth, np.ones_like(truth))
+
+
+@pytest.mark.parametrize("n_rare", [1, 2, 3, 4, 5, 7, 10])
+def test_no_mean_is_sure_by_rows_that_the_exact_test_does_not_tell_apart(n_rare):
+    draws = draw_anew(rare_and_common(n_rare), 0)
+    chance = binomtest(n_rare, n_rare).pvalue
+    for key, value in (("mean_recall", 0.5), ("norm", -1.0), ("accuracy", n_rare / (n_rare + 300))):
+        half = draws.half_width_of_difference(key, value, 0.95)
+        assert chance <= 0.05 or half >= abs(value)
+        assert chance >= 0.02 or key == "norm" or half < abs(value)
+
+
+def test_exchanged_answers_keep_rows_and_favour_nobody():
+    random = np.random.default_rng(0)
+    truth = np.repeat(np.arange(3), [20, 30, 200])
+    ours, theirs = (said_with(random, truth, recalls) for recalls in ([0.9, 0.8, 0.7], [0.2, 0.5, 0.6]))
+    observed, _ = joint_table(trial_of(truth, ours, theirs))
+    drawn, table = exchange_answers(observed, 500, random)
+    by_class = np.stack([drawn[:, table.truth == place].sum(axis=1) for place in range(3)], axis=1)
+    assert (by_class == [20, 30, 200]).all()
+    right = [drawn[:, answers == table.truth].sum(axis=1).astype(int) for answers in table.answers]
+    assert ((right[0] + right[1]) == (ours == truth).sum() + (theirs == truth).sum()).all()
+    n_disagreed = int(((ours == truth) != (theirs == truth)).sum())
+    assert (right[0] - right[1]).std() == pytest.approx(np.sqrt(n_disagreed), rel=0.15)

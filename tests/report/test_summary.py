@@ -235,6 +235,15 @@ def test_alone_the_verdict_tells_halves_and_guesses():
     assert "said of d (1 row) and b (100 rows)" in verdict["sentences"][1]
 
 
+@pytest.mark.parametrize("n_rows", [1, 3, 6, 7])
+def test_nothing_is_surely_found_that_an_exact_test_does_not_see(n_rows):
+    classes = list("abcdefghij")
+    truth = np.repeat(classes, n_rows)
+    verdict = report_on(truth, truth, classes=classes)["verdict"]
+    for guess, is_told in ((0.5, verdict["better"] == classes), (0.1, "All of them" in verdict["sentences"][1])):
+        assert is_told == (guess**n_rows <= 0.05 / 2 / len(classes))
+
+
 # Classes, labels, containers
 
 
@@ -336,6 +345,18 @@ def test_missing_values_and_categories_are_shown_as_such():
         ["1", "0.333333", "missing", "{}"],
         ["2", "-2", "y" * 59 + "…", "a\nb"],
     ]
+
+
+def test_times_and_whole_numbers_are_shown_with_all_their_digits():
+    times = pd.to_datetime(["2020-01-02 03:04", None])
+    frame = pd.DataFrame({"row": [0, 1], "code": [20240115.0, 1e300], "span": pd.to_timedelta([90, None], unit="min")})
+    for unit in ("s", "us", "ns"):
+        given = frame.assign(at=times.astype(f"datetime64[{unit}]"), span=frame["span"].astype(f"timedelta64[{unit}]"))
+        summary = ModelReport(Oracle(["b"] * 2, ["a", "b"]), given, ["a"] * 2).summary
+        assert [row["values"] for row in summary["pairs"][0]["examples"]["rows"]] == [
+            ["0", "20240115", "1:30:00", "2020-01-02 03:04:00"],
+            ["1", "1e+300", "missing", "missing"],
+        ]
 
 
 # What only boosters have

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from comboost import load_model
 from comboost._extras import import_jinja2
 from comboost._table.labels import kind_of_labels
@@ -12,7 +14,7 @@ from comboost.cli._answers import chosen_rows, note_extra, wanted_columns
 from comboost.cli._columns import frame_of
 from comboost.cli._delimited import Dialect
 from comboost.cli._errors import CommandError
-from comboost.cli._learning import as_labels, check_none_lacking, find_target, kept_rows
+from comboost.cli._learning import WHOLE, as_labels, check_none_lacking, find_target, kept_rows
 from comboost.cli._marks import Marks
 from comboost.cli._outputs import check_apart, check_output
 from comboost.cli._progress import Tick
@@ -62,7 +64,7 @@ def report_file(request: ReportRequest, out: str | None, tick: Tick) -> ReportFi
     marks = [Marks([*getattr(model, "missing_marks_", ()), *request.missing]) for model in models]
     y = read_truth(rows, target, models[0], marks[0])
     others = kept_rows(rows, [target])
-    tables = [rows_as_wanted(model, others, own) for model, own in zip(models, marks, strict=True)]
+    tables = [rows_as_wanted(*each, others) for each in zip(files, models, marks, strict=True)]
     notes = [*marks[0].tell_unseen(request.missing), *note_extra(others, wanted_columns(models[0], others), None, ())]
     inquiry = Inquiry(
         model=models[0],
@@ -104,22 +106,29 @@ def read_truth(rows: Rowset, target: str, model: Any, marks: Marks) -> Any:
     """The classes of all rows, of the kind that the model's are."""
     column = frame_of(chosen_rows(rows, [target]), as_text={target}, missing=marks)[target]
     check_none_lacking(column, target, rows.name)
+    spelled = {str(label): label for label in model.classes_.tolist()}  # True and 1.0, too, are written so
+    if column.astype(str).isin(list(spelled)).all():
+        return np.array([spelled[text] for text in column.astype(str)])
     labels = as_labels(column)
     known = kind_of_labels(model.classes_)
     if known == "text":
         return labels.astype(str)
     if kind_of_labels(labels) != known:
-        unlike = next((str(label) for label in labels if not str(label).lstrip("-").isdigit()), str(labels[0]))
+        others = (text for text in map(str, labels) if text not in spelled and not WHOLE.fullmatch(text))
+        unlike = next(others, str(labels[0]))
         raise CommandError(
-            f"The target {target!r} of {rows.name} holds {unlike!r}, but the classes of the model are {known}, such as "
-            f"{model.classes_[0]}; mend these rows, or give another --target."
+            f"The target {target!r} of {rows.name} holds {unlike!r}, which is neither a class of the model, such as "
+            f"{model.classes_[0]}, nor another whole number; mend these rows, or give another --target."
         )
     return labels
 
 
-def rows_as_wanted(model: Any, rows: Rowset, marks: Marks) -> Any:
+def rows_as_wanted(path: str, model: Any, marks: Marks, rows: Rowset) -> Any:
     """The rows as a model wants them: its columns by name, text where it knows text; counted from 1, as in errors."""
-    names = wanted_columns(model, rows)
+    try:
+        names = wanted_columns(model, rows)
+    except CommandError as error:  # which of two models?
+        raise CommandError(f"{error} The model is {path}.") from error
     as_text = {names[f] for f, values in model._categories.values.items() if all(isinstance(v, str) for v in values)}
     frame = frame_of(chosen_rows(rows, names), as_text=as_text, missing=marks)[names]
     frame.index = range(1, len(frame) + 1)

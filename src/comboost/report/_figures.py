@@ -10,8 +10,7 @@ from scipy.linalg import eigh
 from comboost._dtypes import Floats
 from comboost.metrics import balanced_log_loss, mauc_score
 from comboost.metrics._measures import confusion_of, geometric_mean_of, mean_recall_of, min_recall_of, norm_of
-from comboost.model_selection._confusion_folds import recalls as recalls_of
-from comboost.model_selection._intervals import wilson_interval
+from comboost.report._exact_limits import exact_interval
 from comboost.report._probabilities import Shares
 from comboost.report._resampling import Draws
 from comboost.report._trial import Trial
@@ -122,7 +121,7 @@ def limits_of_worst(counts: Floats, confidence: float) -> tuple[float, float]:
     sizes = counts.sum(axis=1)
     present = sizes > 0
     each = at_once(confidence, int(present.sum()))
-    low, high = wilson_interval(recalls_of(counts)[present], sizes[present], confidence=each)
+    low, high = exact_interval(np.diag(counts)[present], sizes[present], each)
     return float(low.min()), float(high.min())
 
 
@@ -167,7 +166,7 @@ def measure_differences(
         if key not in OF_DRAWS:
             continue
         value, most = one["value"] - other["value"], most_of(key, n_columns)
-        half = draws.half_width(draws.error_of_difference(key), confidence)
+        half = draws.half_width_of_difference(key, value, confidence)
         low, high = max(value - half, -most), min(value + half, most)
         sure = low > 0 or high < 0
         entries.append({"key": key, "name": one["name"], "value": value, "low": low, "high": high, "sure": sure})

@@ -14,6 +14,7 @@ from comboost._table.categories import is_missing
 from comboost.report._wording import text_of
 
 LONGEST_CELL = 60  # characters
+WHOLE_BELOW = 1e15  # from which on floats have other digits than were written
 NUMBER_KINDS = "biufmM"  # of dtypes, whose bytes say all of their values
 MISSING_CELL = "missing"
 
@@ -77,7 +78,7 @@ class GivenTable:
 
     def cells(self, rows: list[int], features: list[int]) -> list[list[str]]:
         """Values of some rows and columns, as text, row by row."""
-        columns = [[cell_text(value) for value in self.column(f)[rows].tolist()] for f in features]
+        columns = [[cell_text(value) for value in python_values(self.column(f)[rows])] for f in features]
         return [[column[place] for column in columns] for place in range(len(rows))]
 
 
@@ -87,12 +88,25 @@ def label_of(label: Any) -> int | str:
     return plain if type(plain) is int else text_of(plain)
 
 
+def python_values(values: NDArray[Any]) -> list[Any]:
+    """Values of Python; times of nanoseconds, which would be bare numbers, are rounded to those that it knows."""
+    if values.dtype.kind in "mM":
+        values = values.astype(f"{values.dtype.kind}8[us]")
+    plain: list[Any] = values.tolist()
+    return plain
+
+
 def cell_text(value: Any) -> str:
-    """A value as text that fits a cell."""
+    """A value as text that fits a cell; whole numbers keep their digits."""
     if is_missing(value):
         return MISSING_CELL
-    text = f"{value:.6g}" if isinstance(value, float) else text_of(value)
+    text = number_text(value) if isinstance(value, float) else text_of(value)
     return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
+
+
+def number_text(value: float) -> str:
+    """A number to six digits, or whole."""
+    return f"{value:.0f}" if value.is_integer() and abs(value) < WHOLE_BELOW else f"{value:.6g}"
 
 
 def digest_data(X: Any, labels: list[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from comboost.displays._labels import readable
+from comboost.report._wording import counted
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]|#~$!])")
 MOST_COLUMNS_SHOWN = 20  # of a confusion matrix
@@ -162,7 +163,8 @@ def pairs_section(summary: dict[str, Any]) -> list[str]:
     if not summary["pairs"]:
         return [*blocks, "No class is taken for another one."]
     for pair in summary["pairs"]:
-        told = f"{100 * pair['share']:.1f} % of {pair['truth']} ({pair['rows']:,} rows) taken for {pair['taken_for']}"
+        rows_told = counted(pair["rows"], "row")
+        told = f"{100 * pair['share']:.1f} % of {pair['truth']} ({rows_told}) taken for {pair['taken_for']}"
         if pair["baseline_share"] is not None:
             told += f"; the baseline: {100 * pair['baseline_share']:.1f} %"
         examples = pair["examples"]

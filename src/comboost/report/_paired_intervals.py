@@ -1,10 +1,10 @@
 """Differences of two shares of the same rows. In: how often both, one and none of two models are right. Out: limits."""
 
 import numpy as np
-from scipy.special import betaincinv
 
 from comboost._dtypes import Floats
 from comboost.model_selection._intervals import wilson_interval
+from comboost.report._exact_limits import lower_limit
 
 
 def newcombe_interval(
@@ -67,8 +67,7 @@ def surplus_at_least(first: Floats, second: Floats, confidence: float) -> Floats
     By the exact limits of Clopper and Pearson: above 0 only if McNemar's exact test tells the two apart.
     """
     disagreements = first + second
-    lowest = np.where(first > 0, betaincinv(np.maximum(first, 1.0), second + 1.0, 0.5 - 0.5 * confidence), 0.0)
-    return np.asarray(disagreements * (2.0 * lowest - 1.0))
+    return np.asarray(disagreements * (2.0 * lower_limit(first, disagreements, confidence) - 1.0))
 
 
 def corrected_correlation(both: Floats, first: Floats, second: Floats, neither: Floats) -> Floats:

@@ -29,10 +29,13 @@ def tell_reproduction(inquiry: Inquiry, data_digest: str) -> dict[str, Any]:
         "sentences": [
             "The same model and the same rows give the same report, to the byte, with the same versions.",
             "Every row counts once: sample weights are not used.",
-            f"Limits of recalls are Wilson's ({as_percent(inquiry.confidence)} each); those of differences by class "
-            "are Newcombe's for pairs, widened where the exact test of McNemar cannot tell, and hold for all classes "
-            "at once, after Bonferroni; those of measures, and of their differences, are Student's, each for itself, "
-            f"with standard errors from rows drawn anew within every class (random_state={inquiry.random_state}).",
+            f"Limits of recalls are Wilson's ({as_percent(inquiry.confidence)} each); those of the worst recall, and "
+            "what is surely found, are those of Clopper and Pearson for all classes at once; those of differences by "
+            "class are Newcombe's for pairs, widened where the exact test of McNemar cannot tell, and hold for all "
+            "classes at once, after Bonferroni; those of measures, and of their differences, are Student's, each for "
+            f"itself, with standard errors from rows drawn anew within every class (random_state={inquiry.random_state}"
+            "); those of differences are widened to hold 0 where models that exchange answers at random differ as "
+            "much.",
             "The digest is a SHA-256 of the rows and their classes, in their order.",
         ],
         "code": inquiry.command or python_code(inquiry),

@@ -6,6 +6,10 @@ the four cells of right and wrong, as Agresti and Min do for pairs. Without them
 right would be right in every draw, as if that were certain. The draws tell standard errors alone; an interval stands
 around the measure that was seen.
 
+The draws know the models no better than the rows do: three rows of a rare class that one model alone finds look like
+a large and certain gain, and three coins fall alike once in four times. So the rows are also given back to two models
+that exchange their answers by the toss of a coin, row by row; a difference that comes of this is no evidence.
+
 The draws do not depend on the order of the rows, nor on which of two models is the baseline.
 """
 
@@ -27,6 +31,7 @@ ROWS_ADDED = 2.0  # to every class
 FEW_COLUMNS = 32  # up to which all singular values are found; beyond, the largest alone
 MATRIX_NUMBERS = 2**21  # of the matrices that are held at once
 NORM_TOLERANCE, NORM_STEPS = 1e-4, 50
+SAME_DIFFERENCE = 1e-9  # that sums in another order may come to
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class JointTable:
     answers : ndarray of shape (n_models, n_cells)
         What the models take the rows for.
     rows : ndarray of shape (n_cells,)
-        How many rows, with those added.
+        How many rows.
     """
 
     truth: NDArray[np.intp]
@@ -50,10 +55,21 @@ class JointTable:
 
 @dataclass(frozen=True)
 class Draws:
-    """Measures of all draws, by their key: arrays of shape (n_models, n_draws)."""
+    """Measures of all draws, by their key: arrays of shape (n_models, n_draws).
+
+    Attributes
+    ----------
+    measures : dict
+        Of rows drawn anew.
+    exchanged : dict
+        Of the rows themselves, if two models exchange answers at random.
+    n_free : int
+        Rows minus classes.
+    """
 
     measures: dict[str, Floats]
-    n_free: int  # rows minus classes
+    exchanged: dict[str, Floats]
+    n_free: int
 
     def error_of(self, key: str, model: int) -> float:
         """The standard error of a measure."""
@@ -68,31 +84,63 @@ class Draws:
         """From a measure to its limits: Student's, since few rows know little of their own spread."""
         return error * float(stdtrit(max(self.n_free, 1), 0.5 + 0.5 * confidence))
 
+    def half_width_of_difference(self, key: str, value: float, confidence: float) -> float:
+        """From a difference of two models to its limits, which hold 0 if an exchange of answers makes as much of it."""
+        half = self.half_width(self.error_of_difference(key), confidence)
+        chance = self.difference_by_chance(key, confidence)
+        return half if abs(value) > chance + SAME_DIFFERENCE else max(half, chance, abs(value))
+
+    def difference_by_chance(self, key: str, confidence: float) -> float:
+        """The size that this share of the differences of exchanged answers does not exceed."""
+        first, second = self.exchanged[key]
+        sizes = np.sort(np.abs(first - second))
+        return float(sizes[min(int(np.ceil(confidence * (len(sizes) + 1))), len(sizes)) - 1])
+
 
 def draw_anew(trial: Trial, random_state: int, n_draws: int | None = None) -> Draws:
     """Draw the rows of every class anew, and measure."""
-    table, is_swapped = joint_table(trial)
+    observed, is_swapped = joint_table(trial)
     n_columns, sizes = len(trial.columns), np.bincount(trial.ranks[trial.truth], minlength=len(trial.columns))
+    table = with_rows_added(observed, n_columns)
     if n_draws is None:
         n_draws = int(np.clip(DRAWN_NUMBERS // len(table.rows), FEWEST_DRAWS, MOST_DRAWS))
+    order = slice(None, None, -1 if is_swapped else 1)
     drawn = draw_cells(table, sizes, n_draws, np.random.default_rng(random_state))
+    measures = {key: values[order] for key, values in measure_draws(drawn, table, sizes).items()}
+    exchanged = {}
+    if len(trial.answerers) > 1:
+        tossed = np.random.default_rng([random_state, 1])
+        exchanged = measure_draws(*exchange_answers(observed, n_draws, tossed), sizes)
+    return Draws(measures, exchanged, int(sizes.sum() - np.count_nonzero(sizes)))
+
+
+def measure_draws(drawn: NDArray[np.uint32], table: JointTable, sizes: NDArray[np.intp]) -> dict[str, Floats]:
+    """The measures of every model in every draw."""
     recalls = np.stack([recalls_drawn(drawn, table, answers, sizes) for answers in table.answers])
-    present = np.flatnonzero(sizes)
     with np.errstate(divide="ignore"):  # a class of which nothing is found
         logarithms = np.log(recalls)
-    norms = [norms_drawn(drawn, table, answers, sizes, n_columns) for answers in table.answers]
-    measures = {
-        "norm": np.stack(norms),
+    return {
+        "norm": np.stack([norms_drawn(drawn, table, answers, sizes, len(sizes)) for answers in table.answers]),
         "g_mean": np.exp(logarithms.mean(axis=2)),
         "mean_recall": recalls.mean(axis=2),
-        "accuracy": recalls @ (sizes[present] / sizes.sum()),
+        "accuracy": recalls @ (sizes[sizes > 0] / sizes.sum()),
     }
-    order = slice(None, None, -1 if is_swapped else 1)
-    return Draws({key: values[order] for key, values in measures.items()}, int(sizes.sum()) - len(present))
+
+
+def exchange_answers(
+    table: JointTable, n_draws: int, random: np.random.Generator
+) -> tuple[NDArray[np.uint32], JointTable]:
+    """Rows of every cell if two models exchange their answers by the toss of a coin, row by row."""
+    tossed = random.binomial(table.rows.astype(np.int64), 0.5, size=(n_draws, len(table.rows)))
+    drawn = np.concatenate([tossed, table.rows.astype(np.int64) - tossed], axis=1)
+    answers = np.concatenate([table.answers, table.answers[::-1]], axis=1)
+    truth, rows = np.tile(table.truth, 2), np.tile(table.rows / 2, 2)
+    order = np.argsort(truth, kind="stable")
+    return drawn[:, order].astype(np.uint32), JointTable(truth[order], answers[:, order], rows[order])
 
 
 def joint_table(trial: Trial) -> tuple[JointTable, bool]:
-    """The joint table of sorted classes, and whether its models are in the other order."""
+    """The joint table of sorted classes, as it was seen, and whether its models are in the other order."""
     n_columns = len(trial.columns)
     renamed = np.arange(n_columns)
     renamed[: len(trial.classes)] = trial.ranks
@@ -102,8 +150,7 @@ def joint_table(trial: Trial) -> tuple[JointTable, bool]:
     is_swapped = keys[1] < keys[0]
     codes, rows = tables[is_swapped]
     split = np.unravel_index(codes, (n_columns,) * (len(answers) + 1))
-    observed = JointTable(split[0], np.stack(split[1:]), rows.astype(np.float64))
-    return with_rows_added(observed, n_columns), is_swapped
+    return JointTable(split[0], np.stack(split[1:]), rows.astype(np.float64)), is_swapped
 
 
 def count_cells(

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from comboost.model_selection._intervals import wilson_interval
+import numpy as np
+
+from comboost.report._exact_limits import exact_interval
 from comboost.report._figures import at_once
 from comboost.report._wording import as_percent, class_in_sentence, counted, joined, joined_classes
 
@@ -91,8 +93,8 @@ def tell_smallest(classes: list[dict[str, Any]]) -> str:
 
 def judge_alone(model: str, tested: list[dict[str, Any]], guess: float, confidence: float) -> dict[str, Any]:
     """Which classes are surely found more often than not, and than by guessing."""
-    recalls = [each["models"][0]["recall"] for each in tested]
-    low, high = wilson_interval(recalls, [each["rows"] for each in tested], confidence=at_once(confidence, len(tested)))
+    recalls, sizes = np.array([(each["models"][0]["recall"], each["rows"]) for each in tested], dtype=np.float64).T
+    low, high = exact_interval(np.rint(recalls * sizes), sizes, at_once(confidence, len(tested)))
     better = [each for each, limit in zip(tested, low, strict=True) if limit > HALF]
     worse = [each for each, limit in zip(tested, high, strict=True) if limit < HALF]
     limits = zip(tested, low, high, strict=True)
@@ -138,4 +140,5 @@ def tell_guessing(tested: list[dict[str, Any]], low: list[float], guess: float) 
         return f"It cannot be said of any that it is found more often than {chance}; the smallest have {smallest}."
     by_size = sorted(open_ones, key=lambda each: each["rows"])
     others = joined([f"{class_in_sentence(each['name'])} ({counted(each['rows'], 'row')})" for each in by_size])
-    return f"Surely found more often than {chance} are {n_found:,} of them; this cannot be said of {others}."
+    are = "is" if n_found == 1 else "are"
+    return f"Surely found more often than {chance} {are} {n_found:,} of them; this cannot be said of {others}."
