@@ -1,4 +1,8 @@
-"""A table as it comes: categories, holes, as many rounds as help. In: nothing. Out: a tree, and curves as a picture.
+"""
+A table as it comes
+===================
+
+Categories, holes, as many rounds as help. In: nothing. Out: a tree, and curves as a picture.
 
 ``python examples/categories_and_missing.py`` shows the picture, with ``curves.png`` after it saves it.
 """

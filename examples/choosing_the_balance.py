@@ -1,4 +1,8 @@
-"""Classes or rows: what should count? In: nothing. Out: both measures for every balance, and recalls as a picture.
+"""
+Classes or rows: what should count?
+===================================
+
+In: nothing. Out: both measures for every balance, and recalls as a picture.
 
 ``python examples/choosing_the_balance.py`` shows the picture, with ``balance.png`` after it saves it.
 """

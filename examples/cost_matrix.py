@@ -1,4 +1,8 @@
-"""A mistake that costs more than others. In: nothing. Out: expected costs, and who is taken for whom as a picture.
+"""
+A mistake that costs more than others
+=====================================
+
+In: nothing. Out: expected costs, and who is taken for whom as a picture.
 
 ``python examples/cost_matrix.py`` shows the picture, ``python examples/cost_matrix.py costs.png`` saves it.
 """

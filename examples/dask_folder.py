@@ -1,9 +1,12 @@
-"""Train on a folder of files that is larger than the memory of all workers together. In: nothing. Out: recalls.
+"""
+On a cluster
+============
 
-In a clone, ``pip install ".[dask]"`` and ``python examples/dask_folder.py``: some minutes, 2 GB of disk for a while.
-For files of your own, leave out `write_files` and change `split`. The page that goes with this is docs/dask.md.
+A folder of files larger than its memory; some minutes, 2 GB of disk for a while. In: nothing. Out: recalls, a picture.
+For files of your own, leave out `write_files`. Needs the extras ``dask`` and ``plot``; docs/dask.md says more.
 """
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -11,9 +14,11 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 from distributed import Client, LocalCluster
+from matplotlib import pyplot as plt
 
 from comboost import CoMBoClassifier
 from comboost.dask import DaskCoMBoClassifier
+from comboost.displays import PerClassRecallDisplay
 
 N_WORKERS, MEMORY_LIMIT = 2, "1GB"  # of each worker
 N_FILES, ROWS_PER_FILE, N_SENSORS = 80, 35_000, 80
@@ -26,45 +31,29 @@ def write_files(folder: Path, n_files: int, n_rows: int) -> None:
         draw = np.random.default_rng(number)
         state = draw.choice(len(STATES), n_rows, p=list(STATES.values()))
         values = draw.normal(size=(n_rows, N_SENSORS)) + np.outer(state, np.linspace(-0.3, 0.3, N_SENSORS))
-        values[draw.random(values.shape) < 0.05] = np.nan  # a sensor was silent
-        table = pd.DataFrame(values, columns=[f"sensor {i}" for i in range(N_SENSORS)])
-        table = table.assign(maker=draw.choice(["Ada", "Bo", "Cy"], n_rows), state=np.array(list(STATES))[state])
+        table = pd.DataFrame(values).add_prefix("sensor ").assign(state=np.array(list(STATES))[state])
         table.to_parquet(folder / f"{number:03}.parquet", compression=None)
 
 
-def split(folder: Path) -> tuple[dd.DataFrame, dd.DataFrame]:
-    """Rows to train on and rows to test on, of which nothing is read yet."""
-    table = dd.read_parquet(f"{folder}/*.parquet").astype({"maker": "category"})
-    train, test = table.random_split([0.8, 0.2], random_state=0)
-    return train, test
-
-
-def predict(rows: pd.DataFrame, models: dict[str, CoMBoClassifier]) -> pd.DataFrame:
-    """The true state of every row, and what each model takes it for."""
-    X = rows.drop(columns="state")
-    return rows[["state"]].assign(**{name: model.predict(X) for name, model in models.items()})
-
-
-def main(folder: Path, n_files: int = N_FILES, n_rows: int = ROWS_PER_FILE, n_rounds: int = 50) -> pd.DataFrame:
-    """Write files, train, write predictions beside the files, and say how much of each class is found."""
+def main(folder: Path, n_files: int = N_FILES, n_rows: int = ROWS_PER_FILE) -> PerClassRecallDisplay:
+    """Train on all files and, to see whether that is worth it, on one; compare both on rows that were held out."""
     write_files(folder, n_files, n_rows)
     with (
         LocalCluster(N_WORKERS, threads_per_worker=1, memory_limit=MEMORY_LIMIT, dashboard_address=":0") as cluster,
         Client(cluster),  # of a cluster that is there already: Client("tcp://scheduler.example.org:8786")
     ):
-        train, test = split(folder)
-        model = DaskCoMBoClassifier(n_estimators=n_rounds, verbose=10).fit(train.drop(columns="state"), train["state"])
-        # Is it worth it? The same on a sample that fits into memory, without Dask.
-        sample = train.partitions[0].compute()
-        small = CoMBoClassifier(n_estimators=n_rounds).fit(sample.drop(columns="state"), sample["state"])
-
-        models = {"all files": model.to_local(), "one file": small}
-        predicted = test.map_partitions(predict, models, meta=dict.fromkeys(["state", *models], "str"))
-        predicted.to_parquet(folder / "predicted", write_index=False)  # the workers do it, partition by partition
-    found = pd.read_parquet(folder / "predicted")
-    return found[[*models]].eq(found["state"], axis=0).groupby(found["state"]).mean()
+        train, test = dd.read_parquet(f"{folder}/*.parquet").random_split([0.8, 0.2], random_state=0)
+        large = DaskCoMBoClassifier(n_estimators=50, verbose=10).fit(train.drop(columns="state"), train["state"])
+        first = train.partitions[0].compute()
+        small = CoMBoClassifier(n_estimators=50).fit(first.drop(columns="state"), first["state"])
+        rows, found = test.drop(columns="state"), {}
+        for name, model in {"all files": large.to_local(), "one file": small}.items():
+            found[name] = rows.map_partitions(lambda X, by: pd.Series(by.predict(X)), model, meta=("", str)).compute()
+        return PerClassRecallDisplay.from_predictions(test["state"].compute(), found)
 
 
 if __name__ == "__main__":  # the workers import this file, too
     with tempfile.TemporaryDirectory() as folder:
-        print("The share of each class that is found, on held-out rows:", main(Path(folder)).round(3), sep="\n")
+        display = main(Path(folder))
+    print("The share of each class that is found:", pd.DataFrame(display.recalls, display.classes).round(3), sep="\n")
+    display.figure_.savefig(sys.argv[1]) if len(sys.argv) > 1 else plt.show()

@@ -1,4 +1,8 @@
-"""First steps: does it help, on which classes, at what price? In: nothing. Out: figures, and recalls as a picture.
+"""
+First steps
+===========
+
+Does it help, on which classes, at what price? In: nothing. Out: figures, and recalls as a picture.
 
 ``python examples/first_steps.py`` shows the picture, ``python examples/first_steps.py recalls.png`` saves it.
 """

@@ -1,4 +1,8 @@
-"""Many classes, most of them rare. In: nothing. Out: the most confused pairs, and the whole matrix as a picture.
+"""
+Many classes, most of them rare
+===============================
+
+In: nothing. Out: the most confused pairs, and the whole matrix as a picture.
 
 ``python examples/many_classes.py`` shows the picture, ``python examples/many_classes.py matrix.png`` saves it.
 """

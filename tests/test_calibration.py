@@ -385,6 +385,16 @@ def test_calibration_that_was_not_learned_is_refused():
         model.set_params(calibration="platt").predict_proba(X)
 
 
+def test_temperature_at_a_limit_is_warned_of_with_what_to_do():
+    mistaken = as_validation((X_NEW, (Y_NEW + 1) % 3))
+    with pytest.warns(UserWarning, match=r"temperature_ ended at 16384, the largest .* fit fewer rounds"):
+        model = make("combo", "temperature", early_stopping=True).fit(X, Y, **mistaken)
+    assert model.temperature_ == pytest.approx(TEMPERATURES[1], rel=1e-3)
+    told_apart = (np.arange(60.0)[:, np.newaxis], np.arange(60) // 20)
+    with pytest.warns(UserWarning, match=r"temperature_ ended at 0\.015625, the smallest .* larger learning_rate"):
+        make("combo", "temperature", n_estimators=2, learning_rate=1e-4).fit(*told_apart)
+
+
 def test_folds_that_do_not_fit_into_memory_are_refused_before_they_are_made(monkeypatch):
     model = make("combo", "temperature")
     monkeypatch.setattr("comboost._engine.memory.NOT_WORTH_ASKING", 0)

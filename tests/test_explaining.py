@@ -22,7 +22,7 @@ from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core, load_m
 from comboost._dtypes import LEAF
 from comboost._engine import memory
 from comboost._engine.contributions import expected_votes
-from comboost._engine.forest import Forest, shares_of_weight
+from comboost._engine.forest import Forest, Tree, with_covers
 from comboost._engine.lineage import Lineage
 
 FILES = Path(__file__).parent / "files"
@@ -358,9 +358,10 @@ def test_arrays_that_do_not_fit_are_refused_by_the_kernel():
 
 
 def test_shares_of_weight_do_not_depend_on_its_unit():
-    sums = np.array([3, 1, 7, 2**20])
-    assert shares_of_weight(sums).tobytes() == shares_of_weight(sums * 2**11).tobytes()
-    assert shares_of_weight(sums).sum() * 2**21 == sums.sum()
+    sums, tree = np.array([3, 1, 7, 2**20]), Tree(np.empty((0, 24), dtype=np.uint8), np.empty((0, 32), dtype=np.uint8))
+    one, other = (found.covers for found in with_covers([tree, tree], [sums, sums * 2**11]))
+    assert one.tobytes() == other.tobytes()
+    assert one.sum() * 2**21 == sums.sum()
 
 
 # Importances of classes

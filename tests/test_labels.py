@@ -21,6 +21,7 @@ from comboost.dask._coding import CheckedPart
 from comboost.dask._parts import Part
 from comboost.dask._survey import LabelCounts
 from comboost.metrics import error_confusion_matrix, get_scorer
+from comboost.metrics._outcomes import share_predicted
 
 SOME_DATES = st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2100, 1, 1))  # NumPy has them in nanoseconds
 
@@ -100,6 +101,27 @@ def test_metrics_compare_labels_as_python_does(kind, data):
     first, second = data.draw(st.tuples(*[st.sampled_from(CONTAINERS)] * 2))
     np.testing.assert_allclose(error_confusion_matrix(first(y_true), second(y_pred)), expected)
     np.testing.assert_allclose(error_confusion_matrix(first(y_true), second(y_pred), labels=classes), expected)
+
+
+@by_kind
+@settings(max_examples=25)
+@given(data=st.data())
+def test_score_counts_rows_as_python_does(kind, data):
+    y_true = data.draw(labels_of(kind))
+    y_pred = data.draw(st.lists(KINDS[kind] | st.sampled_from(y_true), min_size=len(y_true), max_size=len(y_true)))
+    right = [true == pred for true, pred in zip(in_python(y_true), in_python(y_pred), strict=True)]
+    first, second = data.draw(st.tuples(*[st.sampled_from(CONTAINERS)] * 2))
+    assert share_predicted(first(y_true), second(y_pred), None) == np.mean(right)
+
+
+def test_dates_as_objects_can_be_scored():
+    X, days = np.arange(6.0)[:, np.newaxis], [datetime.date(2020, 1, day) for day in (1, 1, 1, 2, 2, 3)]
+    model = CoMBoClassifier(n_estimators=5).fit(X, object_array(days))
+    wrong = [datetime.date(2020, 1, 3), *days[1:]]
+    for y in (days, object_array(days), pd.Series(days, dtype=object), np.array(days, dtype="M8[D]")):
+        assert model.score(X, y) == list(model.staged_score(X, y))[-1] == 1.0
+    assert model.score(X, object_array(wrong)) == 5 / 6
+    assert model.score(X, object_array(wrong), sample_weight=[5, 1, 1, 1, 1, 1]) == 0.5
 
 
 @by_kind

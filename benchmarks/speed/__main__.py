@@ -18,7 +18,7 @@ from benchmarks.speed.machine import (
     describe_versions,
 )
 from benchmarks.speed.native import NativeError
-from benchmarks.speed.report import Report, describe, render, render_table
+from benchmarks.speed.report import Report, describe, render, render_table, store
 
 RESULTS = Path(__file__).parent / "results"
 QUICK_REMARK = (
@@ -46,14 +46,13 @@ def plan_of(options: argparse.Namespace) -> Plan:
 
 
 def default_path(options: argparse.Namespace) -> Path:
-    """Only a full run may replace the figures of a full run."""
+    """Quick figures do not replace full ones."""
     if options.instructions:
         return RESULTS / "instructions.json"
-    parts = ["quick"] * options.quick + ["part"] * bool(options.case)
-    return RESULTS / f"{'-'.join(parts) or 'speed'}.json"
+    return RESULTS / ("quick.json" if options.quick else "speed.json")
 
 
-def setting_of(plan: Plan, names: list[str]) -> dict[str, Any]:
+def setting_of(plan: Plan) -> dict[str, Any]:
     return {
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": describe_machine(),
@@ -67,7 +66,6 @@ def setting_of(plan: Plan, names: list[str]) -> dict[str, Any]:
             "max_bins": libraries.MAX_BINS,
             "max_depth": libraries.MAX_DEPTH,
             "learning_rate_of_peers": libraries.LEARNING_RATE,
-            "cases": names,
         },
     }
 
@@ -75,7 +73,7 @@ def setting_of(plan: Plan, names: list[str]) -> dict[str, Any]:
 def run_cases(options: argparse.Namespace, picked: list[Case]) -> bool:
     """Run these cases; whether all of them ran and all models did their work."""
     plan = plan_of(options)
-    report = Report(options.out or default_path(options), setting_of(plan, [case.name for case in picked]))
+    report = Report(options.out or default_path(options), setting_of(plan))
     print(describe(report.setting), *([QUICK_REMARK] if plan.quick else []), sep="\n")
     for case in picked:
         print(f"\n{case.name}: {case.title(plan)}", flush=True)
@@ -103,8 +101,7 @@ def run_instructions(options: argparse.Namespace) -> bool:
         return False
     print(instructions.render(counts))
     path = options.out or default_path(options)
-    report = Report(path, {**setting_of(plan_of(options), []), "instructions": counts})
-    report.store()
+    store(path, {**setting_of(plan_of(options)), "instructions": counts})
     print(f"\nstored in {path}")
     return True
 

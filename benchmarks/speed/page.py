@@ -1,8 +1,11 @@
-"""The page of a full run. In: the stored results. Out: docs/performance.md, by ``python -m benchmarks.speed.page``."""
+"""The page of all cases. In: the stored results. Out: docs/performance.md, by ``python -m benchmarks.speed.page``."""
 
 import json
 from pathlib import Path
 from typing import Any
+
+from benchmarks.speed.cases import CASES
+from benchmarks.speed.report import MUCH_DISTURBED, read_entries
 
 REPOSITORY = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results"
@@ -10,7 +13,8 @@ PAGE = REPOSITORY / "docs" / "performance.md"
 
 HEAD = """# Performance
 
-The last full run of the speed benchmark, losses included. To repeat it (15 minutes; nothing else should run):
+The last full run of every case of the speed benchmark, losses included. To repeat it (an hour and a half, most of it
+the peers'; nothing else should run, and a run that was stopped can go on with the cases that are missing):
 
 ```sh
 pip install ".[bench]"
@@ -30,23 +34,41 @@ twice guessing. Depth 3, 255 bins.
 """
 
 
-def render_page(speed: dict[str, Any], instructions: dict[str, Any] | None) -> str:
+def render_page(entries: list[dict[str, Any]], instructions: dict[str, Any] | None) -> str:
     """The whole page."""
-    parts = [HEAD, render_setting(speed), render_verdicts(speed["cases"]), "## Figures\n"]
-    parts += [render_case(entry) for entry in speed["cases"]]
+    runs = Runs(entries)
+    parts = [HEAD, runs.render(), render_verdicts(entries), "## Figures\n"]
+    parts += [render_case(entry, runs.number_of(entry)) for entry in entries]
     if instructions is not None:
         parts.append(render_instructions(instructions["instructions"]))
     return "\n".join(parts)
 
 
-def render_setting(speed: dict[str, Any]) -> str:
-    """Where and with what."""
-    machine, settings = speed["machine"], speed["settings"]
-    versions = ", ".join(f"{name} {version}" for name, version in speed["versions"].items())
+class Runs:
+    """The runs that cases come from, numbered."""
+
+    def __init__(self, entries: list[dict[str, Any]]) -> None:
+        self._by_start = {entry["run"]["started"]: entry["run"] for entry in entries}
+        self._numbers = {start: number for number, start in enumerate(sorted(self._by_start), start=1)}
+
+    def number_of(self, entry: dict[str, Any]) -> int:
+        """The number of an entry's run."""
+        return self._numbers[entry["run"]["started"]]
+
+    def render(self) -> str:
+        """Where and with what."""
+        return "\n".join(render_run(number, self._by_start[start]) for start, number in self._numbers.items()) + "\n"
+
+
+def render_run(number: int, run: dict[str, Any]) -> str:
+    """A run in a line."""
+    machine, settings, source = run["machine"], run["settings"], run["source"]
+    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
     return (
-        f"Run of {speed['started'][:10]}, commit `{speed['source']['commit'][:12]}`, {machine['cpu']}, "
+        f"{number}. Run of {run['started'][:10]}, commit `{source['commit'][:12]}`, "
+        f"package `{source['comboost_digest']}`: {machine['cpu']}, "
         f"{machine['cores']} cores, {machine['memory_gib']} GiB, {settings['threads']} threads, "
-        f"{settings['repeats']} repeats, {settings['rounds']} rounds.\n{versions}.\n"
+        f"{settings['repeats']} repeats, {settings['rounds']} rounds. {versions}."
     )
 
 
@@ -61,13 +83,13 @@ def render_verdicts(entries: list[dict[str, Any]]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def render_case(entry: dict[str, Any]) -> str:
+def render_case(entry: dict[str, Any], run: int) -> str:
     """The figures of all libraries in a case."""
-    if "error" in entry:
-        return f"- {entry['title']}: could not be run, {entry['error']}"
     figures = ", ".join(render_figure(figure) for figure in entry["figures"])
     left_out = "".join(f"; without {name} ({reason})" for name, reason in entry["left_out"].items())
-    return f"- {entry['title']}, {entry['unit']}: {figures}{left_out}."
+    disturbed = entry["disturbance"] > MUCH_DISTURBED
+    others = f"; other programs kept {entry['disturbance']:.2f} cores busy meanwhile" if disturbed else ""
+    return f"- {entry['title']}, {entry['unit']}: {figures}{left_out} (run {run}{others})."
 
 
 def render_figure(figure: dict[str, Any]) -> str:
@@ -95,15 +117,16 @@ def render_instructions(counts: dict[str, Any]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def read(name: str) -> dict[str, Any] | None:
-    """Stored results, if they are there."""
-    path = RESULTS / name
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+def main() -> None:
+    """Write the page of what is stored, and say which cases are missing."""
+    entries, path = read_entries(RESULTS / "speed.json"), RESULTS / "instructions.json"
+    if missing := [case.name for case in CASES if case.name not in entries]:
+        print(f"no run is stored of {', '.join(missing)}: python -m benchmarks.speed --case NAME")
+    instructions = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    there = [entries[case.name] for case in CASES if case.name in entries]
+    PAGE.write_text(render_page(there, instructions), encoding="utf-8")
+    print(f"wrote {PAGE.relative_to(REPOSITORY)}")
 
 
 if __name__ == "__main__":
-    results = read("speed.json")
-    if results is None:
-        raise SystemExit("there is no full run yet: python -m benchmarks.speed")
-    PAGE.write_text(render_page(results, read("instructions.json")), encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(REPOSITORY)}")
+    main()

@@ -10,7 +10,7 @@ from benchmarks.speed.contest import Case, Plan
 from benchmarks.speed.libraries import OURS
 from benchmarks.speed.verdicts import Figure, Outcome, Verdict
 
-SCHEMA = 1
+SCHEMA = 2
 MUCH_DISTURBED = 0.1  # cores
 
 
@@ -23,24 +23,15 @@ class Report:
     entries: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, case: Case, plan: Plan, outcome: Outcome, seconds: float) -> None:
-        """Add a case and store all cases so far: a run that is stopped loses nothing."""
+        """Add a case and store it at once: a run that is stopped loses nothing."""
         entry = {"case": case.name, "title": case.title(plan), "seconds": round(seconds, 1), **summarise(outcome)}
         self.entries.append(entry)
-        self.store()
+        replace_entry(self.path, entry | {"run": self.setting})
 
     def add_error(self, case: Case, plan: Plan, error: Exception) -> None:
-        """Add a case that could not be run."""
+        """Add a case that could not be run; what an earlier run stored of it stays."""
         entry = {"case": case.name, "title": case.title(plan), "error": f"{type(error).__name__}: {error}"}
         self.entries.append(entry)
-        self.store()
-
-    def store(self) -> None:
-        """Write the file; until that is done, the old one stays."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = self.path.with_suffix(f".{os.getpid()}.tmp")
-        content = {"schema": SCHEMA, **self.setting, "cases": self.entries}
-        unfinished.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        unfinished.replace(self.path)
 
     @property
     def sound(self) -> bool:
@@ -49,6 +40,28 @@ class Report:
             "error" in entry or OURS.name in entry["left_out"] or any(figure["failure"] for figure in entry["figures"])
             for entry in self.entries
         )
+
+
+def replace_entry(path: Path, entry: dict[str, Any]) -> None:
+    """Store a case in place of what an earlier run found; other cases stay."""
+    entries = read_entries(path)
+    store(path, {"schema": SCHEMA, "cases": list((entries | {entry["case"]: entry}).values())})
+
+
+def read_entries(path: Path) -> dict[str, dict[str, Any]]:
+    """The stored cases by name, each with the ``run`` that it comes from."""
+    if not path.exists():
+        return {}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return {entry["case"]: entry for entry in content["cases"]} if content["schema"] == SCHEMA else {}
+
+
+def store(path: Path, content: dict[str, Any]) -> None:
+    """Write a file; until that is done, the old one stays."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    unfinished.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    unfinished.replace(path)
 
 
 def summarise(outcome: Outcome) -> dict[str, Any]:

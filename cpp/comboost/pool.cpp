@@ -195,8 +195,14 @@ class Pool {
 
 std::atomic<Pool*> the_pool = nullptr;
 
-// A forked child has none of its parent's threads, and may find their pool in any state: it makes another.
-const int registered = at_fork_in_child([] { the_pool = nullptr; });
+thread_local Ledger ledger;
+
+// A forked child has none of its parent's threads, and may find their pool in any state: it makes another, and what
+// was lost by sharing with the old one says nothing about the new.
+const int registered = at_fork_in_child([] {
+    the_pool = nullptr;
+    ledger = Ledger{};
+});
 
 Pool& pool() {
     (void)registered;
@@ -207,8 +213,6 @@ Pool& pool() {
     delete made;
     return *found;
 }
-
-thread_local Ledger ledger;
 
 void take_part_alone(std::size_t n_chunks, TakePart take_part, const void* loop) {
     Slot slot;

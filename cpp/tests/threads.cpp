@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -147,6 +148,16 @@ void a_forked_child_has_threads_of_its_own() {
     other.join();
 }
 
+// Sharing does not pay where threads wait instead of working.
+void a_forked_child_shares_though_its_parent_rests() {
+    do for_each_task(2, kMuchWork, 2, [](std::size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); });
+    while (!works_alone());
+    const pid_t child = fork();
+    if (child == 0) _exit(works_alone() ? 1 : 0);
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 void a_loop_that_forks_ends_in_the_child() {
     afresh([] {
         std::atomic<int> n_here = 0;
@@ -196,6 +207,7 @@ int main() {
     late_threads_find_nothing();
     afresh(nobody_waits_for_threads_that_have_begun_nothing);
     if (kForkedChildrenMakeThreads) a_forked_child_has_threads_of_its_own();
+    afresh(a_forked_child_shares_though_its_parent_rests);
     a_loop_that_forks_ends_in_the_child();
     losses_are_made_up_for_by_rests();
     std::printf("thread tests: %d passed, %d failed\n", check::n_passed, check::n_failed);

@@ -68,3 +68,15 @@ def import_skl2onnx() -> Any:
             "model alone, with its to_onnx()."
         ) from error
     return skl2onnx
+
+
+def import_jinja2() -> Any:
+    """Import what fills templates, or say how to get it."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(
+            "A page needs Jinja2, which is not installed. Run `pip install jinja2`, or take json() or markdown(), "
+            "which need nothing."
+        ) from error
+    return jinja2

@@ -1,5 +1,6 @@
 """Bad input ends in one line that names the thing and the way out, and changes no file."""
 
+import gzip
 import os
 from pathlib import Path
 
@@ -56,6 +57,10 @@ BAD_FILES = {
     "one column": (b"y\np\nq\np\nq\n", ["no column but the target", "--sep"]),
     "binary": (bytes(range(256)) * 8, ["no text"]),
     "damaged gzip": (b"\x1f\x8b" + b"nothing", ["damaged gzip"]),
+    "cut gzip": (gzip.compress(CSV.encode())[:-9], ["damaged gzip", "pack it anew"]),
+    "gzip of nothing": (gzip.compress(b""), ["rows.csv", "is empty"]),
+    "packed, not UTF-8": (gzip.compress(b"a,b,y\n1,u,p\n2,\xe4,q\n"), ["line 3", "no UTF-8"]),
+    "quote without end": (("a,b,y\n" + '1,"u,p\n' + 40_000 * "2,v,q\n").encode(), ["rows.csv", "cannot be read"]),
     "damaged Parquet": (b"PAR1nothing", ["damaged", ".parquet"]),
     "decimal comma": (("a,b,y\n" + '"1,5",u,p\n"2,5",v,q\n' * 9).encode(), ["'a'", "decimal comma", "--decimal"]),
     "thousands": (
@@ -109,6 +114,12 @@ BAD_OPTIONS = {
     "output in no folder": ([*FIT[:4], "-o", "no/model"], ["no/model", "no folder"]),
     "output that is a folder": ([*FIT[:4], "-o", "."], ["is a folder"]),
     "output that is the data": ([*FIT[:4], "-o", "rows.csv"], ["rows.csv is the data itself"]),
+    "output below a file": ([*FIT[:4], "-o", "rows.csv/model"], ["rows.csv/model", "no folder"]),
+    "target of a folder": (["fit", "folder", "-t", "z", "-o", "m", "--dask"], ["'z'", "folder", "those there are"]),
+    "folder without a target": (["fit", "folder", "-o", "m", "--dask"], ["--target", "'a', 'b', 'y'"]),
+    "drop of a folder's target": (["fit", "folder", "-t", "y", "--drop", "y", "-o", "m", "--dask"], ["is the target"]),
+    "folder without files": (["fit", "none", "-t", "y", "-o", "m", "--dask"], ["none", "holds no file", ".parquet"]),
+    "folder of an empty file": (["fit", "empty", "-t", "y", "-o", "m", "--dask"], ["files of empty", "whole"]),
     "Dask without a folder": ([*FIT, "--dask"], ["no folder", "--dask"]),
     "missing model": (["predict", "no.comboost", "rows.csv"], ["no.comboost", "save_model"]),
     "model that is none": (["predict", "rows.csv", "rows.csv"], ["rows.csv", "save_model"]),
@@ -126,6 +137,10 @@ def test_options_that_do_not_fit(cli, tmp_path, case):
     (tmp_path / "rows.csv").write_text(CSV)
     (tmp_path / "rows.xlsx").write_text(CSV)
     (tmp_path / "odd.toml").write_text("rounds = 3\n")
+    for name, content in {"folder": CSV, "none": None, "empty": ""}.items():
+        (tmp_path / name).mkdir()
+        if content is not None:
+            (tmp_path / name / "0.csv").write_text(content)
     before = files_of(tmp_path)
     arguments, words = BAD_OPTIONS[case]
     refused(cli(*arguments), *words)
@@ -174,6 +189,13 @@ def test_text_where_the_model_wants_numbers_is_named(cli, tmp_path, trained):
     assert not Path("out.csv").exists()
 
 
+def test_few_words_among_the_numbers_that_the_model_wants_are_named(cli, trained):
+    Path("new.csv").write_text("a,b\n" + "1,u\n" * 40 + "oops,u\n")
+    result = cli("predict", trained, "new.csv", "-o", "out.csv")
+    refused(result, "'a'", "'oops' in row 41", "wants a number", "--missing")
+    assert "--drop" not in result.stderr  # which there is none of
+
+
 def test_class_seen_only_in_new_data_is_named(cli, trained):
     Path("new.csv").write_text("a,b,y\n1,u,p\n2,v,new\n")
     result = cli("predict", trained, "new.csv", "-o", "out.csv")
@@ -195,6 +217,12 @@ def test_damaged_model_is_refused(cli, trained):
     Path("bad.comboost").write_bytes(content)
     Path("new.csv").write_text("a,b\n1,u\n")
     refused(cli("predict", "bad.comboost", "new.csv"), "bad.comboost", "damaged")
+
+
+def test_folder_that_the_system_forbids_to_write_to(cli, monkeypatch):
+    Path("rows.csv").write_text(CSV)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    refused(cli(*FIT), "model.comboost", "read-only", "give another one")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -247,3 +275,71 @@ def stumble(*arguments):
 def test_package_that_is_missing_is_named(cli, monkeypatch, name):
     monkeypatch.setitem(__import__("sys").modules, name, None)
     refused(cli("cv", "yeast"), name, 'pip install "comboost[cli]"')
+
+
+FORMATS = {
+    "rows.parquet": ("sep", "decimal", "encoding"),
+    "rows.feather": ("sep", "decimal", "encoding"),
+    "yeast": ("sep", "decimal", "encoding"),
+    "rows.arff": ("sep", "decimal"),
+    "folder": ("sep", "decimal", "encoding"),
+}
+SIGNS = {"sep": ";", "decimal": ",", "encoding": "latin-1"}
+
+
+@pytest.mark.parametrize(("source", "option"), [(source, each) for source in FORMATS for each in FORMATS[source]])
+def test_options_that_a_format_has_no_use_for_are_refused(cli, source, option):
+    table = pd.DataFrame({"a": [1.0, 2.0], "y": ["p", "q"]})
+    table.to_parquet("rows.parquet")
+    table.to_feather("rows.feather")
+    Path("rows.arff").write_text("@relation r\n@attribute a real\n@attribute y {p,q}\n@data\n1,p\n2,q\n")
+    Path("folder").mkdir()
+    table.to_parquet("folder/0.parquet")
+    asked = ["--dask"] if source == "folder" else []
+    result = cli("fit", source, "-t", "y", "-o", "m", f"--{option}", SIGNS[option], *asked)
+    refused(result, f"--{option} cannot be given for", source, "leave it out")
+    assert not Path("m").exists()
+
+
+def no_room(monkeypatch):
+    monkeypatch.setattr("comboost._engine.memory.NOT_WORTH_ASKING", 0)
+    monkeypatch.setattr("comboost._engine.memory.available_memory", lambda: 10)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "feather"])
+def test_file_larger_than_memory_is_refused_before_it_is_read(cli, frame, monkeypatch, ending):
+    write = {"parquet": frame.to_parquet, "feather": frame.to_feather}.get(ending, frame.to_csv)
+    write(f"rows.{ending}")
+    no_room(monkeypatch)
+    monkeypatch.setattr(Path, "read_bytes", stumble)
+    said = cli("cv", f"rows.{ending}", "-t", "state")
+    refused(said, f"Reading rows.{ending}, a file of 0.0 GiB", "0.0 are free", "comboost fit FOLDER --dask")
+
+
+def test_stream_larger_than_memory_is_refused_while_it_is_read(cli, monkeypatch):
+    no_room(monkeypatch)
+    refused(cli("cv", "-", "-t", "y", input=CSV), "Reading standard input", "are free", "comboost fit FOLDER --dask")
+
+
+def test_standard_input_without_rows_is_named(cli):
+    refused(cli("cv", "-", "-t", "y", input=""), "standard input is empty")
+    refused(cli("cv", "-", "-t", "y", input="a,b,y\n"), "standard input has no rows")
+
+
+@pytest.mark.parametrize(
+    "case", ["empty", "header only", "not UTF-8", "UTF-16", "duplicates", "ragged", "binary", "cut gzip"]
+)
+def test_new_rows_that_cannot_be_read_leave_the_old_predictions(cli, trained, case):
+    content, words = BAD_FILES[case]
+    Path("rows.csv").write_bytes(content)
+    Path("out.csv").write_text("precious")
+    refused(cli("predict", trained, "rows.csv", "-o", "out.csv"), *words)
+    assert Path("out.csv").read_text() == "precious"
+
+
+def test_other_separator_and_decimal_comma_are_read_when_they_are_said_or_found(cli, trained):
+    Path("new.csv").write_text("b;a\nu;1,5\nv;20,5\n")
+    found = cli("predict", trained, "new.csv")
+    assert found.exit_code == 0
+    Path("new.csv").write_text("b~a\nu~1,5\nv~20,5\n")
+    assert cli("predict", trained, "new.csv", "--sep", "~", "--decimal", ",").stdout == found.stdout

@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -14,9 +15,11 @@ import pytest
 from distributed import LocalCluster
 from rich.console import Console
 from sklearn.model_selection import RepeatedStratifiedKFold
+from threadpoolctl import threadpool_info
 from typer.testing import CliRunner
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, load_model
+from comboost._estimators.parameters import n_threads_of
 from comboost.cli import _contest
 from comboost.cli._answers import PredictionResult
 from comboost.cli._app import app
@@ -105,12 +108,21 @@ def test_whole_numbers_are_classes_as_they_are(cli, frame):
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask's
 def test_a_folder_is_fitted_on_a_cluster_as_its_rows_are_without_one(cli, frame, monkeypatch):
     monkeypatch.setattr("distributed.LocalCluster", partial(LocalCluster, processes=False))  # which starts at once
+    ticks = []
+    monkeypatch.setattr("comboost.cli.fit.progress_shown", lambda: nullcontext(lambda *tick: ticks.append(tick)))
     Path("folder").mkdir()
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(len(frame)) % 7, "D")
+    dated = frame.assign(day=days.strftime("%Y-%m-%d"), code="2026-01-01")
     for part in range(2):
-        frame[part::2].to_parquet(f"folder/{part}.parquet", index=False)
-    result = cli("fit", "folder", "-t", "state", "-o", "m", "--dask", "--workers", "1", *QUICK)
+        dated[part::2].to_parquet(f"folder/{part}.parquet", index=False)
+    asked = ("--dask", "--workers", "1", "--category", "code", *QUICK)
+    result = cli("fit", "folder", "-t", "state", "-o", "m", *asked)
     assert result.exit_code == 0, result.output
-    X, y = columns_of(frame)
+    assert ticks == [
+        *((doing, 0.0) for doing in ("first rows", "workers", "reading")),
+        *(("boosting", n / 5) for n in range(1, 6)),
+    ]
+    X, y = columns_of(dated.assign(day=days, code=pd.Categorical(dated["code"])))
     expected, found = ConfusionBoostingClassifier(n_estimators=5).fit(X, y), load_model("m")
     assert (found.decision_function(X) == expected.decision_function(X)).all()
     assert found.target_name_ == "state"
@@ -128,6 +140,17 @@ def test_settings_that_estimators_on_a_cluster_lack_are_refused(cli, frame):
     for option in (("--workers", "2"), ("--memory-limit", "1GB")):
         assert cli("fit", "yeast", "-o", "m", *option).exit_code == 2
     assert not Path("m").exists()
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # of Dask's
+def test_dates_in_a_folder_that_end_in_other_text_are_named(cli, frame, monkeypatch):
+    monkeypatch.setattr("distributed.LocalCluster", partial(LocalCluster, processes=False))
+    Path("folder").mkdir()
+    for part, day in enumerate(["2026-01-01", "soon"]):
+        frame.assign(day=day).to_csv(f"folder/{part}.csv", index=False)
+    result = cli("fit", "folder", "-t", "state", "-o", "m", "--dask", "--workers", "1", *QUICK)
+    assert (result.exit_code, result.stdout, Path("m").exists()) == (1, "", False)
+    assert "Column 'day' holds dates in its first rows, and other text" in result.stderr
 
 
 def test_next_command_repeats_what_was_typed(cli, frame):
@@ -327,6 +350,32 @@ FEW_ROUNDS = {
 }
 
 
+class ThreadCounter:
+    """A model that only looks how many threads of OpenMP and of linear algebra there are."""
+
+    def fit(self, X, y):
+        self.seen = {pool["num_threads"] for pool in threadpool_info()}
+
+    def predict(self, X):
+        self.fit(X, None)
+        return np.zeros(len(X))
+
+
+@pytest.mark.parametrize("n_jobs", [1, None, 2])
+def test_peers_get_the_threads_that_are_asked_for(frame, monkeypatch, n_jobs):
+    asked = []
+    kind = _contest.PeerKind("sklearn", lambda n_threads, X: asked.append(n_threads) or ThreadCounter())
+    monkeypatch.setattr(_contest, "PEER_KINDS", {"It": kind})
+    X, y = columns_of(frame)
+    before = threadpool_info()
+    peer = _contest.Peer("It", n_jobs).fit(X, y)
+    wanted = n_threads_of(n_jobs)
+    assert (asked, peer.model_.seen) == ([wanted], {wanted})
+    peer.predict(X)
+    assert peer.model_.seen == {wanted}
+    assert threadpool_info() == before
+
+
 @pytest.mark.parametrize("name", _contest.PEER_KINDS)
 def test_peers_take_categories_dates_and_missing_values(frame, name, monkeypatch):
     kind = _contest.PEER_KINDS[name]
@@ -389,7 +438,18 @@ def test_help_imports_nothing_heavy(cli):
     said = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True).stdout
     loaded = set(said.splitlines()[-1].split())
     assert "typer" in loaded
-    assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "pyarrow", "joblib", "comboost._core", "dask"}
+    assert not loaded & {
+        "rich.console",
+        "importlib.metadata",
+        "numpy",
+        "scipy",
+        "sklearn",
+        "pandas",
+        "pyarrow",
+        "joblib",
+        "comboost._core",
+        "dask",
+    }
 
 
 def test_completion_is_there_for_shells(cli):

@@ -1,16 +1,20 @@
 """What files hold, whatever their format."""
 
+import datetime
 import gzip
 import io
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comboost.cli._columns import frame_of, summarise_columns
 from comboost.cli._delimited import Dialect
+from comboost.cli._errors import CommandError
+from comboost.cli._room import plan_of_file
 from comboost.cli._sources import read_rowset, rowset_of
 
 
@@ -138,3 +142,139 @@ def test_other_encodings_are_read_when_they_are_named():
     for encoding in ("latin-1", "utf-16", "utf-8-sig"):
         assert read(text.encode(encoding), encoding=encoding)["größe"].tolist() == ["ä", "ö"]
     assert read(text.encode("utf-8-sig"))["größe"].tolist() == ["ä", "ö"]  # as Excel writes it
+
+
+def test_empty_lines_above_the_names_are_no_rows():
+    assert read("\n \n\na,b\n1,x\n\n2,y\n").to_dict("list") == {"a": [1.0, 2.0], "b": ["x", "y"]}
+
+
+# Text in files with types
+
+
+TEXTS = pd.DataFrame(
+    {
+        "day": ["2026-01-31", None, "2026-02-01 10:30:00"],
+        "moment": ["2026-01-31T10:00:00Z", "2026-01-31T10:00:00+02:00", "NA"],
+        "size": ["1.5", "?", "-2e3"],
+        "code": ["007", "08", "9"],
+        "maker": ["Ada", "NA", "2026-01-31"],
+        "none": [None, None, None],
+    },
+    dtype="str",
+)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".feather"])
+def test_text_is_understood_as_in_a_file_without_types(ending):
+    plain, typed = (read(WRITERS[kind](TEXTS), kind) for kind in (".csv", ending))
+    pd.testing.assert_frame_equal(plain, typed)
+    kinds = {each.name: each.kind for each in summarise_columns(typed)}
+    assert kinds == {
+        "day": "date",
+        "moment": "date",
+        "size": "number",
+        "code": "number",
+        "maker": "text",
+        "none": "number",
+    }
+    assert typed["moment"].iloc[0] - typed["moment"].iloc[1] == pd.Timedelta(hours=2)
+
+
+def test_text_of_polars_is_understood_too(tmp_path):
+    pl.from_pandas(TEXTS).write_ipc(tmp_path / "rows.arrow")
+    pl.from_pandas(TEXTS).write_parquet(tmp_path / "rows.parquet")
+    for path in tmp_path.iterdir():
+        found = frame_of(read_rowset(str(path), Dialect()))
+        pd.testing.assert_frame_equal(found, read(WRITERS[".csv"](TEXTS)))
+
+
+def test_text_with_types_keeps_its_blanks_and_what_is_asked_for_stays_text():
+    table = pd.DataFrame({"a": [" x", "x"], "b": ["1", "2"], "c": ["2026-01-31", "2026-02-01"]}, dtype="str")
+    found = read(WRITERS[".parquet"](table), ".parquet", as_text={"b", "c"})
+    assert found.to_dict("list") == table.to_dict("list")
+
+
+def test_dates_with_a_type_are_dates():
+    days = pd.DataFrame({"day": [datetime.date(2026, 1, 31), None, datetime.date(1500, 1, 1)]})
+    found = read(WRITERS[".parquet"](days), ".parquet")
+    assert summarise_columns(found)[0].kind == "date"
+    assert found["day"].isna().tolist() == [False, True, False]
+
+
+# ARFF and KEEL
+
+ARFF = "% about\n@relation r\n@attribute a {x}\n@attribute 'it\\'s' real\n@data\n\n% more\nx,1\n x , 2\n"
+
+
+def read_arff(text, ending=".arff"):
+    return rowset_of(text.encode(), "it", ending, Dialect())
+
+
+def in_quotes(value, quote, mark):
+    escaped = value.replace("\\", "\\\\")
+    return quote + escaped.replace(quote, mark + quote if mark == "\\" else 2 * quote) + quote
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text(alphabet="a'\"\\, %{}é\t@", min_size=1), st.sampled_from("'\""), st.sampled_from(["\\", "double"])
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_quoted_values_come_back_whichever_quotes_they_are_in(given_values):
+    lines = [f"{in_quotes(*given_value)} ,O'Brien, 1" for given_value in given_values]
+    head = "@relation r\n@attribute a string\n@attribute b string\n@attribute c real\n@data\n"
+    cells = read_arff(head + "\n".join(lines)).cells
+    assert cells["a"].to_pylist() == [value for value, _, _ in given_values]
+    assert set(cells["b"].to_pylist()) == {"O'Brien"}
+
+
+def test_names_of_columns_lose_their_quotes():
+    assert read_arff(ARFF).cells.column_names == ["a", "it's"]
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [("x", "1 cells where 2"), ("x,1,2", "3 cells where 2"), ("'x,1", "quote that does not end"), ("'x'y,1", "quote")],
+)
+def test_bad_rows_are_named_by_their_line_in_the_file(row, words):
+    with pytest.raises(CommandError, match=rf"it, line 10, has .*{words}"):
+        read_arff(f"{ARFF}{row}\nx,3\n")
+
+
+def test_missing_values_of_arff_and_keel():
+    found = frame_of(read_arff(ARFF + "?,?\n<null>,<null>\n"))
+    assert found.isna().to_numpy().tolist() == [[False, False]] * 2 + [[True, True]] * 2
+
+
+def test_attribute_files_are_known_without_an_ending():
+    assert read_arff(ARFF, ending="").nominal == ("a",)
+
+
+def test_several_outputs_name_no_target():
+    for outputs, target in (("a", "a"), ("'it\\'s'", "it's"), ("a, b", None)):
+        assert read_arff(ARFF.replace("@data", f"@outputs {outputs}\n@data"), ".dat").target == target
+
+
+# Memory
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt"])
+def test_plan_of_a_packed_file_is_that_of_the_plain_one(frame, tmp_path, ending):
+    content = WRITERS[ending](frame)
+    plain, packed = tmp_path / "plain", tmp_path / "packed"
+    plain.write_bytes(content)
+    packed.write_bytes(gzip.compress(content))
+    plans = [plan_of_file(path, path.stat().st_size) for path in (plain, packed)]
+    assert plans[0] == plans[1]
+    assert sum(plans[0].values()) >= len(content) + 16 * frame.size
+
+
+def test_plan_of_parquet_counts_columns_as_they_are_in_memory(tmp_path):
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame({"a": np.zeros(10_000), "b": np.arange(10_000.0)}).to_parquet(path)
+    (n_bytes,) = plan_of_file(path, path.stat().st_size).values()
+    assert n_bytes >= 2 * 2 * 8 * 10_000

@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
-import pandas as pd
+import dask.dataframe as dd
 import pytest
 from dask.utils import parse_bytes
+from matplotlib import pyplot as plt
 from sklearn.metrics import recall_score
 
 from comboost import CoMBoClassifier
 
-N_FILES, N_ROWS, N_ROUNDS = 3, 4000, 3
+N_FILES, N_ROWS = 3, 4000
 
 
 @pytest.fixture(scope="module")
@@ -28,35 +29,30 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def recalls(example, folder):
-    """What the example says of the files that it has written."""
-    return example.main(folder, N_FILES, N_ROWS, N_ROUNDS)
+def display(example, folder):
+    """What the example shows of the files that it has written."""
+    before = plt.get_backend()
+    plt.switch_backend("Agg")
+    yield example.main(folder, N_FILES, N_ROWS)
+    plt.close("all")
+    plt.switch_backend(before)
 
 
-@pytest.fixture(scope="module")
-def predicted(recalls, folder):
-    """The predictions that it has written."""
-    return pd.read_parquet(folder / "predicted")
-
-
-def test_predictions_are_those_of_fits_without_dask(example, folder, predicted):
-    train, test = (rows.compute() for rows in example.split(folder))
+def test_recalls_are_those_of_fits_without_dask(display, folder):
+    parts = dd.read_parquet(f"{folder}/*.parquet").random_split([0.8, 0.2], random_state=0)
+    train, test = (part.compute() for part in parts)
     assert len(train) + len(test) == N_FILES * N_ROWS
-    assert predicted["state"].tolist() == test["state"].tolist()
-    n_first = len(example.split(folder)[0].partitions[0])
+    n_first = len(parts[0].partitions[0])
     for name, rows in {"all files": train, "one file": train[:n_first]}.items():
-        model = CoMBoClassifier(n_estimators=N_ROUNDS).fit(rows.drop(columns="state"), rows["state"])
-        assert predicted[name].tolist() == model.predict(test.drop(columns="state")).tolist()
+        model = CoMBoClassifier(n_estimators=50).fit(rows.drop(columns="state"), rows["state"])
+        predicted = model.predict(test.drop(columns="state"))
+        expected = recall_score(test["state"], predicted, labels=display.classes, average=None)
+        assert display.recalls[name].tolist() == pytest.approx(expected.tolist())
+    assert display.sizes.tolist() == [(test["state"] == name).sum() for name in display.classes]
 
 
-def test_recalls_are_those_of_the_predictions(recalls, predicted):
-    for name in recalls:
-        expected = recall_score(predicted["state"], predicted[name], labels=recalls.index, average=None)
-        assert recalls[name].tolist() == pytest.approx(expected.tolist())
-
-
-def test_only_predictions_are_added_to_the_files(folder, predicted):
-    assert sorted(path.name for path in folder.iterdir()) == ["000.parquet", "001.parquet", "002.parquet", "predicted"]
+def test_nothing_is_added_to_the_files(folder, display):
+    assert sorted(path.name for path in folder.iterdir()) == ["000.parquet", "001.parquet", "002.parquet"]
 
 
 def test_files_are_larger_than_the_memory_of_all_workers(example, tmp_path):

@@ -335,6 +335,7 @@ class Validation:
         self._audience = fit.audience(held.table)
         self._votes = np.zeros((len(held.labels), len(fit.plan.classes)))
         self._shift: Floats | None = estimator._validation_shift(fit)
+        self._by_votes = answers_by_votes(type(estimator))
 
     def end(self, history: History) -> bool:
         """Score the rounds kept so far, the last of which is new; True if it is time to stop."""
@@ -387,13 +388,12 @@ class Validation:
     def _score(self, judge: Judge, history: History) -> float:
         if judge.score_of_counts is not None:
             return judge.score_votes(self._for_all(self._votes))
-        by_votes = answers_by_votes(type(self._estimator))
-        if judge.scores_shares and by_votes:
+        if judge.scores_shares and self._by_votes:
             model = ModelSoFar(self._estimator, self._fit, history, self._held.X, self._votes)
             return judge.score_shares(model.predict_proba(self._held.X))
         model = ModelSoFar(self._estimator, self._fit, history.first(len(history)), self._held.X, self._votes.copy())
         # A subclass may answer otherwise than by the votes.
-        return judge.score_model(model if by_votes else model.fitted)
+        return judge.score_model(model if self._by_votes else model.fitted)
 
     def catch_up(self, history: History, curve: list[float]) -> None:
         """Score the rounds of an earlier fit again, one by one; the scores must be those that it had."""

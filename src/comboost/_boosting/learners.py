@@ -13,7 +13,7 @@ from sklearn.base import ClassifierMixin, clone
 from comboost import _core
 from comboost._dtypes import LABEL, Floats, Labels, Sums
 from comboost._engine.binning import BinMapper
-from comboost._engine.forest import Forest, Tree, shares_of_weight
+from comboost._engine.forest import Forest, Tree, with_covers
 from comboost._engine.memory import check_room
 from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, Costs, MemoryRows, SteppedRows, TreeRows, empty_histograms
 
@@ -139,7 +139,9 @@ class TreeLearner:
         self._n_first_bins = int(bins.n_bins[0])
         self._past = past or TreePast([], np.zeros(bins.n_features))
         self.kept = list(self._past.trees)
-        self._importances: list[tuple[NDArray[np.intp], Floats]] = []  # of the rounds learned here, by feature
+        # Of the rounds learned here:
+        self._covers: list[Sums | None] = []
+        self._importances: list[tuple[NDArray[np.intp], Floats]] = []  # by feature
 
     def learn(self, rows: TreeRows, costs: Costs, round_idx: int) -> Hypothesis:
         """Grow a tree on the costs."""
@@ -153,7 +155,7 @@ class TreeLearner:
 
     def _totals(self, costs: Costs) -> Sums:
         """The sums of all rows, which the bins of any feature add up to."""
-        totals = costs.totals if costs.root is None else costs.root[0, : self._n_first_bins].sum(axis=0)
+        totals = costs.totals if costs.root is None else np.add.reduce(costs.root[0, : self._n_first_bins])
         assert totals is not None
         return totals
 
@@ -221,12 +223,13 @@ class TreeLearner:
 
     def keep(self, ballot: Tree, drop: float, covers: Sums | None) -> None:
         """Keep the tree, and give its features their shares of the drop."""
-        self.kept.append(ballot if covers is None else ballot._replace(covers=shares_of_weight(covers)))
+        self.kept.append(ballot)
+        self._covers.append(covers)
         if ballot.nodes.nbytes > LARGE_TREE:
             check_kept(self.kept)
-        shares = np.zeros_like(self._past.importances)
+        shares = np.zeros(len(self._past.importances))
         self._grower.share_out(max(drop, 0.0), shares)
-        features = np.flatnonzero(shares)  # the few of what may be very many
+        features = shares.nonzero()[0]  # the few of what may be very many
         self._importances.append((features, shares[features]))
 
     def past_ballots(self) -> Iterator[Tree]:
@@ -235,7 +238,9 @@ class TreeLearner:
 
     def forest(self, alphas: Sequence[float]) -> Forest:
         """As many trees as there are weights."""
-        return Forest.join(self.kept[: len(alphas)], np.array(alphas), self._kinds, self._n_classes)
+        n_past = len(self._past.trees)
+        learned = with_covers(self.kept[n_past : len(alphas)], self._covers[: len(alphas) - n_past])
+        return Forest.join([*self._past.trees[: len(alphas)], *learned], np.array(alphas), self._kinds, self._n_classes)
 
     def importances(self, alphas: Sequence[float]) -> Floats:
         """What every feature lowered the loss's logarithm by, in as many rounds as there are weights."""

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score
 
 from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
 from comboost._dtypes import Floats
+from comboost.metrics._outcomes import share_predicted
 
 
 class ModelSoFar:
@@ -94,7 +94,7 @@ class ModelSoFar:
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose class is predicted."""
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        return share_predicted(y, self.predict(X), sample_weight)
 
 
 def answers_by_votes(estimator: type) -> bool:

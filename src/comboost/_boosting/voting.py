@@ -132,7 +132,7 @@ class ClassVoting:
 
     def kept(self, alphas: Sequence[float], promises: Sequence[float]) -> dict[str, Any]:
         """The weight α of every round, and the shares of the classes, which probabilities need."""
-        return {"estimator_weights_": np.array(alphas), "class_prior_": self.objective.masses.shares}
+        return {"estimator_weights_": np.array(alphas), "class_prior_": self.objective.masses.shares.copy()}
 
     def _round_weight(self, rows: Rows, hypothesis: Hypothesis, costs: Costs) -> float:
         """α_t before the learning rate."""
@@ -214,4 +214,4 @@ class LeafVoting:
 
     def kept(self, alphas: Sequence[float], promises: Sequence[float]) -> dict[str, Any]:
         """The shares of the classes, which probabilities need, and what rounds promised, which a warm start does."""
-        return {"class_prior_": self.objective.masses.shares, "_promises": np.array(promises)}
+        return {"class_prior_": self.objective.masses.shares.copy(), "_promises": np.array(promises)}

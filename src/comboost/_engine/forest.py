@@ -51,7 +51,7 @@ class Tree(NamedTuple):
     votes : ndarray of float32, (n_leaves, n_classes), or None
         The votes of every leaf for all classes; ``left`` of a leaf is its row. None if leaves vote for one class.
     covers : ndarray of float64, (n_leaves,), or None
-        What the training rows of every leaf weigh, see `shares_of_weight`; None if nobody has counted them.
+        What the training rows of every leaf weigh, see `with_covers`; None if nobody has counted them.
     """
 
     nodes: NodeBytes
@@ -61,8 +61,8 @@ class Tree(NamedTuple):
 
     @property
     def node_bytes(self) -> NodeBytes:
-        """The nodes as the core takes them."""
-        return as_bytes(self.nodes.view(NODE_DTYPE))
+        """The nodes as the core takes them; what came over a wire may lie at any address."""
+        return self.nodes if self.nodes.view(NODE_DTYPE).flags.aligned else self.nodes.copy()
 
     def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
         """Add the votes of this tree alone; see `Forest.add_votes`."""
@@ -100,7 +100,7 @@ class Forest:
     votes : ndarray of float32, (n_leaves, n_classes), or None
         The votes of the leaves of all trees for all classes; ``left`` of a leaf is its row.
     covers : ndarray of float64, (n_leaves,), or None
-        What the training rows of the leaves of all trees weigh, in the order of their nodes; see `shares_of_weight`.
+        What the training rows of the leaves of all trees weigh, in the order of their nodes; see `with_covers`.
         None if nobody has counted them, as in files of format 1.
     """
 
@@ -216,12 +216,23 @@ def joined_arrays(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
     return np.concatenate(found) if len(found) == len(arrays) else None
 
 
-def shares_of_weight(sums: Sums) -> Floats:
-    """Integer weights of leaves, over the power of two above their sum.
+def with_covers(trees: Sequence[Tree], sums: Sequence[Sums | None]) -> list[Tree]:
+    """Trees with the integer weights of their leaves, over the power of two above the sum of each tree.
 
-    So they do not depend on the unit of the weights, and add up without rounding.
+    So they do not depend on the unit of the weights, and add up without rounding. All trees have them, or none.
     """
-    return np.ldexp(sums.astype(np.float64), -int(sums.sum()).bit_length())
+    counted = [of_leaves for of_leaves in sums if of_leaves is not None]
+    if not counted:
+        return list(trees)
+    sizes = [len(of_leaves) for of_leaves in counted]
+    starts = np.cumsum([0, *sizes])
+    of_all = np.concatenate(counted)
+    exponents = [-int(total).bit_length() for total in np.add.reduceat(of_all, starts[:-1])]
+    shares = np.ldexp(of_all.astype(np.float64), np.repeat(exponents, sizes))
+    bounds = starts.tolist()
+    return [
+        tree._replace(covers=shares[begin:end]) for tree, begin, end in zip(trees, bounds[:-1], bounds[1:], strict=True)
+    ]
 
 
 def typed_array(array: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:

@@ -3,6 +3,8 @@
 The parameters may have changed since the fit: what was not learned for them is refused.
 """
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import fingerprint
 from comboost._dtypes import Floats
-from comboost._engine.calibration import HeldVotes, IsotonicCurves, learn_temperature
+from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
 from comboost._engine.decisions import cheapest_decisions
 from comboost._engine.probabilities import ProbabilityMap
 from comboost._estimators.parameters import CALIBRATION, PRIORS, REJECT_COST, Rule
@@ -22,6 +24,15 @@ from comboost._table.shares import read_shares
 
 DECIDED_AT_ONCE = 2**18  # probabilities that are held at a time
 LEARNED_CALIBRATION = {"temperature": "temperature_", "isotonic": "_isotonic"}  # the attributes that hold it
+CLOSE_TO_LIMIT = 1e-3  # the search for a temperature never ends on its limits
+#: What it means to end there, and what to do.
+AT_LIMITS = (
+    "the smallest that is tried: on rows that were not trained on, votes are far too small for how often they are "
+    "right. Fit more rounds, or with a larger learning_rate.",
+    "the largest that is tried: on rows that were not trained on, votes tell classes apart no better than chance, so "
+    "nor can predict_proba. See whether these rows are like those trained on, fit fewer rounds, or set "
+    "calibration=None.",
+)
 NO_COSTS = fingerprint(None)
 BY_COST = fingerprint("expected_cost")
 
@@ -119,10 +130,19 @@ def calibrate(booster: Any, held: HeldVotes) -> dict[str, Any]:
         )
     scale, learned = booster._log_odds, booster._learned_shares
     if booster.calibration == "temperature":
-        return {"temperature_": learn_temperature(held, scale, learned)}
+        temperature = learn_temperature(held, scale, learned)
+        warn_of_limits(temperature)
+        return {"temperature_": temperature}
     uncalibrated = ProbabilityMap(scale, learned)
     shares = uncalibrated.probabilities(held.votes, out=np.empty_like(held.votes))
     return {"_isotonic": IsotonicCurves.learn(held, shares)}
+
+
+def warn_of_limits(temperature: float) -> None:
+    """Say what it means if the search for a temperature has ended where it may go no further."""
+    for limit, words in zip(TEMPERATURES, AT_LIMITS, strict=True):
+        if math.isclose(temperature, limit, rel_tol=CLOSE_TO_LIMIT):
+            warnings.warn(f"temperature_ ended at {limit:g}, {words}", UserWarning, stacklevel=2)
 
 
 # Decisions

@@ -251,13 +251,13 @@ class CoMBoClassifier(VoteBooster):
         own, and for numbers. Not there with ``estimator``.
     n_iter_ : int
         Rounds kept.
-    estimator_weights_ : ndarray of shape (n_iter_,)
+    estimator_weights_ : ndarray of shape (n_rounds,)
         Weight α of every round.
-    edges_ : ndarray of shape (n_iter_,)
+    edges_ : ndarray of shape (n_rounds,)
         Edge δ of every round: how much better than guessing it was.
-    loss_curve_ : ndarray of shape (n_iter_,)
+    loss_curve_ : ndarray of shape (n_rounds,)
         Loss L after every round.
-    bound_curve_ : ndarray of shape (n_iter_,)
+    bound_curve_ : ndarray of shape (n_rounds,)
         What the edges promise: the loss after every round is at most this, up to the rounding of the costs (about 1e-6
         of the loss; up to 1e-3 if class sizes, weights or costs differ by a factor of a million).
     train_confusion_ : ndarray of shape (n_classes, n_classes)

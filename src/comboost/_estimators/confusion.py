@@ -312,14 +312,14 @@ class ConfusionBoostingClassifier(ConfusionBooster):
         own, and for numbers.
     n_iter_ : int
         Rounds kept.
-    edges_ : ndarray of shape (n_iter_,)
+    edges_ : ndarray of shape (n_rounds,)
         Edge δ of every round: how much better than guessing its tree would be if leaves voted for one class.
-    loss_curve_ : ndarray of shape (n_iter_,)
+    loss_curve_ : ndarray of shape (n_rounds,)
         Loss L after every round. With ``loss="log"`` it is summed over the classes and in bits: without costs and with
         ``balance=1``, ln(2)/K times it is the class-balanced log-loss of ``predict_proba`` on the training rows. With
         ``balance=1`` the sum of the entries of ``train_confusion_``, each times its cost, is never above it, and so,
         without costs, is the squared norm.
-    bound_curve_ : ndarray of shape (n_iter_,)
+    bound_curve_ : ndarray of shape (n_rounds,)
         What the sums of the leaves promise, added up over the rounds: the loss after every round is at most this, up to
         the rounding of the costs, as for `CoMBoClassifier`. With ``loss="exponential"`` and up to 128 classes the
         promise is the loss itself; with ``loss="log"`` it is weaker.

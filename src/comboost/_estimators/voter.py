@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._dtypes import Floats
@@ -21,6 +20,7 @@ from comboost._table.candidates import Candidates
 from comboost._table.categories import as_values
 from comboost._table.reading import read_table
 from comboost._table.table import Table
+from comboost.metrics._outcomes import share_predicted
 
 FEW_ROWS = 32
 STAGED_ARRAYS = 3  # the votes, and what is made of them: of this round, and of the last one, which the user holds
@@ -188,6 +188,25 @@ class Voter(ClassifierMixin, BaseEstimator):
         """Columns of the classes that are voted for as columns of all classes."""
         return values if self._voted is None else Candidates(self.classes_, self._voted).spread(values, fill)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their classes, of any kind that ``fit`` takes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        float
+            The share.
+        """
+        return share_predicted(y, self.predict(X), sample_weight)
+
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Share of rows whose class is predicted, after every round.
 
@@ -206,7 +225,7 @@ class Voter(ClassifierMixin, BaseEstimator):
             The share, as ``score`` gives it at the end.
         """
         for predicted in self.staged_predict(X):
-            yield float(accuracy_score(y, predicted, sample_weight=sample_weight))
+            yield share_predicted(y, predicted, sample_weight)
 
     def save_model(self, path: PathOrStream) -> None:
         """Write the fitted model to a file that runs no code when it is loaded, with `comboost.load_model`.

@@ -3,6 +3,7 @@
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,7 +199,7 @@ class Masses:
         """Their sum."""
         return float(np.cumsum(self.plain)[-1])
 
-    @property
+    @cached_property
     def shares(self) -> Floats:
         """The share of every class in the weight of all rows."""
         return np.asarray(self.plain / self.total)

@@ -61,7 +61,7 @@ class AdaBoostNCClassifier(TreeVoter):
         own, and for numbers.
     n_iter_ : int
         Rounds kept.
-    estimator_weights_ : ndarray of shape (n_iter_,)
+    estimator_weights_ : ndarray of shape (n_rounds,)
         Weight α of every round.
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all are there), ``"no_edge"`` (a tree is right on no more than half of
@@ -74,8 +74,8 @@ class AdaBoostNCClassifier(TreeVoter):
 
     Notes
     -----
-    The ambiguity of a row after t rounds is amb = (1/t)·Σ_s ([H_t = y] − [h_s = y]), and p = 1 − |amb|. H_t is the vote
-    of the first t trees, all with the same weight, since α_t follows from p only afterwards.
+    The ambiguity of a row after t rounds is amb = (1/t)·Σ_s ([H_t = y] − [h_s = y]), and p = 1 − abs(amb). H_t is the
+    vote of the first t trees, all with the same weight, since α_t follows from p only afterwards.
 
     α is positive only if a tree is right on more than half of the weight, however many classes there are. With many
     of them, trees of the default depth may fail at that in the first round; deep ones, ``max_depth=None,

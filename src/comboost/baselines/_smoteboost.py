@@ -65,7 +65,7 @@ class SMOTEBoostClassifier(TreeVoter):
         own, and for numbers.
     n_iter_ : int
         Rounds kept.
-    estimator_weights_ : ndarray of shape (n_iter_,)
+    estimator_weights_ : ndarray of shape (n_rounds,)
         Weight ln(1/β) of every round, β = ε/(1−ε), ε being its pseudo-loss on the original rows.
     stop_reason_ : str
         Why the rounds ended: ``"n_estimators"`` (all are there), ``"no_edge"`` (the pseudo-loss on the original rows is

@@ -11,10 +11,12 @@ from comboost.cli._errors import CommandError
 from comboost.cli._learning import Request, as_labels, check_there
 from comboost.cli._marks import Marks
 from comboost.cli._outputs import check_apart, check_output, write_frame
+from comboost.cli._progress import Tick
 from comboost.cli._sources import Rowset, read_rowset
 
 PREDICTION = "prediction"
 SHARE_OF = "proba_"
+PREDICTED_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
@@ -30,25 +32,32 @@ class PredictionResult:
     notes: list[str] = field(default_factory=list)
 
 
-def predict_file(model: str, request: Request, out: str, *, proba: bool, keep: Sequence[str]) -> PredictionResult:
+def predict_file(
+    model: str, request: Request, out: str, tick: Tick, *, proba: bool, keep: Sequence[str]
+) -> PredictionResult:
     """Write the predictions for all rows of a file; whatever is wrong, no file is touched."""
     check_output(out)
     check_apart(out, {"data": request.source, "model": model})
+    tick("reading", 0.0)
     fitted = load_model(model)
     rows = read_rowset(request.source, request.dialect)
     check_there(rows, keep, "--keep")
     names = wanted_columns(fitted, rows)
     target = getattr(fitted, "target_name_", None)
-    as_text = {names[f] for f, values in fitted._categories.values.items() if all(isinstance(v, str) for v in values)}
+    categories = {names[f]: values for f, values in fitted._categories.values.items()}
+    as_text = {name for name, values in categories.items() if all(isinstance(value, str) for value in values)}
     marks = Marks([*getattr(fitted, "missing_marks_", ()), *request.missing])
-    frame = frame_of(chosen_rows(rows, names), as_text=as_text, missing=marks)
-    answers = answer(fitted, frame[names] if hasattr(fitted, "feature_names_in_") else frame[names].to_numpy(), proba)
+    as_numbers = set(names) - set(categories)
+    frame = frame_of(chosen_rows(rows, names), as_text=as_text, as_numbers=as_numbers, missing=marks)
+    X = frame[names] if hasattr(fitted, "feature_names_in_") else frame[names].to_numpy()
+    answers = answer(fitted, X, tick, proba=proba)
     kept = frame_of(chosen_rows(rows, keep), as_text=set(keep)) if keep else None
     notes = [
         *marks.tell_unseen(request.missing),
         *note_extra(rows, names, target, keep),
         *note_classes(rows, target, fitted),
     ]
+    tick("writing", 1.0)
     write_frame(beside(kept, answers), out)
     counts = answers[PREDICTION].value_counts()
     return PredictionResult(
@@ -83,8 +92,19 @@ def chosen_rows(rows: Rowset, names: Sequence[str]) -> Rowset:
     return Rowset(rows.name, rows.cells.select(list(names)), rows.decimal, nominal)
 
 
-def answer(fitted: Any, X: Any, proba: bool) -> Any:
+def answer(fitted: Any, X: Any, tick: Tick, *, proba: bool) -> Any:
     """A data frame of the predictions, and of the probabilities if they are wanted."""
+    import pandas
+
+    parts = []
+    for begin in range(0, len(X), PREDICTED_AT_ONCE):
+        tick("predicting", begin / len(X))
+        parts.append(answer_part(fitted, X[begin : begin + PREDICTED_AT_ONCE], proba=proba))
+    return pandas.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
+
+
+def answer_part(fitted: Any, X: Any, *, proba: bool) -> Any:
+    """The answers for some rows."""
     import pandas
 
     answers = pandas.DataFrame({PREDICTION: fitted.predict(X)})

@@ -4,10 +4,10 @@ What takes time to be imported is named here, and imported when the command runs
 """
 
 import os
-from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from comboost.cli._errors import DEBUG
 from comboost.cli._interrupts import interruptible
@@ -17,10 +17,23 @@ from comboost.cli.datasets import datasets
 from comboost.cli.demo import demo
 from comboost.cli.fit import fit
 from comboost.cli.predict import predict
+from comboost.cli.report import report
 from comboost.cli.reproduce import reproduce
+
+
+class PlainHelp(TyperGroup):
+    """Commands whose common help is plain text, which is there before rich is."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write usage, options, and the first line of every command, whole."""
+        for command in self.commands.values():
+            command.short_help = (command.help or "").partition("\n")[0]
+        super(TyperGroup, self).format_help(ctx, formatter)
+
 
 app = typer.Typer(
     name="comboost",
+    cls=PlainHelp,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -30,6 +43,7 @@ app.command()(interruptible(fit, "pandas", "pyarrow", "comboost.cli._fitting"))
 app.command()(interruptible(predict, "pandas", "pyarrow", "comboost.cli._answers"))
 app.command()(interruptible(cv, "pandas", "pyarrow", "comboost.cli._folds"))
 app.command("compare")(interruptible(compare_estimators, "pandas", "pyarrow", "comboost.cli._contest"))
+app.command()(interruptible(report, "pandas", "pyarrow", "comboost.cli._reporting"))
 app.command()(interruptible(datasets, "comboost.datasets"))
 app.command()(interruptible(reproduce, "comboost.cli._reproduction"))
 
@@ -37,6 +51,8 @@ app.command()(interruptible(reproduce, "comboost.cli._reproduction"))
 def show_version(wanted: bool) -> None:
     """Show the version and exit, if that is wanted."""
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"comboost {version('comboost')}")
         raise typer.Exit
 
@@ -60,6 +76,8 @@ def comboost(
       comboost fit wine.csv --target quality -o wine.comboost
 
       comboost predict wine.comboost new.csv -o predicted.csv
+
+      comboost report wine.comboost new.csv -o report.html
     """
     if debug:
         os.environ[DEBUG] = "1"

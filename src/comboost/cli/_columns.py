@@ -13,6 +13,7 @@ from comboost.cli._sources import Rowset
 
 NUMBER, CATEGORY, TEXT_KIND, DATE, OTHER = "number", "category", "text", "date", "other"
 MISSING_CELLS = {*PLACEHOLDERS, "nan", "<null>"}
+MISSING_NOMINALS = {"?", "<null>"}  # of ARFF and KEEL
 MANY_VALUES = 0.5  # of the rows: text with more values than that is hardly a category
 LIKELY_IDENTIFIER = "identifier?"
 PERHAPS_IDENTIFIER = "whole numbers, none twice: an identifier, unless it measures something"
@@ -34,20 +35,30 @@ def frame_of(
     rows: Rowset,
     *,
     as_text: Collection[str] = (),
+    as_numbers: Collection[str] = (),
     missing: Marks | None = None,
 ) -> Any:
-    """A pandas DataFrame; columns of text that hold numbers or dates become these, but those named."""
-    marks = missing or Marks()
-    if rows.decimal is None:
-        return marks.drop_from_frame(rows.cells.to_pandas(ignore_metadata=True))
+    """A pandas DataFrame; columns of text that hold numbers or dates become these, but those named ``as_text``.
+
+    CommandError says so if a column named ``as_numbers`` holds something else.
+    """
     import pyarrow
 
-    kept = {*as_text, *rows.nominal}
-    columns = {
-        name: understood_text(name, marks.drop_from_text(column, rows.decimal), rows, kept)
-        for name, column in zip(rows.cells.column_names, rows.cells.columns, strict=True)
-    }
-    return pyarrow.table(columns).to_pandas()
+    marks, kept = missing or Marks(), {*as_text, *rows.nominal}
+    columns = {}
+    for name, column in zip(rows.cells.column_names, rows.cells.columns, strict=True):
+        if holds_text(column):
+            column = understood_text(name, marks.drop_from_text(column, rows.decimal), rows, kept, as_numbers)
+        columns[name] = column
+    frame = pyarrow.table(columns).to_pandas(date_as_object=False)
+    return frame if rows.decimal is not None else marks.drop_from_frame(frame)
+
+
+def holds_text(column: Any) -> bool:
+    """Whether an Arrow column holds text."""
+    from pyarrow import types
+
+    return bool(types.is_string(column.type) or types.is_large_string(column.type))
 
 
 def without_cells(column: Any, cells: set[str]) -> Any:
@@ -56,37 +67,66 @@ def without_cells(column: Any, cells: set[str]) -> Any:
     import pyarrow.compute as pc
 
     plain = pc.utf8_lower(pc.utf8_trim_whitespace(column))
-    found = pc.is_in(plain, pyarrow.array(sorted(cell.lower() for cell in cells)))
-    return pc.if_else(found, pyarrow.scalar(None, pyarrow.string()), column)
+    found = pc.is_in(plain, pyarrow.array(sorted(cell.lower() for cell in cells), column.type))
+    return pc.if_else(found, pyarrow.scalar(None, column.type), column)
 
 
-def understood_text(name: str, column: Any, rows: Rowset, as_text: Collection[str]) -> Any:
-    """A column of text as numbers or dates, if all of it can be read so."""
+def understood_text(name: str, given: Any, rows: Rowset, as_text: Collection[str], as_numbers: Collection[str]) -> Any:
+    """A column of text as numbers or dates, if all of it can be read so; the same in files with types and without."""
     import pyarrow.compute as pc
 
-    column = pc.utf8_trim_whitespace(column)
+    column = pc.utf8_trim_whitespace(given)
+    text = given if rows.decimal is None else column  # blanks in a file with types are meant
     if name in as_text:
-        return without_cells(column, {"?"}) if name in rows.nominal else column
+        return without_cells(text, MISSING_NOMINALS) if name in rows.nominal else text
+    numbers = numbers_of(column, rows)
+    if numbers is not None:  # of most columns, which then need no second look
+        return numbers
     known = without_cells(column, MISSING_CELLS)
-    for cells in (column, known):
-        numbers = cast_or_none(with_point(cells, rows.decimal), "float64")
-        if numbers is not None:
-            return numbers
-    dates = cast_or_none(known, "timestamp[us]")
-    if dates is not None:
-        return dates
+    for found in (numbers_of(known, rows), dates_of(known)):
+        if found is not None:
+            return found
+    if name in as_numbers:
+        raise no_number_error(name, known, rows)
     check_mixture(name, known, rows)
-    return column
+    return text
 
 
-def cast_or_none(cells: Any, kind: str) -> Any:
+def numbers_of(cells: Any, rows: Rowset) -> Any:
+    """Text as numbers; None if it is something else."""
+    import pyarrow
+
+    return cast_or_none(with_point(cells, rows.decimal), pyarrow.float64())
+
+
+def dates_of(cells: Any) -> Any:
+    """Text as dates and times (ISO 8601), all of them with a zone or all without; None if it is something else."""
+    import pyarrow
+
+    zoned = (cast_or_none(cells, pyarrow.timestamp("us", zone)) for zone in (None, "UTC"))
+    return next((dates for dates in zoned if dates is not None), None)
+
+
+def cast_or_none(cells: Any, kind: Any) -> Any:
     """The cells as another type, if all of them are; None if one is not."""
     import pyarrow
 
     try:
-        return cells.cast(pyarrow.type_for_alias(kind))
+        return cells.cast(kind)
     except pyarrow.ArrowInvalid:
         return None
+
+
+def no_number_error(name: str, cells: Any, rows: Rowset) -> CommandError:
+    """What to do about text where a model wants numbers."""
+    known = [(place, cell) for place, cell in enumerate(cells.to_pylist(), start=1) if cell is not None]
+    words = (pair for pair in known if not is_number(with_plain_point(pair[1], rows.decimal)))
+    row, word = next(words, known[0])
+    sign = "" if rows.decimal is None else ", or another --decimal if numbers are written so"
+    return CommandError(
+        f"Column {name!r} of {rows.name} holds the text {word!r} in row {row}, where the model wants a number or a "
+        f"date; mend it, or give --missing TEXT if it stands for a missing value{sign}."
+    )
 
 
 def check_mixture(name: str, cells: Any, rows: Rowset) -> None:
@@ -97,7 +137,7 @@ def check_mixture(name: str, cells: Any, rows: Rowset) -> None:
         others = [rows.cells[other] for other in rows.cells.column_names if other != name]
         check_commas(name, counts, others, rows.name)
     words = {value: n for value, n in counts.items() if not is_number(with_plain_point(value, rows.decimal))}
-    if rows.decimal != ".":
+    if rows.decimal not in (None, "."):
         check_points(name, words, rows.name, str(rows.decimal))
     if sum(counts.values()) <= MANY * sum(words.values()):
         return

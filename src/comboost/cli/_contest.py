@@ -11,7 +11,9 @@ import numpy as np
 from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
+from threadpoolctl import threadpool_limits
 
+from comboost._estimators.parameters import n_threads_of
 from comboost.cli._errors import one_line
 from comboost.cli._folds import geometric_mean, joined_folds, make_splits, note_small_classes
 from comboost.cli._learning import Lesson, Request, read_lesson
@@ -34,7 +36,7 @@ class Peer(ClassifierMixin, BaseEstimator):
     library : str
         A name of `PEER_KINDS`.
     n_jobs : int or None, default=None
-        Threads.
+        Threads, as in our estimators; those of OpenMP, which some libraries take without asking, are limited to them.
     """
 
     def __init__(self, library: str = "HistGradientBoosting", n_jobs: int | None = None) -> None:
@@ -45,15 +47,19 @@ class Peer(ClassifierMixin, BaseEstimator):
         """Fit on coded classes, with weights that balance them if the library has no word for that."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         kind = PEER_KINDS[self.library]
-        self.model_ = kind.make(self.n_jobs or 1, X)
+        n_threads = n_threads_of(self.n_jobs)
+        self.model_ = kind.make(n_threads, X)
         weights = {"sample_weight": compute_sample_weight(BALANCED_WEIGHTS, codes)} if kind.weighted else {}
-        self.model_.fit(kind.prepare(X), codes, **weights)
+        with threadpool_limits(n_threads):
+            self.model_.fit(kind.prepare(X), codes, **weights)
         return self
 
     def predict(self, X: Any) -> Any:
         """Predict classes."""
-        codes = np.asarray(self.model_.predict(PEER_KINDS[self.library].prepare(X))).reshape(len(X)).astype(np.intp)
-        return self.classes_[codes]
+        kind, n_threads = PEER_KINDS[self.library], n_threads_of(self.n_jobs)
+        with threadpool_limits(n_threads):
+            codes = np.asarray(kind.predict(self.model_, kind.prepare(X), n_threads))
+        return self.classes_[codes.reshape(len(X)).astype(np.intp)]
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ class PeerKind:
     module: str
     make: Callable[[int, Any], Any]
     prepare: Callable[[Any], Any] = lambda X: X
+    predict: Callable[[Any, Any, int], Any] = lambda model, X, n_threads: model.predict(X)
     weighted: bool = False
 
 
@@ -98,6 +105,11 @@ def make_catboost(n_threads: int, X: Any) -> Any:
         logging_level="Silent",
         cat_features=category_names(X),
     )
+
+
+def predict_with_catboost(model: Any, X: Any, n_threads: int) -> Any:
+    """Codes of classes; CatBoost forgets how many threads it was made with."""
+    return model.predict(X, thread_count=n_threads)
 
 
 def make_hist(n_threads: int, X: Any) -> Any:
@@ -141,7 +153,7 @@ def indicators(X: Any) -> Any:
 PEER_KINDS = {
     "LightGBM": PeerKind("lightgbm", make_lightgbm),
     "XGBoost": PeerKind("xgboost", make_xgboost, weighted=True),
-    "CatBoost": PeerKind("catboost", make_catboost, text_categories),
+    "CatBoost": PeerKind("catboost", make_catboost, text_categories, predict_with_catboost),
     "HistGradientBoosting": PeerKind("sklearn", make_hist, few_categories),
     "BalancedRandomForest": PeerKind("imblearn", make_forest, indicators),
 }

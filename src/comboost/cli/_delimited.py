@@ -6,8 +6,11 @@ cell as it is written, so that what a column holds is decided by all of it, not 
 
 import codecs
 import csv
+import io
 import re
 from collections import Counter
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +32,12 @@ class Dialect:
     decimal: str | None = None
     encoding: str | None = None
 
+    def check_unused(self, name: str, reason: str, options: Collection[str] = ("sep", "decimal", "encoding")) -> None:
+        """Raise if one of some options is given that means nothing for a file."""
+        for option in options:
+            if getattr(self, option) is not None:
+                raise CommandError(f"--{option} cannot be given for {name}, {reason}; leave it out.")
+
 
 @dataclass(frozen=True)
 class TextTable:
@@ -42,15 +51,19 @@ def read_delimited(content: bytes, name: str, dialect: Dialect) -> TextTable:
     """Read text whose first line names the columns."""
     content = as_utf8(content, name, dialect.encoding)
     sample = sample_lines(content, name)
-    sep = dialect.sep or find_separator(sample)
-    header = next(csv.reader(sample, delimiter=sep))
+    try:
+        sep = dialect.sep or find_separator(sample)
+        header = next(csv.reader(sample, delimiter=sep))
+    except csv.Error as error:
+        raise CommandError(f"{name} is no table of cells with separators: {error}; give a CSV file.") from error
     if dialect.sep and len(header) == 1 and any(other in sample[0] for other in SEPARATORS):
         raise CommandError(
             f"The first line of {name}, {shortened(sample[0])!r}, does not hold the separator {sep!r}; give another "
             "one as --sep, or leave it out."
         )
     names = name_columns(header, name)
-    cells = parse_cells(content, name, names, sep)
+    n_above = content.count(b"\n", 0, content.find(sample[0].encode()))  # empty lines
+    cells = parse_cells(content, name, names, sep, n_above + 1)
     return TextTable(cells, dialect.decimal or find_decimal(sample[1:], sep))
 
 
@@ -146,7 +159,7 @@ def check_names_once(names: list[str], name: str) -> None:
         )
 
 
-def parse_cells(content: bytes, name: str, names: list[str], sep: str, quote: str = '"', skipped: int = 1) -> Any:
+def parse_cells(content: bytes, name: str, names: list[str], sep: str, skipped: int) -> Any:
     """An Arrow table of text."""
     import pyarrow
     from pyarrow import csv as arrow_csv
@@ -155,27 +168,35 @@ def parse_cells(content: bytes, name: str, names: list[str], sep: str, quote: st
         return arrow_csv.read_csv(
             pyarrow.BufferReader(content),
             arrow_csv.ReadOptions(column_names=names, skip_rows=skipped, block_size=1 << 24),
-            arrow_csv.ParseOptions(delimiter=sep, quote_char=quote, newlines_in_values=quote.encode() in content),
+            arrow_csv.ParseOptions(delimiter=sep, newlines_in_values=b'"' in content),
             arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pyarrow.string()), null_values=[""], strings_can_be_null=True
             ),
         )
     except pyarrow.ArrowInvalid as error:
-        raise CommandError(tell_bad_line(content, name, names, sep, quote, skipped, error)) from error
+        raise CommandError(tell_bad_line(content, name, len(names), sep, skipped, error)) from error
 
 
-def tell_bad_line(
-    content: bytes, name: str, names: list[str], sep: str, quote: str, skipped: int, error: Exception
-) -> str:
+def tell_bad_line(content: bytes, name: str, n_cells: int, sep: str, skipped: int, error: Exception) -> str:
     """Say which line has another number of cells."""
-    rows = csv.reader(content.decode().splitlines(), delimiter=sep, quotechar=quote)
-    for place, row in enumerate(rows):
-        if place >= skipped and row and len(row) != len(names):
-            return (
-                f"{name}, line {rows.line_num}, has {len(row)} cells where {len(names)} are expected, with the "
-                f"separator {sep!r}; mend the line, or give another --sep."
-            )
+    rows = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=sep)
+    with suppress(csv.Error):  # a cell of many lines, whose quote does not end
+        for place, row in enumerate(rows):
+            if place >= skipped and row and len(row) != n_cells:
+                return f"{tell_ragged(name, rows.line_num, len(row), n_cells, sep)}, or give another --sep."
     return f"{name} cannot be read with the separator {sep!r}: {error}; give another --sep, or mend the file."
+
+
+def tell_ragged(name: str, line: int, n_cells: int, n_expected: int, sep: str) -> str:
+    """Say that a line has another number of cells than there are columns."""
+    return (
+        f"{name}, line {line}, has {n_cells} cells where {n_expected} are expected, with {sep!r} between them; mend it"
+    )
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of text as files end them; Python's own would be cut by other signs, too."""
+    return re.split(r"\r\n|\r|\n", text)
 
 
 def shortened(text: str, width: int = 60) -> str:

@@ -8,7 +8,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from comboost.cli._comparison import Certificate, MethodResult, Summary
-from comboost.cli._showing import ASCII_SIGNS, RULE_UNDER_HEADS
+from comboost.cli._showing import ASCII_SIGNS, plain_table
 from comboost.model_selection import wilson_interval
 from comboost.study._results import MEASURES
 
@@ -87,7 +87,7 @@ def measures_overall(summary: Summary, say: Callable[[str], Text]) -> Table:
 def open_table(summary: Summary, *columns: Column) -> Table:
     """A table of the columns given and one per method, narrow enough for 60 characters in a line."""
     heads = [method.name.replace("Boosting", "\nBoosting") for method in summary.methods]
-    table = Table(*columns, *heads, box=RULE_UNDER_HEADS, padding=(0, 1, 0, 0), pad_edge=False)
+    table = plain_table([*columns, *heads])
     for column in table.columns:
         column.overflow = "fold"  # otherwise rich cuts words off, with a sign that is not ASCII
     return table

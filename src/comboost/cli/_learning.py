@@ -67,8 +67,7 @@ def read_lesson(request: Request) -> Lesson:
     target = find_target(rows, request.target)
     check_there(rows, request.drop, "--drop")
     check_there(rows, request.categories, "--category")
-    if target in request.drop:
-        raise CommandError(f"Column {target!r} is the target and cannot be dropped; leave out --drop {target}.")
+    check_not_dropped(target, request.drop)
     marks = Marks(request.missing)
     frame = frame_of(kept_rows(rows, request.drop), as_text={target, *request.categories}, missing=marks)
     y = read_target(frame[target], target, rows.name)
@@ -99,6 +98,12 @@ def find_target(rows: Rowset, target: str | None) -> str:
     return target
 
 
+def check_not_dropped(target: str, drop: Collection[str]) -> None:
+    """Raise if the target would be dropped."""
+    if target in drop:
+        raise CommandError(f"Column {target!r} is the target and cannot be dropped; leave out --drop {target}.")
+
+
 def check_there(rows: Rowset, names: Collection[str], option: str) -> None:
     """Raise if a column is not there."""
     for name in names:
@@ -117,13 +122,7 @@ def listed(rows: Rowset) -> str:
 
 def read_target(column: Any, target: str, name: str) -> Any:
     """The classes of all rows; CommandError if they are none."""
-    n_missing = int(column.isna().sum())
-    if n_missing:
-        row = int(np.flatnonzero(column.isna())[0]) + 1
-        raise CommandError(
-            f"The target {target!r} of {name} is missing in {n_missing} of {len(column)} rows, first in row {row}; "
-            "fill it in, or leave these rows out."
-        )
+    check_none_lacking(column, target, name)
     labels = as_labels(column)
     sizes = Counter(labels.tolist())
     if len(sizes) == 1:
@@ -137,6 +136,17 @@ def read_target(column: Any, target: str, name: str) -> Any:
             "Give another --target, or bin it first."
         )
     return labels
+
+
+def check_none_lacking(column: Any, target: str, name: str) -> None:
+    """Raise if the class of a row is missing."""
+    n_missing = int(column.isna().sum())
+    if n_missing:
+        row = int(np.flatnonzero(column.isna())[0]) + 1
+        raise CommandError(
+            f"The target {target!r} of {name} is missing in {n_missing} of {len(column)} rows, first in row {row}; "
+            "fill it in, or leave these rows out."
+        )
 
 
 def as_labels(column: Any) -> Any:

@@ -51,8 +51,8 @@ class Marks:
         found = self._found(pc.unique(column).to_pylist(), decimal) if self.texts else []
         if not found:
             return column
-        marked = pc.is_in(column, pyarrow.array(found, pyarrow.string()))
-        return pc.if_else(marked, pyarrow.scalar(None, pyarrow.string()), column)
+        marked = pc.is_in(column, pyarrow.array(found, column.type))
+        return pc.if_else(marked, pyarrow.scalar(None, column.type), column)
 
     def drop_from_frame(self, frame: Any) -> Any:
         """A data frame whose columns have types, in which marked cells are missing."""

@@ -2,31 +2,48 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 Tick = Callable[[str, float], None]  # what is being done, and the share that is done
 
+BAR_WIDTH = 18  # so that the longest name of a contestant stands before it in 60 columns
+
 
 @contextmanager
-def progress_shown() -> Iterator[Tick]:
+def progress_shown(*, wanted: bool = True) -> Iterator[Tick]:
     """Show a bar on stderr while something runs, and take it away at its end."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.console import Console
 
     errors = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TaskProgressColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-    )
-    with Progress(
-        *columns, console=errors, disable=not errors.is_terminal, transient=True, speed_estimate_period=60
-    ) as progress:
-        task = progress.add_task("reading", total=1.0)
+    with make_progress(errors, shown=wanted and errors.is_terminal) as progress:
+        task = progress.add_task("starting", total=1.0)
 
         def tick(doing: str, done: float) -> None:
             progress.update(task, description=doing, completed=done)
 
         yield tick
+
+
+def make_progress(console: "Console", *, shown: bool) -> "Progress":
+    """A bar in one line of 60 columns, whatever is done."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=BAR_WIDTH),
+        TaskProgressColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    return Progress(
+        *columns,
+        console=console,
+        disable=not shown,
+        transient=True,
+        redirect_stdout=False,  # which would send to the console what is written to a file
+        speed_estimate_period=60,
+    )

@@ -4,25 +4,23 @@ import json
 import math
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
-
-RULE_UNDER_HEADS = box.Box(str(box.SIMPLE_HEAD).replace("─", "-"), ascii=True)  # which any terminal can show
+if TYPE_CHECKING:  # help is there before rich is
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
 
 ASCII_SIGNS = str.maketrans({"‖": "||", "√": "sqrt", "≤": "<=", "−": "-", "±": "+/-", "…": "..."})
-
-
 MOST_NAMES = 12
 
 
 class Screen:
     """Standard output, or another console, on which nothing is cut off."""
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: "Console | None" = None) -> None:
+        from rich.console import Console
+
         self._console = console or Console(highlight=False)
 
     def say(self, text: str = "", style: str = "", *, to_copy: bool = False) -> None:
@@ -31,11 +29,13 @@ class Screen:
 
     def show(self, heads: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> None:
         """Print a table; the columns ``right`` are of figures."""
+        from rich.table import Column
+
         columns = [
             Column(self._plain(head), justify="right" if place in right else "left", overflow="fold")
             for place, head in enumerate(heads)
         ]
-        table = Table(*columns, box=RULE_UNDER_HEADS, padding=(0, 1, 0, 0), pad_edge=False)
+        table = plain_table(columns)
         for row in rows:
             table.add_row(*map(self._plain, row))
         self._console.print(table)
@@ -62,11 +62,22 @@ class Screen:
         for note in lesson["notes"]:
             self.say(f"  Note: {note}.", "yellow")
 
-    def _plain(self, text: str, style: str = "") -> Text:
+    def _plain(self, text: str, style: str = "") -> "Text":
+        from rich.text import Text
+
         visible = "".join(sign if sign.isprintable() or sign == "\n" else " " for sign in text)
         if self._console.options.ascii_only:
             visible = visible.translate(ASCII_SIGNS).encode("ascii", "backslashreplace").decode()
         return Text(visible, style)
+
+
+def plain_table(columns: "Sequence[Column | str]") -> "Table":
+    """A narrow table with a rule under its heads, of signs that any terminal can show."""
+    from rich import box
+    from rich.table import Table
+
+    rule = box.Box(str(box.SIMPLE_HEAD).replace("─", "-"), ascii=True)
+    return Table(*columns, box=rule, padding=(0, 1, 0, 0), pad_edge=False)
 
 
 def listed_names(names: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Where rows come from. In: a path, ``-`` or a bundled set. Out: a `Rowset`, whose columns are as written."""
 
 import gzip
+import re
 import sys
 import zlib
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 from comboost.cli._attribute_files import read_attribute_file
 from comboost.cli._delimited import Dialect, check_names_once, read_delimited
 from comboost.cli._errors import CommandError
+from comboost.cli._room import GZIP, read_file, read_stream
 
 STANDARD_INPUT = "-"
 BUNDLED_TARGET = "target"
@@ -20,7 +22,8 @@ ATTRIBUTE_ENDINGS = (".arff", ".dat")
 PARQUET_ENDINGS = (".parquet", ".pq")
 ARROW_ENDINGS = (".arrow", ".feather", ".ipc")
 MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"FEA1": ".arrow"}
-GZIP = b"\x1f\x8b"
+RELATION = re.compile(rb"^\s*@relation\s", re.IGNORECASE | re.MULTILINE)
+HEAD_BYTES = 100_000
 
 
 @dataclass(frozen=True)
@@ -37,19 +40,20 @@ class Rowset:
 def read_rowset(source: str, dialect: Dialect) -> Rowset:
     """Read a file, standard input, or a bundled set."""
     if source == STANDARD_INPUT:
-        return rowset_of(sys.stdin.buffer.read(), "standard input", "", dialect)
+        name = "standard input"
+        return rowset_of(read_stream(sys.stdin.buffer, name), name, "", dialect)
     path = Path(source)
     if not path.exists():
-        return read_bundled(source)
+        return read_bundled(source, dialect)
     if path.is_dir():
         raise CommandError(
             f"{source} is a folder; give a file, or, to fit on all files of it, comboost fit with --dask."
         )
     ending = "".join(path.suffixes[-2:]).lower().removesuffix(".gz")
-    return rowset_of(path.read_bytes(), source, Path(ending).suffix or ending, dialect)
+    return rowset_of(read_file(path), source, Path(ending).suffix or ending, dialect)
 
 
-def read_bundled(source: str) -> Rowset:
+def read_bundled(source: str, dialect: Dialect) -> Rowset:
     """A bundled set by its name; the error names the ways to give data."""
     from comboost.datasets import load_dataset
     from comboost.datasets._records import CONNECT4, RECORDS, find_record
@@ -61,6 +65,7 @@ def read_bundled(source: str) -> Rowset:
             f"There is no file {source!r}, and no bundled set of that name; give a path, - for standard input, or one "
             f"of {', '.join(sorted([*RECORDS, CONNECT4.name]))}."
         ) from error
+    dialect.check_unused(source, "which is bundled")
     import pyarrow
 
     frame = load_dataset(source, as_frame=True).frame
@@ -76,8 +81,10 @@ def rowset_of(content: bytes, name: str, ending: str, dialect: Dialect) -> Rowse
     by_magic = next((kind for magic, kind in MAGIC.items() if content.startswith(magic)), None)
     ending = by_magic or ending
     if ending in PARQUET_ENDINGS + ARROW_ENDINGS:
+        dialect.check_unused(name, "whose cells are no text")
         return Rowset(name, read_binary(content, name, ending), None)
-    if ending in ATTRIBUTE_ENDINGS and b"@" in content[:1] + content[:100_000]:
+    if is_attribute_file(content, ending):
+        dialect.check_unused(name, "whose format has commas and decimal points", ("sep", "decimal"))
         found = read_attribute_file(content, name, dialect.encoding)
         return Rowset(name, found.cells, ".", found.nominal, found.target)
     if ending not in (*TEXT_ENDINGS, *ATTRIBUTE_ENDINGS, ""):
@@ -87,6 +94,12 @@ def rowset_of(content: bytes, name: str, ending: str, dialect: Dialect) -> Rowse
         raise CommandError(f"{name} holds no text; give a CSV, TSV, Parquet, Arrow, ARFF or KEEL file.")
     table = read_delimited(content, name, dialect)
     return Rowset(name, table.cells, table.decimal)
+
+
+def is_attribute_file(content: bytes, ending: str) -> bool:
+    """Whether a file declares its columns, by its ending, which KEEL shares with others, or else by how it begins."""
+    head = content[:HEAD_BYTES]
+    return b"@" in head if ending in ATTRIBUTE_ENDINGS else not ending and RELATION.search(head) is not None
 
 
 def unzipped(content: bytes, name: str) -> bytes:
@@ -111,4 +124,14 @@ def read_binary(content: bytes, name: str, ending: str) -> Any:
     kept = [column for column in table.column_names if not column.startswith(INDEX)]
     if not table.num_rows:
         raise CommandError(f"{name} has no rows.")
-    return table.select(kept)
+    return with_plain_text(table.select(kept))
+
+
+def with_plain_text(table: Any) -> Any:
+    """A table whose text is of a type that all functions take; Polars writes another one."""
+    import pyarrow
+
+    views = [place for place, kind in enumerate(table.schema.types) if pyarrow.types.is_string_view(kind)]
+    for place in views:
+        table = table.set_column(place, table.column_names[place], table[place].cast(pyarrow.large_string()))
+    return table

@@ -7,7 +7,6 @@ In: a seed, the number of rounds, the number of threads. Out: tables in a termin
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from comboost.cli._options import check_threads
 
@@ -27,6 +26,7 @@ def demo(
 
       comboost demo --seed 1
     """
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from comboost.cli._comparison import CLASSIFIERS, compare_boosters

@@ -48,11 +48,11 @@ def fit(
         if value is not None and not dask:
             raise typer.BadParameter(f"{name} is for --dask, which is not given; give both, or neither.")
     request, recipe = data.request(source), estimator.recipe()
-    if dask:
-        memory = memory_limit or MEMORY_LIMIT
-        result = fit_folder(request, recipe, out, n_workers=workers or N_WORKERS, memory_limit=memory)
-    else:
-        with progress_shown() as tick:
+    with progress_shown() as tick:
+        if dask:
+            n_workers, memory = workers or N_WORKERS, memory_limit or MEMORY_LIMIT
+            result = fit_folder(request, recipe, out, tick, n_workers=n_workers, memory_limit=memory)
+        else:
             result = fit_file(request, recipe, out, tick)
     if as_json:
         print_json(asdict(result))

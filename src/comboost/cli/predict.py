@@ -5,9 +5,9 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from comboost.cli._options import DataFile, FileOptions, Json, spread
+from comboost.cli._progress import progress_shown
 from comboost.cli._showing import Screen, listed_names, print_json
 
 
@@ -35,13 +35,16 @@ def predict(
 
       zcat new.csv.gz | comboost predict wine.comboost - > predicted.csv
     """
+    from rich.console import Console
+
     from comboost.cli._answers import predict_file
     from comboost.cli._learning import Request
 
     if as_json and out == "-":
         raise typer.BadParameter("--json and the predictions cannot both go to standard output; give -o OUT, too.")
     request = Request(source, missing=files.missing or (), dialect=files.dialect())
-    answer = predict_file(model, request, out, proba=proba, keep=keep or ())
+    with progress_shown(wanted=out != "-") as tick:  # the predictions themselves say how far it is
+        answer = predict_file(model, request, out, tick, proba=proba, keep=keep or ())
     errors = Screen(Console(file=sys.stderr, highlight=False, soft_wrap=True))
     for note in answer.notes:
         errors.say(f"Note: {note}.")

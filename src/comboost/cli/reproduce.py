@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from comboost.cli._interrupts import INTERRUPTED
 
@@ -53,6 +52,8 @@ def reproduce(
 
       comboost reproduce --quick --datasets glass,ecoli
     """
+    from rich.console import Console
+
     from comboost.cli._listeners import Bar, Lines
     from comboost.cli._reproduction import carry_out, plan, tell_left_out, tell_standing
     from comboost.study import StoreError, Study

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import dask
 from distributed import Client
-from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from comboost._boosting.early_stopping import HeldRows
@@ -28,6 +27,7 @@ from comboost.dask._parts import is_collection, read_collections
 from comboost.dask._predicting import map_rows
 from comboost.dask._rows import DaskRows
 from comboost.dask._shard import ShardSettings
+from comboost.metrics._outcomes import share_predicted
 
 #: What a cluster does not have, and what to do instead.
 CLUSTER_HINTS = {
@@ -259,7 +259,7 @@ class DaskBooster(Booster):
         """
         # One after the other: Dask computes dataframes and arrays together only with a warning.
         truth, predicted, weights = map(self._computed, (y, self.predict(X), sample_weight))
-        return float(accuracy_score(truth, predicted, sample_weight=weights))
+        return share_predicted(truth, predicted, weights)
 
     def _computed(self, given: Any) -> Any:
         """A collection as it is in memory: computed by the client that was given, or as Dask does it by default."""

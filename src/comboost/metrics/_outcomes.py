@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score
 
 from comboost._dtypes import Floats
 from comboost._engine.memory import check_large
@@ -100,6 +101,12 @@ def share_of(rows: NDArray[np.bool_], sample_weight: ArrayLike | None) -> float:
     """The share of some rows in the weight of all."""
     weight = weight_array(sample_weight, rows.size)
     return float(weight[rows].sum() / weight.sum())
+
+
+def share_predicted(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> float:
+    """The share of rows that are right, by scikit-learn; that takes no labels such as dates, so it gets indices."""
+    outcomes = read_outcomes(y_true, y_pred, None, None)
+    return float(accuracy_score(outcomes.true_idx, outcomes.pred_idx, sample_weight=sample_weight))
 
 
 def resolve_classes(labels: ArrayLike | None, **seen: NDArray[Any]) -> NDArray[Any]:

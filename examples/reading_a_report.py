@@ -1,0 +1,50 @@
+"""
+Reading a report
+================
+
+Is it better, on which classes, and is that sure? In: nothing. Out: the verdict, and a page.
+
+``python examples/reading_a_report.py`` shows the page in a browser, with ``report.html`` after it saves it.
+"""
+
+import sys
+import tempfile
+import webbrowser
+from pathlib import Path
+
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+
+from comboost import ConfusionBoostingClassifier
+from comboost.datasets import load_yeast
+from comboost.report import ModelReport
+
+
+def main() -> ModelReport:
+    """Compare with a random forest on proteins of yeast that neither has seen."""
+    X, y = load_yeast(return_X_y=True, as_frame=True)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
+    model = ConfusionBoostingClassifier(n_estimators=100).fit(X_train, y_train)
+    forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
+    report = ModelReport(model, X_test, y_test, baseline=forest, target="where the protein is", source="yeast")
+
+    # Two sentences that follow from intervals, and what to know before they are believed.
+    for sentence in [*report.summary["verdict"]["sentences"], *report.summary["notes"]]:
+        print(sentence)
+
+    # All that the page shows is a dict: here the classes of which surely more, or less, is found.
+    for each in report.summary["classes"]:
+        gain = each["difference"]
+        if gain["sure"]:
+            print(f"{each['name']}: {gain['value']:+.2f} ({gain['low']:+.2f} to {gain['high']:+.2f})")
+    return report
+
+
+if __name__ == "__main__":
+    report = main()
+    if len(sys.argv) > 1:
+        report.save(sys.argv[1])
+    else:
+        page = Path(tempfile.mkdtemp(), "report.html")
+        report.save(page)
+        webbrowser.open(page.as_uri())
