@@ -16,7 +16,7 @@ STEPS = [*OURS.values(), *PEER_KINDS, "fold 1000 of 1000", "first rows", "predic
 @pytest.mark.parametrize("step", STEPS)
 def test_bar_stays_in_one_line_with_every_word_whole(step, width):
     console = Console(width=width, force_terminal=True, color_system=None, file=io.StringIO())
-    with make_progress(console, shown=True) as progress:
+    with make_progress(console) as progress:
         progress.add_task(step, total=1.0, completed=0.5)
         lines = console.render_lines(progress.get_renderable(), pad=False)
     (text,) = ("".join(segment.text for segment in line) for line in lines)
@@ -28,7 +28,7 @@ def test_bar_stays_in_one_line_with_every_word_whole(step, width):
 def test_output_does_not_go_where_the_bar_is():
     before = sys.stdout
     console = Console(force_terminal=True, file=io.StringIO())
-    with make_progress(console, shown=True):
+    with make_progress(console):
         assert sys.stdout is before
 
 

@@ -1,7 +1,7 @@
 """How far a command is. In: steps that are done. Out: a bar with the time left on a terminal, else nothing."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def progress_shown(*, wanted: bool = True) -> Iterator[Tick]:
     from rich.console import Console
 
     errors = Console(stderr=True)
-    with make_progress(errors, shown=wanted and errors.is_terminal) as progress:
+    with running(make_progress(errors), shown=wanted and errors.is_terminal) as progress:
         task = progress.add_task("starting", total=1.0)
 
         def tick(doing: str, done: float) -> None:
@@ -28,7 +28,12 @@ def progress_shown(*, wanted: bool = True) -> Iterator[Tick]:
         yield tick
 
 
-def make_progress(console: "Console", *, shown: bool) -> "Progress":
+def running(progress: "Progress", *, shown: bool) -> AbstractContextManager["Progress"]:
+    """A bar that moves, or one that is never started: rich before 14.3 ends a disabled one with an empty line."""
+    return progress if shown else nullcontext(progress)
+
+
+def make_progress(console: "Console") -> "Progress":
     """A bar in one line of 60 columns, whatever is done."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -42,7 +47,6 @@ def make_progress(console: "Console", *, shown: bool) -> "Progress":
     return Progress(
         *columns,
         console=console,
-        disable=not shown,
         transient=True,
         redirect_stdout=False,  # which would send to the console what is written to a file
         speed_estimate_period=60,

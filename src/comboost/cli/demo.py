@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from comboost.cli._options import check_threads
+from comboost.cli._progress import running
 
 
 def demo(
@@ -34,7 +35,7 @@ def demo(
 
     errors = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
+    with running(Progress(*columns, console=errors), shown=errors.is_terminal) as progress:
         tasks = {
             name: progress.add_task(name, total=rounds or make().n_estimators) for name, make in CLASSIFIERS.items()
         }
