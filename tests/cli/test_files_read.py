@@ -161,7 +161,7 @@ TEXTS = pd.DataFrame(
         "none": [None, None, None],
     },
     dtype="str",
-)
+).assign(void=pd.Series([None] * 3, dtype=object))  # which Arrow has a type of its own for
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".feather"])
@@ -176,6 +176,7 @@ def test_text_is_understood_as_in_a_file_without_types(ending):
         "code": "number",
         "maker": "text",
         "none": "number",
+        "void": "number",
     }
     assert typed["moment"].iloc[0] - typed["moment"].iloc[1] == pd.Timedelta(hours=2)
 

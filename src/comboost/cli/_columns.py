@@ -49,6 +49,8 @@ def frame_of(
     for name, column in zip(rows.cells.column_names, rows.cells.columns, strict=True):
         if holds_text(column):
             column = understood_text(name, marks.drop_from_text(column, rows.decimal), rows, kept, as_numbers)
+        elif pyarrow.types.is_null(column.type):
+            column = column.cast(pyarrow.float64())  # what text is understood as in which nothing is known
         columns[name] = column
     frame = pyarrow.table(columns).to_pandas(date_as_object=False)
     return frame if rows.decimal is not None else marks.drop_from_frame(frame)
