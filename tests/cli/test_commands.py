@@ -25,7 +25,9 @@ from comboost.cli._answers import PredictionResult
 from comboost.cli._app import app
 from comboost.cli._contest import Contest, Contestant, paired_interval, tell_differences
 from comboost.cli._fitting import FitResult
+from comboost.cli._folders import exact_floats, lazy_frame
 from comboost.cli._folds import ValidationResult
+from comboost.cli._learning import Request
 from comboost.cli._showing import Screen
 from comboost.cli.compare import show_contest
 from comboost.cli.datasets import DatasetLine, list_datasets
@@ -128,6 +130,13 @@ def test_a_folder_is_fitted_on_a_cluster_as_its_rows_are_without_one(cli, frame,
     assert found.target_name_ == "state"
 
 
+def test_floats_in_a_folder_of_text_are_read_to_the_last_bit(tmp_path):
+    written = pd.DataFrame({"a": np.random.default_rng(0).normal(size=1000)})
+    written.to_csv(tmp_path / "0.csv", index=False)
+    found = lazy_frame([str(tmp_path / "0.csv")], Request("folder")).compute()
+    assert found["a"].to_numpy().tobytes() == written["a"].to_numpy().tobytes()
+
+
 def test_settings_that_estimators_on_a_cluster_lack_are_refused(cli, frame):
     Path("folder").mkdir()
     frame.to_parquet("folder/0.parquet", index=False)
@@ -187,8 +196,8 @@ def test_predict_matches_columns_by_name_in_any_order_and_ignores_others(cli, mo
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet", "feather"])
 def test_probabilities_and_kept_columns_stand_beside_the_predictions(cli, model, rows, frame, ending):
     said = json_of(cli("predict", model, rows, "-o", f"out.{ending}", "--proba", "--keep", "maker", "--json"))
-    read = {"parquet": pd.read_parquet, "feather": pd.read_feather}.get(ending, pd.read_csv)
-    found = read(f"out.{ending}", sep="\t") if ending == "tsv" else read(f"out.{ending}")
+    read_text = partial(pd.read_csv, sep="\t" if ending == "tsv" else ",", **exact_floats())
+    found = {"parquet": pd.read_parquet, "feather": pd.read_feather}.get(ending, read_text)(f"out.{ending}")
     assert list(found) == ["maker", "prediction", "proba_broken", "proba_fine", "proba_worn"]
     expected = load_model(model).predict_proba(columns_of(frame)[0])
     assert np.array_equal(found.iloc[:, 2:].to_numpy(), expected)

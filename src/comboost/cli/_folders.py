@@ -127,7 +127,16 @@ def lazy_frame(paths: Sequence[str], request: Request) -> Any:
         decimal=dialect.decimal or ".",
         encoding=dialect.encoding or "utf-8",
         na_values=list(request.missing),
+        **exact_floats(),
     )
+
+
+def exact_floats() -> dict[str, str]:
+    """What lets pandas read floats as they are written, which it does by itself from 3.1 on."""
+    import pandas
+
+    major, minor = map(int, pandas.__version__.split(".")[:2])
+    return {"float_precision": "round_trip"} if (major, minor) < (3, 1) else {}
 
 
 def find_dates(first: Any) -> list[str]:
