@@ -129,7 +129,7 @@ class PandasSource(FrameSource):
     def _seconds(self, f: int) -> Floats:
         series = self.data.iloc[:, f]
         if type(series.dtype).__name__ == "ArrowDtype":
-            return arrow_seconds(sys.modules["pyarrow"].chunked_array(series))
+            return arrow_seconds(sys.modules["pyarrow"].array(series))
         if getattr(series.dtype, "tz", None) is not None:
             series = series.dt.tz_convert(None)
         return seconds_of_array(series.to_numpy())
