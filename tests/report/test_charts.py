@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from report.summaries import class_names, make_curves, make_summary
 
@@ -19,6 +19,7 @@ def numbers_in(path):
     return [float(number) for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", path.replace("h0", ""))]
 
 
+@example([5e-324])
 @given(st.lists(VALUES, min_size=1, max_size=20))
 def test_axis_holds_its_values_in_their_order(values):
     axis = value_axis(values)
@@ -27,6 +28,7 @@ def test_axis_holds_its_values_in_their_order(values):
     assert 0 <= places[0] <= places[-1] <= 100
 
 
+@example([5e-324])
 @given(st.lists(VALUES, min_size=1, max_size=20))
 def test_ticks_are_few_and_ascend_within_the_axis(values):
     axis = value_axis(values)

@@ -10,6 +10,7 @@ from comboost.displays._training_curve import LOG_FROM
 N_STEPS = 5  # about so many between ticks
 ROOM_ABOVE = 1.1  # on a logarithmic axis
 PLACE_DECIMALS = 2  # of a place, a fraction of a pixel
+NO_SPAN = 1e-300  # floats have no round steps within less
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def value_axis(values: Iterable[float]) -> Axis:
     if smallest > 0 and largest > LOG_FROM * smallest:
         return Axis(smallest / ROOM_ABOVE, largest * ROOM_ABOVE, logarithmic=True)
     low, high = min(smallest, 0.0), max(largest, 0.0)
-    if low == high:
+    if high - low < NO_SPAN:
         return SHARES
     step = round_step(low, high)
     return Axis(step * math.floor(low / step), step * math.ceil(high / step))
