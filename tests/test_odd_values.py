@@ -194,7 +194,7 @@ def test_weights_that_no_float_holds_are_refused_with_their_row(odd):
     "make",
     [
         lambda odd: [[0, odd], [1, 0]],
-        lambda odd: pd.DataFrame([[0, odd], [1, 0]]),
+        lambda odd: pd.DataFrame([[0, odd], [1, 0]], dtype=object),
         lambda odd: {0: odd, 1: 1},
         lambda odd: pd.Series([odd, 1], index=[0, 1], dtype=object),
     ],
