@@ -160,11 +160,13 @@ def assert_says(model, path):
     assert found == expected
 
 
+@pytest.mark.filterwarnings("error")  # whatever versions of packages are here
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.comboost")), ids=lambda path: path.stem)
 def test_files_of_earlier_versions_are_read(path):
     assert_says(load_model(path), path.with_suffix(".json"))
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.pickle")), ids=lambda path: path.stem)
 def test_pickles_of_this_format_are_read_and_earlier_ones_refused(path):
     if path.stem.endswith(f"-{SEAL_FORMAT}"):
@@ -172,6 +174,25 @@ def test_pickles_of_this_format_are_read_and_earlier_ones_refused(path):
     else:
         with pytest.raises(ValueError, match="was written by another version of comboost"):
             pickle.loads(path.read_bytes())
+
+
+class Asking(pickle.Unpickler):
+    """Loads a pickle, and keeps what that asks for by name."""
+
+    def __init__(self, content):
+        super().__init__(io.BytesIO(content))
+        self.asked = []
+
+    def find_class(self, module, name):
+        self.asked.append((module, name))
+        return super().find_class(module, name)
+
+
+@pytest.mark.parametrize("name", ["combo", "mm", "votes", "isotonic", "decided", "nc", "smote"])
+def test_pickles_ask_for_nothing_that_other_packages_may_rename(name):
+    reader = Asking(pickle.dumps(MODELS[name]))
+    kind = type(reader.load())
+    assert reader.asked == [(kind.__module__, kind.__name__)]
 
 
 def test_there_are_files_of_every_estimator_and_format():
