@@ -23,6 +23,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinx_copybutton",
     "commands",
+    "gallery_pictures",
     "public_names",
     "root_pages",
 ]
@@ -45,12 +46,14 @@ numpydoc_show_class_members = False  # the template of a class lists them
 numpydoc_class_members_toctree = False
 
 plot_html_show_formats = False
+plot_html_show_source_link = False
 plot_formats = [("png", 160)]
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"examples/(?!dask_folder)",  # that one takes minutes and a cluster
+    "within_subsection_order": "gallery_order.place",
     "reset_argv": "gallery_arguments.arguments",
     "abort_on_example_error": True,
     "doc_module": ("comboost",),
@@ -62,6 +65,11 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
+    "remove_config_comments": True,
+}
+gallery_pictures = {
+    "dask_folder": "The share of each class that is found, by a model of all files and by one of the first",
+    "reading_a_report": "The top of the page: the verdict, and the recall of every class beside that of the forest",
 }
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

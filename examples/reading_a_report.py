@@ -19,6 +19,8 @@ from comboost import ConfusionBoostingClassifier
 from comboost.datasets import load_yeast
 from comboost.report import ModelReport
 
+# sphinx_gallery_thumbnail_path = "pictures/reading_a_report.png"
+
 
 def main() -> ModelReport:
     """Compare with a random forest on proteins of yeast that neither has seen."""
