@@ -30,7 +30,7 @@ def allowed_threads(n_threads: int) -> int:
     n_threads = _core.available_threads(n_threads)
     if _core.HAS_OPENMP:
         return n_threads
-    return min([n_threads, *(each["num_threads"] for each in threadpool_info() if each["user_api"] == "openmp")])
+    return min([n_threads, *(int(each["num_threads"]) for each in threadpool_info() if each["user_api"] == "openmp")])
 
 
 def groups() -> Iterator[Path]:
