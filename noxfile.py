@@ -17,11 +17,24 @@ DIST = Path("build/dist").absolute()
 TOOLS = ("-r", ".ci/requirements.txt")
 STRICT = "-Ccmake.define.COMBOOST_WERROR=ON"
 
+#: What the tests of models and of wheels need, beside the package with its baselines.
+TESTING = ("pandas", "pytest", "pytest-xdist", "hypothesis")
+
 #: How the native tests are built.
 NATIVE = {
     "address": ("-DCMAKE_BUILD_TYPE=Debug", "-DCOMBOOST_SANITIZE=ON"),
     "threads": ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCOMBOOST_SANITIZE_THREADS=ON"),
     "clang": ("-DCMAKE_CXX_COMPILER=clang++", "-DCOMBOOST_OPENMP=OFF"),
+}
+
+FORMS = Path(".github/ISSUE_TEMPLATE")
+
+#: Which files follow which published schema; check-jsonschema brings them along.
+SCHEMAS = {
+    "github-workflows": [*Path(".github/workflows").glob("*.yml")],
+    "github-issue-config": [FORMS / "config.yml"],
+    "github-issue-forms": [path for path in FORMS.glob("*.yml") if path.name != "config.yml"],
+    "citation-file-format": [Path("CITATION.cff")],
 }
 
 #: Tests of what the floors concern: tables, labels, models, files, other libraries' models, clusters, commands.
@@ -50,13 +63,15 @@ def paths_of(names: list[str]) -> list[str]:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Formatters, linters, spelling."""
+    """Formatters, linters, spelling, schemas."""
     install(session, *TOOLS)
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("codespell")
     listed = subprocess.run(["git", "ls-files", "*.hpp", "*.cpp", "*.inl"], capture_output=True, text=True, check=True)
     session.run("clang-format", "--dry-run", "--Werror", *listed.stdout.split())
+    for schema, paths in SCHEMAS.items():
+        session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, paths))
 
 
 @nox.session
@@ -109,7 +124,7 @@ def native(session: nox.Session, kind: str) -> None:
 def clang(session: nox.Session) -> None:
     """Models of a core that Clang has compiled, which are those of GCC, to the bit."""
     options = (STRICT, "-Ccmake.define.COMBOOST_OPENMP=OFF", "-Cbuild-dir=build/clang")
-    session.install(*options, ".[baselines]", "pytest", "pytest-xdist", "hypothesis", env={"CXX": "clang++"})
+    session.install(*options, ".[baselines]", *TESTING, env={"CXX": "clang++"})
     session.run("pytest", "-q", "tests/golden", "tests/test_exactness.py")
 
 
@@ -156,7 +171,7 @@ def wheel(session: nox.Session) -> None:
 def installed(session: nox.Session) -> None:
     """Tests of the wheel in build/dist, away from the checkout and without a compiler."""
     (built,) = DIST.glob("*.whl")
-    session.install("--only-binary=:all:", f"{built}[test]")
+    session.install("--only-binary=:all:", f"{built}[baselines]", *TESTING)
     elsewhere = Path(session.create_tmp()) / "elsewhere"
     shutil.rmtree(elsewhere, ignore_errors=True)
     for name in ("tests", "fuzz"):
