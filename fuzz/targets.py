@@ -22,7 +22,7 @@ ALPHABETS: list[list[str]] = [
 STRANGERS = [
     "np.nan",
     "None",
-    "np.datetime64('NaT')",
+    "np.datetime64('NaT', 's')",
     "pd.NA",
     "pd.NaT",
     "'1'",

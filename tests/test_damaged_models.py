@@ -112,7 +112,7 @@ ODD_PARAMETERS = {
     "tol": datetime(2000, 1, 1, tzinfo=UTC),
     "learning_rate": np.float32(0.5),
     "proba": (1, [2.0, None, {"a": b"b", date(2000, 1, 1): float("nan"), datetime(2000, 1, 1): timedelta(1)}]),
-    "max_features": np.array([np.datetime64("2000"), np.datetime64("NaT")]),
+    "max_features": np.array([np.datetime64("2000"), np.datetime64("NaT", "s")]),
     "estimator": DecisionTreeClassifier(),
     "step": np.array(["a", None, ("b", 2**70)], dtype=object),
 }

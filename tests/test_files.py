@@ -282,7 +282,7 @@ ATOMS = st.one_of(
     st.floats(width=32).map(np.float32),
     st.text().map(np.str_),
     st.binary().map(np.bytes_),
-    st.sampled_from([np.True_, np.datetime64("NaT"), np.timedelta64(5, "h"), np.float16(0.1)]),
+    st.sampled_from([np.True_, np.datetime64("NaT", "s"), np.timedelta64(5, "h"), np.float16(0.1)]),
 )
 KEYS = st.one_of(st.text(), st.integers(), st.tuples(st.integers()), st.sampled_from(["$array", "$tuple", "a"]))
 VALUES = st.recursive(

@@ -44,7 +44,7 @@ MISSING = [
     np.float32("nan"),
     pd.NA,
     pd.NaT,
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     Decimal("NaN"),
     np.ma.masked,
 ]

@@ -15,7 +15,9 @@ namespace comboost {
 
 static_assert(std::endian::native == std::endian::little, "records cross the border, and are stored, in this order");
 static_assert(sizeof(std::size_t) == 8, "rows times classes are counted in 64 bits, and log-losses in 128");
-static_assert(std::numeric_limits<double>::is_iec559 && FLT_EVAL_METHOD == 0, "every operation is rounded to a double");
+static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559, "numbers are of IEEE");
+static_assert(FLT_EVAL_METHOD == 0, "every operation is rounded to a double");
+static_assert(std::numeric_limits<double>::round_style == std::round_to_nearest, "to the nearest one");
 #ifdef __FAST_MATH__
 #error "The bits of models, and missing values, need arithmetic without -ffast-math."
 #endif
