@@ -1,18 +1,27 @@
 """Hypothesis for every test: without deadlines, since machines differ, and with a fixed seed, so that red stays red.
 
-And the flag ``--regenerate`` of the golden results, which prints what moved; and workers of Dask that start at once.
+``--hypothesis-profile=thorough`` draws other examples, and more of them. And the flag ``--regenerate`` of the golden
+results, which prints what moved; and workers of Dask that start at once.
 """
 
 import multiprocessing
+import signal
 from multiprocessing import forkserver
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "comboost", deadline=None, derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+    "comboost", deadline=None, derandomize=True, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("thorough", settings.get_profile("comboost"), derandomize=False, max_examples=400)
 settings.load_profile("comboost")
+
+
+def pytest_configure():
+    """Hear interrupts, which a shell lets everything ignore that it starts in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -29,7 +29,7 @@ def assert_same(model, twin):
     np.testing.assert_allclose(model.feature_importances_, shares, rtol=1e-9, atol=1e-15)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(problem=problems() | problems(missing=True, categories=True))
 def test_model_equals_the_quantised_twin_to_the_bit(problem):
     assert_same(fit(problem), fit_twin(problem))
@@ -56,7 +56,6 @@ def test_fit_ends_by_rounding_at_the_same_ratio_of_weights_as_the_twin(n_classes
     assert reasons >= {"n_estimators", "rounding"}
 
 
-@settings(max_examples=100)
 @given(problem=problems() | problems(missing=True, categories=True))
 def test_edges_and_losses_are_the_papers_within_the_rounding(problem):
     model, twin = fit(problem), fit_twin(problem)
