@@ -26,12 +26,21 @@ def pytest_configure():
 
 @pytest.fixture(scope="session")
 def forked_workers():
-    """Fork workers from a process that has imported everything: one that starts from nothing does so for seconds."""
+    """Fork workers from a process that has imported everything: one that starts from nothing does so for seconds.
+
+    And let them rest while they have nothing to do: watching itself, an idle cluster takes a tenth of a core.
+    """
     import dask
 
     multiprocessing.set_forkserver_preload(["comboost.dask", "dask.dataframe"])
     forkserver.ensure_running()  # before Dask asks for other modules
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+    settings_of_workers = {
+        "distributed.worker.multiprocessing-method": "forkserver",
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "1s",
+        "distributed.admin.system-monitor.interval": "5s",
+    }
+    with dask.config.set(settings_of_workers):
         yield
 
 

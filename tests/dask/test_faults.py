@@ -26,7 +26,7 @@ from comboost.dask._shard_group import CONNECTION_ERRORS, FAN_OUT, ShardGroup, S
 from comboost.dask._steps import DivideStep, pack
 from comboost.datasets import load_yeast
 
-N_ROUNDS = 6
+N_ROUNDS = 4
 COMBO = CoMBoClassifier(random_state=0, n_estimators=N_ROUNDS)
 BY_LEVEL = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_depth=4)
 BEST_FIRST = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_leaf_nodes=6)
