@@ -26,7 +26,7 @@ from comboost.model_selection import wilson_interval
 
 N_ROUNDS = 12
 OF_ROWS = [ConfusionNormDisplay, PerClassRecallDisplay]
-FEW = settings(max_examples=25)
+FEW = settings(max_examples=15)
 
 
 @pytest.fixture(autouse=True)
