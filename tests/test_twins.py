@@ -48,7 +48,7 @@ def test_rows_that_cost_nothing_count_in_leaves_as_the_twin_counts_them(problem,
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 6])
 def test_fit_ends_by_rounding_at_the_same_ratio_of_weights_as_the_twin(n_classes):
     reasons = set()
-    for heavy in 2.0 ** np.arange(20, 29, 0.25):
+    for heavy in 2.0 ** np.arange(20, 29, 0.5):
         problem = light_mistake(n_classes, heavy, {"n_estimators": 3, "max_depth": None})
         model, twin = fit(problem), fit_twin(problem)
         assert (model.stop_reason_, model.n_iter_) == (twin.stop_reason, len(twin.rounds))
