@@ -156,7 +156,7 @@ def staged_rounds(rows, request):
     n_iter_no_change=st.integers(1, 7),
     tol=st.sampled_from([0.0, 1e-7, 0.01, 0.1]),
 )
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_round_kept_is_the_best_by_brute_force(rows, staged_rounds, scoring, n_iter_no_change, tol):
     kind, stages = staged_rounds
     losses = losses_of(stages, rows[3], kind[0])
@@ -428,7 +428,7 @@ def frame_booster(problem, **parameters):
 @may_stand_still
 @pytest.mark.parametrize("scoring", EXACT)
 @given(problem=any_problems(missing=True, categories=True), data=st.data())
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_order_of_training_and_validation_rows_changes_no_bit(scoring, problem, data):
     X_val, y_val, weights_val = data.draw(validation_rows(problem))
     assume(weights_val.any())
@@ -446,7 +446,7 @@ def test_order_of_training_and_validation_rows_changes_no_bit(scoring, problem, 
 @may_stand_still
 @pytest.mark.parametrize("scoring", EXACT)
 @given(problem=any_problems(missing=True, categories=True, wide=False), data=st.data())
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_weight_two_is_the_validation_row_twice_and_weight_zero_is_no_row(scoring, problem, data):
     X_val, y_val, times = data.draw(validation_rows(problem))
     assume(times.any())

@@ -32,7 +32,7 @@ def assert_fits_as_the_twin(problem):
     return twin
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(problem=vote_problems() | vote_problems(missing=True, categories=True))
 def test_model_equals_the_twin_to_the_bit(problem):
     assert_fits_as_the_twin(problem)
