@@ -223,6 +223,7 @@ def installed(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The site, in build/site; a warning is an error."""
+    """The site, in build/site; a warning is an error, and so is a link that leads nowhere."""
     install(session, f"{PACKAGE}[docs]")
     session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "build/site")
+    session.run("python", "tools/check_links.py", "build/site")

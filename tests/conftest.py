@@ -1,28 +1,46 @@
 """Hypothesis for every test: without deadlines, since machines differ, and with a fixed seed, so that red stays red.
 
-And the flag ``--regenerate`` of the golden results, which prints what moved; and workers of Dask that start at once.
+``--hypothesis-profile=thorough`` draws other examples, and more of them. And the flag ``--regenerate`` of the golden
+results, which prints what moved; and workers of Dask that start at once.
 """
 
 import multiprocessing
+import signal
 from multiprocessing import forkserver
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "comboost", deadline=None, derandomize=True, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
+    "comboost", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("thorough", settings.get_profile("comboost"), derandomize=False, max_examples=400)
 settings.load_profile("comboost")
+
+
+def pytest_configure():
+    """Hear interrupts, which a shell lets everything ignore that it starts in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def forked_workers():
-    """Fork workers from a process that has imported everything: one that starts from nothing does so for seconds."""
+    """Fork workers from a process that has imported everything: one that starts from nothing does so for seconds.
+
+    And let them rest while they have nothing to do: watching itself, an idle cluster takes a tenth of a core.
+    """
     import dask
 
     multiprocessing.set_forkserver_preload(["comboost.dask", "dask.dataframe"])
     forkserver.ensure_running()  # before Dask asks for other modules
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+    settings_of_workers = {
+        "distributed.worker.multiprocessing-method": "forkserver",
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "1s",
+        "distributed.admin.system-monitor.interval": "5s",
+    }
+    with dask.config.set(settings_of_workers):
         yield
 
 

@@ -107,12 +107,50 @@ def test_fitted_attributes_are_documented(estimator):
     assert public <= set(re.findall(r"^(\w+_) : ", inspect.getdoc(estimator), flags=re.MULTILINE))
 
 
-def test_import_needs_no_extra():
-    extras = ["typer", "rich", "matplotlib", "jinja2", "imblearn", "dask", "skops", "onnx", "pandas", "polars"]
-    code = (
-        f"import sys; sys.modules.update(dict.fromkeys({extras})); import comboost, comboost.metrics, comboost.datasets"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+WITHOUT_EXTRAS = """
+import importlib, importlib.abc, sys
+
+EXTRAS = "typer rich matplotlib jinja2 imblearn dask skops onnx pandas polars pyarrow".split()
+
+class NotInstalled(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.split(".")[0] in EXTRAS:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, NotInstalled())
+
+def error_of(call):
+    try:
+        call()
+    except ImportError as error:
+        return str(error)
+
+import comboost, comboost.metrics, comboost.datasets
+
+from sklearn.base import BaseEstimator
+from comboost._table.categories import Categories
+from comboost._table.reading import read_table
+raw = read_table(BaseEstimator(), [["1", "a"]], reset=True)
+assert raw.encode(Categories.fit(raw, [1])[0]).columns(0, 2).tolist() == [[1.0, 1.0]]
+
+from comboost.displays import ConfusionNormDisplay
+display = ConfusionNormDisplay({"a": [[0, 0.5], [0, 0]]}, ["x", "y"])
+assert display.norms == {"a": 0.5}
+for draw in (display.plot, lambda: ConfusionNormDisplay.from_predictions([0, 1], [0, 1])):
+    assert "pip install matplotlib" in error_of(draw)
+
+assert 'pip install "comboost[baselines]"' in error_of(lambda: importlib.import_module("comboost.baselines"))
+
+from comboost.cli import main
+main()
+"""
+
+
+def test_without_extras_tables_are_read_and_what_needs_one_names_it():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS], capture_output=True, text=True, check=False)
+    assert 'pip install "comboost[cli]"' in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (1, "")
 
 
 def test_import_works_without_docstrings():

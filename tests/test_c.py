@@ -94,7 +94,7 @@ def compiled(folder, model, *options, name="predict", **kwargs):
 
 @needs_compiler
 @settings(
-    max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+    max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
 )
 @given(problems=st.lists(any_problems(missing=True, categories=True), min_size=5, max_size=8), seed=seeds)
 def test_c_gives_the_classes_and_votes_of_any_model_to_the_bit(tmp_path, problems, seed):

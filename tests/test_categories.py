@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from comboost._table.categories import MAX_CATEGORIES, Categories, Column
 from comboost._table.reading import read_table
 
-FEW = settings(max_examples=20)  # for each of many containers
+FEW = settings(max_examples=8)  # for each of many containers
 
 
 def raw_table(X):

@@ -26,7 +26,7 @@ from comboost._table.categories import MAX_CATEGORIES
 from comboost.metrics import get_scorer
 
 FLOAT_ERROR = 1e-6  # of float twins beside quantised costs
-FEW = settings(max_examples=40)  # of each of many laws
+FEW = settings(max_examples=15)  # of each of many laws
 SMALL = {"max_rows": 20, "max_rounds": 6}
 CRITERIA = ["gini", "cost"]
 DEPTHS = [1, 3, 6, 7, 8, None]  # level by level up to 6, row by row below that
@@ -79,7 +79,7 @@ def assert_first_split_is_the_best(algorithm, criterion, X, y):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("criterion", CRITERIA)
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(drawn=category_tables(most_classes=5, most_items=8, with_missing=True))
 def test_first_split_of_up_to_eight_categories_is_the_best_of_all_sets(algorithm, criterion, drawn):
     assert_first_split_is_the_best(algorithm, criterion, *drawn)

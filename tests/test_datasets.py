@@ -5,6 +5,7 @@ import itertools
 import sys
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from urllib.error import URLError
@@ -65,6 +66,7 @@ WHOLE_NUMBERS = {  # how many columns
     "new-thyroid": 1, "balance": 4, "satimage": 36
 }  # fmt: skip
 
+read = cache(load_dataset)  # for those who change nothing
 every_dataset = pytest.mark.parametrize("name", sorted(RECORDS))
 
 
@@ -80,12 +82,12 @@ def codes_of(frame):
 
 @every_dataset
 def test_class_counts_are_those_of_the_paper(name):
-    assert Counter(load_dataset(name).target.tolist()) == CLASS_COUNTS[name]
+    assert Counter(read(name).target.tolist()) == CLASS_COUNTS[name]
 
 
 @every_dataset
 def test_data_is_a_finite_table_of_floats_with_one_name_per_column(name):
-    dataset = load_dataset(name)
+    dataset = read(name)
     assert dataset.data.dtype == np.float64
     assert dataset.data.shape == (sum(CLASS_COUNTS[name].values()), N_FEATURES[name])
     assert np.isfinite(dataset.data).all()
@@ -94,12 +96,12 @@ def test_data_is_a_finite_table_of_floats_with_one_name_per_column(name):
 
 @every_dataset
 def test_target_names_are_the_sorted_classes(name):
-    assert load_dataset(name).target_names.tolist() == sorted(CLASS_COUNTS[name])
+    assert read(name).target_names.tolist() == sorted(CLASS_COUNTS[name])
 
 
 @every_dataset
 def test_description_names_every_feature_class_count_and_category(name):
-    dataset = load_dataset(name)
+    dataset = read(name)
     words = dataset.DESCR.replace(",", " ").replace(":", " ").split()
     assert {*dataset.feature_names, *map(str, CLASS_COUNTS[name].values())} <= set(words)
     assert all(class_name in dataset.DESCR for class_name in dataset.target_names)
@@ -111,7 +113,7 @@ def test_description_names_every_feature_class_count_and_category(name):
 def test_notice_names_every_bundled_file(name):
     notice = read_bundled("NOTICE").decode("ascii")
     assert RECORDS[name].filename in notice
-    doi = next(word for word in load_dataset(name).DESCR.split() if "doi.org" in word).strip("(),.")
+    doi = next(word for word in read(name).DESCR.split() if "doi.org" in word).strip("(),.")
     assert doi in notice
 
 
@@ -132,7 +134,7 @@ def test_bundle_holds_nothing_else_and_stays_below_one_megabyte():
 
 @every_dataset
 def test_frame_holds_the_same_values_as_the_arrays(name):
-    arrays, frames = load_dataset(name), load_dataset(name, as_frame=True)
+    arrays, frames = read(name), read(name, as_frame=True)
     assert arrays.frame is None
     assert list(frames.data.columns) == arrays.feature_names
     np.testing.assert_array_equal(codes_of(frames.data), arrays.data)
@@ -142,7 +144,7 @@ def test_frame_holds_the_same_values_as_the_arrays(name):
 
 @every_dataset
 def test_categories_are_ordered_where_the_attribute_is_ordinal(name):
-    dataset = load_dataset(name, as_frame=True)
+    dataset = read(name, as_frame=True)
     dtypes = {column: dtype for column, dtype in dataset.data.dtypes.items() if dtype == "category"}
     assert {column for column, dtype in dtypes.items() if dtype.ordered} == ORDINAL.get(name, set())
     assert {column for column, dtype in dtypes.items() if not dtype.ordered} == NOMINAL.get(name, set())
@@ -153,7 +155,7 @@ def test_categories_are_ordered_where_the_attribute_is_ordinal(name):
 
 @every_dataset
 def test_whole_numbers_stay_whole_in_a_frame(name):
-    dtypes = load_dataset(name, as_frame=True).data.dtypes
+    dtypes = read(name, as_frame=True).data.dtypes
     assert sum(dtype == np.int64 for dtype in dtypes) == WHOLE_NUMBERS.get(name, 0)
 
 
@@ -178,7 +180,7 @@ def test_step_up_the_scale_never_reverses_how_acceptable_a_car_is(feature):
 @pytest.mark.parametrize("feature", sorted(ORDINAL["nursery-s"]))
 def test_step_up_the_scale_never_makes_an_application_less_pressing(feature):
     ranks = {"not_recom": 0, "very_recom": 1, "priority": 2, "spec_prior": 3}
-    assert all(before <= after for before, after in steps_up(load_nursery(), feature, ranks))
+    assert all(before <= after for before, after in steps_up(read("nursery-s"), feature, ranks))
 
 
 def test_scale_tips_to_the_side_of_the_larger_moment():
@@ -236,8 +238,9 @@ def test_every_dataset_has_a_loader_of_its_own(name):
     stem = RECORDS[name].filename.removesuffix(".csv.gz")
     loader = getattr(comboost.datasets, f"load_{stem}")
     assert str(inspect.signature(loader)) == "(*, return_X_y: bool = False, as_frame: bool = False) -> Any"
-    np.testing.assert_array_equal(loader().data, load_dataset(name).data)
-    assert loader().filename == RECORDS[name].filename
+    dataset = loader()
+    np.testing.assert_array_equal(dataset.data, read(name).data)
+    assert dataset.filename == RECORDS[name].filename
     summary = inspect.getdoc(loader).partition("Parameters")[0].replace(",", " ").replace(".", " ").split()
     assert {str(count) for count in CLASS_COUNTS[name].values()} <= set(summary)
 

@@ -111,7 +111,7 @@ def test_kept_model_is_the_plain_fit_of_as_many_rounds(rows, algorithm, learner,
 
 @may_stand_still
 @given(problem=any_problems(missing=True, categories=True), data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_kept_model_of_any_problem_is_the_plain_fit_of_as_many_rounds(problem, data):
     X_val, y_val, _ = data.draw(validation_rows(problem))
     patience = data.draw(st.integers(1, 5))
@@ -156,7 +156,7 @@ def staged_rounds(rows, request):
     n_iter_no_change=st.integers(1, 7),
     tol=st.sampled_from([0.0, 1e-7, 0.01, 0.1]),
 )
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_round_kept_is_the_best_by_brute_force(rows, staged_rounds, scoring, n_iter_no_change, tol):
     kind, stages = staged_rounds
     losses = losses_of(stages, rows[3], kind[0])
@@ -183,7 +183,7 @@ def losses_of_stumps(rows):
     n_iter_no_change=st.integers(1, 6),
     tol=st.sampled_from([0.0, 0.25, 0.3, 1.0]),
 )
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_rounds_end_when_none_is_better_by_more_than_the_tolerance(
     rows, losses_of_stumps, curve, n_iter_no_change, tol
 ):
@@ -360,7 +360,7 @@ def test_callbacks_see_the_rounds_that_are_validated_and_may_end_them(rows):
     seed=st.integers(0, 2**31 - 1),
     kind=st.sampled_from(KINDS),
 )
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_every_class_validates_its_share_and_keeps_a_row(sizes, fraction, seed, kind):
     assume(max(sizes) > 1)
     y = np.repeat(np.arange(len(sizes)), sizes)
@@ -428,7 +428,7 @@ def frame_booster(problem, **parameters):
 @may_stand_still
 @pytest.mark.parametrize("scoring", EXACT)
 @given(problem=any_problems(missing=True, categories=True), data=st.data())
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_order_of_training_and_validation_rows_changes_no_bit(scoring, problem, data):
     X_val, y_val, weights_val = data.draw(validation_rows(problem))
     assume(weights_val.any())
@@ -446,7 +446,7 @@ def test_order_of_training_and_validation_rows_changes_no_bit(scoring, problem, 
 @may_stand_still
 @pytest.mark.parametrize("scoring", EXACT)
 @given(problem=any_problems(missing=True, categories=True, wide=False), data=st.data())
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_weight_two_is_the_validation_row_twice_and_weight_zero_is_no_row(scoring, problem, data):
     X_val, y_val, times = data.draw(validation_rows(problem))
     assume(times.any())

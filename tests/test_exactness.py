@@ -21,7 +21,7 @@ from comboost._engine.binning import bin_table
 from comboost._engine.rows import BinnedRows, Costs, Counted, LeafPass, price_leaves, quantise_below
 from comboost._table.reading import TrainingSet, read_table
 
-FEW = settings(max_examples=60)  # of each of many laws
+FEW = settings(max_examples=25)  # of each of many laws
 MODEL_SCRIPT = """
 import hashlib, sys
 import numpy as np

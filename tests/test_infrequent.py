@@ -109,7 +109,7 @@ def test_counts_of_parts_add_up_in_any_order(parts, random):
 # The model
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(problem=problems(missing=True, categories=True))
 @with_few_codes
 def test_model_of_many_categories_equals_the_quantised_twin_to_the_bit(problem):
@@ -118,7 +118,7 @@ def test_model_of_many_categories_equals_the_quantised_twin_to_the_bit(problem):
     assert model.loss_curve_.tolist() == [kept.loss for kept in twin.rounds]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(problem=problems(missing=True, categories=True, weighted=False), data=st.data())
 @with_few_codes
 def test_order_threads_and_repeated_rows_change_no_bit(problem, data):
@@ -131,7 +131,7 @@ def test_order_threads_and_repeated_rows_change_no_bit(problem, data):
     assert (model_bytes(booster), booster._categories) == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(problem=problems(categories=True))
 @with_few_codes
 def test_rest_counts_as_one_category_that_stands_last(problem):

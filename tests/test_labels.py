@@ -75,7 +75,7 @@ CONTAINERS = [list, tuple, object_array, lambda values: pd.Series(values, dtype=
 
 
 @by_kind
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_classes_are_the_labels_that_a_set_of_python_holds(kind, data):
     values = data.draw(labels_of(kind))
@@ -87,7 +87,7 @@ def test_classes_are_the_labels_that_a_set_of_python_holds(kind, data):
 
 
 @by_kind
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_metrics_compare_labels_as_python_does(kind, data):
     y_true = data.draw(labels_of(kind))
@@ -104,7 +104,7 @@ def test_metrics_compare_labels_as_python_does(kind, data):
 
 
 @by_kind
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_score_counts_rows_as_python_does(kind, data):
     y_true = data.draw(labels_of(kind))
@@ -125,7 +125,7 @@ def test_dates_as_objects_can_be_scored():
 
 
 @by_kind
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_labels_of_partitions_are_those_of_all_rows(kind, data):
     values = data.draw(labels_of(kind))
@@ -139,7 +139,7 @@ def test_labels_of_partitions_are_those_of_all_rows(kind, data):
 
 
 @by_kind
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_missing_labels_are_counted_and_refused(kind, data):
     values = data.draw(labels_of(kind))
@@ -189,7 +189,7 @@ def test_a_hole_in_any_container_is_refused_with_its_row(container):
         error_confusion_matrix(["a", "b", "c"], ["a", "b", "c"], labels=HOLES[container])
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_labels_of_two_kinds_are_refused_with_their_types_and_counts(data):
     kinds = data.draw(st.sets(st.sampled_from(["integers", "text", "dates", "durations", "times"]), min_size=2))

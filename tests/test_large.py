@@ -64,8 +64,8 @@ def smaller_child(twin, X):
 @pytest.mark.parametrize(
     ("shape", "record_bytes", "settings"),
     [
-        ((280_000, 7, 3), 16, {}),
-        ((150_000, 5, 5), 32, {"weighted": True, "odd": True, "min_samples_leaf": 9, "step": "exact"}),
+        ((280_000, 3, 3), 16, {}),
+        ((150_000, 3, 5), 32, {"weighted": True, "odd": True, "min_samples_leaf": 9, "step": "exact"}),
     ],
     ids=["plain", "weights, counted rows, missing values, categories"],
 )
@@ -103,7 +103,7 @@ def test_features_of_all_256_codes_give_the_model_and_the_votes_of_the_twin(max_
     X = np.column_stack([random.normal(size=1500) + y, random.permutation(1500) % 254])
     y = (y + X[:, 1] // 3) % 3  # every category has a class of its own
     X[:20] = np.nan
-    settings = {"n_estimators": 2, "max_depth": max_depth, "min_samples_leaf": 5}
+    settings = {"n_estimators": 1, "max_depth": max_depth, "min_samples_leaf": 5}
     problem = Problem(X, y.astype(int), settings=settings, categorical=(1,))
     model, twin = fit(problem), fit_twin(problem, array_twin)
     assert [feature.n_codes for feature in twin.features] == [256, 255]

@@ -195,7 +195,7 @@ def test_odd_table_can_be_stopped_early_and_gone_on_with(name, algorithm):
     value=st.sampled_from([0.0, np.nan, -1e308]),
     max_depth=st.sampled_from([1, 3, None]),
 )
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_tables_with_one_cell_that_differs_train(n_samples, n_features, n_classes, value, max_depth):
     n_classes = min(n_classes, n_samples)
     X, y = np.full((n_samples, n_features), value), np.arange(n_samples) % n_classes

@@ -98,7 +98,7 @@ def test_weak_learners_see_masked_values_as_missing_ones():
         CoMBoClassifier(estimator=GaussianNB(), n_estimators=2).fit(masked(), Y)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(mask=hnp.arrays(bool, 6), listed=st.booleans())
 def test_masked_weights_are_counted_and_refused(mask, listed):
     weights = np.ma.array(np.ones(6), mask=mask)
@@ -113,7 +113,7 @@ def test_masked_weights_are_counted_and_refused(mask, listed):
         confusion_norm_loss(Y, Y, sample_weight=given_weights)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(mask=hnp.arrays(bool, (3, 3)), listed=st.booleans())
 def test_masked_costs_are_counted_and_refused(mask, listed):
     costs = np.ma.array(1.0 - np.eye(3), mask=mask)

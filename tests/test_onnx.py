@@ -61,7 +61,7 @@ def as_feed(frame):
 # The same answers
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(problem=any_problems(missing=True, categories=True), seed=seeds)
 def test_onnx_gives_the_classes_and_votes_of_any_model(problem, seed):
     model = fit(problem)

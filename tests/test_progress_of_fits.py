@@ -335,7 +335,7 @@ def test_round_that_all_were_asked_for_is_no_stop_by_a_callback(table):
 
 
 @given(problem=problems() | problems(missing=True, categories=True))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_importances_are_shares_of_the_features_that_rules_name(problem):
     model = fit(problem)
     shares = model.feature_importances_
@@ -383,7 +383,7 @@ def depths(text):
 
 
 @given(problem=problems() | problems(missing=True, categories=True))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_rules_of_every_round_are_its_tree(problem):
     model = fit(problem)
     for t in range(model.n_iter_):

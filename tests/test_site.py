@@ -1,4 +1,7 @@
-"""What the site promises and can be known without building it: names, links, pages, pictures, code that is run."""
+"""What the site promises and can be known without building it: names, links, pages, pictures, code that is run.
+
+And that dead links of a built site are found.
+"""
 
 import importlib
 import pkgutil
@@ -8,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import comboost
+from tools import check_links
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -104,3 +108,58 @@ def test_python_on_a_page_is_a_session_that_is_run(page):
     for block in PYTHON.findall(page.read_text()):
         assert block.startswith(">>> ")
         assert block.endswith("\n\n"), "doctest would take the fence for what is printed"
+
+
+SITE = {
+    "index.html": """
+        <h1 id="top">A site</h1> <a href="guide/">a folder</a> <a href="guide/page.html?q=1#%C3%A9">a fragment</a>
+        <a href="#top">here</a> <a href="#">here, too</a> <a href="">and here</a> <img src="a%20picture.png">
+        <a href="https://example.org/gone#fragment">elsewhere</a> <a href="//example.org/gone">elsewhere</a>
+        <a href="mailto:somebody@example.org">somebody</a> <a href="/guide/page.html#old">from the root</a>
+    """,
+    "guide/index.html": '<img src="../a picture.png" srcset="../a%20picture.png, ../a%20picture.png 2x">',
+    "guide/page.html": '<h2 id="é">A page</h2> <a name="old"></a>',
+    "_static/macros.html": '<a href="{{ not a page }}">',
+    "a picture.png": "",
+}
+
+
+def build(site, **changed):
+    """Write the files of a site, some of them changed."""
+    for name, content in (SITE | changed).items():
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text(content, encoding="utf-8")
+
+
+def test_links_of_a_built_site_that_lead_somewhere_are_not_dead(tmp_path, capsys):
+    build(tmp_path)
+    assert check_links.main(str(tmp_path)) == 0
+    assert capsys.readouterr().out == "3 pages, dead links: 0\n"
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<a href="gone.html">',
+        '<a href="gone/">',
+        '<a href="page.html#gone">',
+        '<a href="#gone">',
+        '<a href="/page.html">',
+        '<a href="../../outside.html">',
+        '<script src="gone.js"></script>',
+        '<img src="../a picture.png" srcset="gone.png 2x">',
+    ],
+)
+def test_dead_link_of_a_built_site_is_told_with_its_page(tmp_path, capsys, element):
+    (tmp_path / "outside.html").touch()
+    build(tmp_path / "site", **{"guide/index.html": element})
+    (dead,) = check_links.dead_links(tmp_path / "site")
+    assert dead[0] == "guide/index.html"
+    assert dead[1] in element
+    assert check_links.main(str(tmp_path / "site")) == 1
+    assert capsys.readouterr().out == f"{dead[0]}: {dead[1]} leads nowhere\n3 pages, dead links: 1\n"
+
+
+def test_folder_without_pages_is_no_site(tmp_path, capsys):
+    assert check_links.main(str(tmp_path)) == 1
+    assert "build the site there first" in capsys.readouterr().err

@@ -80,7 +80,7 @@ def fitted(model, X, y, weights=None, **kwargs):
     return model_bytes(model.fit(X, y, sample_weight=weights, **kwargs))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(sparse_problems(), boosters(), st.sampled_from(sorted(FORMATS)))
 def test_model_is_that_of_the_dense_table_to_the_bit(problem, model, name):
     X, y, weights = problem
@@ -93,7 +93,7 @@ def test_model_is_that_of_the_dense_table_to_the_bit(problem, model, name):
     assert staged.tobytes() == votes.tobytes()
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(sparse_problems(st.sampled_from([-1.0, 0.0, 1.0, 2.0, 3.0])), boosters(), st.data())
 def test_categories_of_a_sparse_table_are_those_of_the_dense_one(problem, model, data):
     X, y, weights = problem

@@ -61,7 +61,7 @@ def outcome(X, weights=None):
     return categories.values.get(0), floats.tobytes()
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(values=st.lists(WORDS | NUMERALS | st.none(), min_size=1, max_size=12).filter(any), data=st.data())
 def test_text_is_read_alike_in_any_container_and_order(values, data):
     order = data.draw(st.permutations(range(len(values))))
@@ -71,7 +71,7 @@ def test_text_is_read_alike_in_any_container_and_order(values, data):
     assert shuffled[0] == found.pop()[0]
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(values=st.lists(WORDS | NUMERALS, min_size=1, max_size=8), data=st.data())
 def test_weights_decide_as_often_as_rows(values, data):
     times = data.draw(st.lists(st.integers(1, 12), min_size=len(values), max_size=len(values)))

@@ -15,7 +15,9 @@ from comboost._estimators import parameters, processors
 from comboost._estimators.parameters import n_threads_of
 from comboost.dask._shard import threads_of
 
-PROGRAM = """
+#: Runs programs, each in a process of its own, which is forked from one that has imported everything and has started
+#: none of our threads. After what a program prints stands its exit code.
+RUNNER = """
 import os, signal, sys, threading
 import numpy as np
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
@@ -32,9 +34,17 @@ def digest(model):
 
 def n_running():
     return len(os.listdir("/proc/self/task"))
+
+for program in sys.argv[1:]:
+    child = os.fork()
+    if child == 0:
+        exec(program)
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), end=";", flush=True)
 """
 
-FORKS = """
+PROGRAMS = {
+    "forks": """
 before = digest(fit())
 child = os.fork()
 if child == 0:
@@ -42,9 +52,8 @@ if child == 0:
     same = digest(fit()) == before == digest(fit(n_jobs=1))
     os._exit(0 if same and n_running() == alone + 1 else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), digest(fit()) == before)
-"""
-
-FORKS_MEANWHILE = """
+""",
+    "forks meanwhile": """
 is_over = threading.Event()
 def go_on():
     while not is_over.is_set():
@@ -59,21 +68,9 @@ for _ in range(5):
     codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 is_over.set()
 other.join()
-print(codes)
-"""
-
-EXITS_MEANWHILE = """
-begun = threading.Event()
-def go_on():
-    begun.set()
-    CLASSIFIER(n_estimators=10**6, n_jobs=2).fit(X, y)
-threading.Thread(target=go_on, daemon=True).start()
-begun.wait()
-fit()
-print("the end")
-"""
-
-INTERRUPTED = """
+print(*codes)
+""",
+    "interrupted": """
 from comboost._boosting.callbacks import RoundCounter
 
 before = digest(fit())
@@ -84,16 +81,34 @@ try:
     model.fit(X, y)
 except KeyboardInterrupt:
     print(digest(fit()) == before, n_running() == n_before)
+""",
+    "first loop": "n = n_running(); fit(n_jobs=1); print(n_running() - n); fit(); print(n_running() - n)",
+    "small fits": "n = n_running(); X, y = X[:215, :5], y[:215]; fit(); print(n_running() - n)",
+}
+
+ENDS_MEANWHILE = """
+begun = threading.Event()
+def go_on():
+    begun.set()
+    {}(n_estimators=10**6, n_jobs=2).fit(X, y)
+threading.Thread(target=go_on, daemon=True).start()
+begun.wait()
+fit()
+print("the end")
 """
+KINDS = ["CoMBoClassifier", "ConfusionBoostingClassifier"]
+PROGRAMS |= {kind: ENDS_MEANWHILE.format(kind) for kind in KINDS}
 
 
-def words_of(program):
-    """What another process prints that runs a program on two cores, or on what there are."""
-    command = [sys.executable, "-c", PROGRAM + program]
+@pytest.fixture(scope="module")
+def words():
+    """What every program says on two cores, or on what there are: the words that it prints, and its exit code."""
+    command = [sys.executable, "-c", RUNNER, *PROGRAMS.values()]
     inherited = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}  # clusters leave it
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=inherited, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=inherited, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout.split()
+    *said, _ = done.stdout.split(";")
+    return {name: each.split() for name, each in zip(PROGRAMS, said, strict=True)}
 
 
 @pytest.fixture
@@ -117,31 +132,30 @@ needs_two_cores = pytest.mark.skipif(joblib.cpu_count() < 2, reason="one process
 
 
 @needs_two_cores
-def test_forked_child_uses_threads_and_gives_the_same_bytes():
-    assert words_of(FORKS) == ["0", "True"]
+def test_forked_child_uses_threads_and_gives_the_same_bytes(words):
+    assert words["forks"] == ["0", "True", "0"]
 
 
-def test_fork_during_a_fit_of_another_thread_leaves_a_child_that_can_fit():
-    assert words_of(FORKS_MEANWHILE) == ["[0,", "0,", "0,", "0,", "0]"]
+def test_fork_during_a_fit_of_another_thread_leaves_a_child_that_can_fit(words):
+    assert words["forks meanwhile"] == ["0", "0", "0", "0", "0", "0"]
 
 
-@pytest.mark.parametrize("classifier", ["CoMBoClassifier", "ConfusionBoostingClassifier"])
-def test_process_ends_while_a_daemon_thread_fits(classifier):
-    assert words_of(EXITS_MEANWHILE.replace("CLASSIFIER", classifier)) == ["the", "end"]
+@pytest.mark.parametrize("kind", KINDS)
+def test_process_ends_while_a_daemon_thread_fits(words, kind):
+    assert words[kind] == ["the", "end", "0"]
 
 
-def test_after_an_interrupt_the_next_fit_gives_the_same_bytes_with_the_same_threads():
-    assert words_of(INTERRUPTED) == ["True", "True"]
+def test_after_an_interrupt_the_next_fit_gives_the_same_bytes_with_the_same_threads(words):
+    assert words["interrupted"] == ["True", "True", "0"]
 
 
 @needs_two_cores
-def test_threads_begin_with_the_first_loop_that_needs_them():
-    program = "n = n_running(); fit(n_jobs=1); print(n_running() - n); fit(); print(n_running() - n)"
-    assert words_of(program) == ["0", "1"]
+def test_threads_begin_with_the_first_loop_that_needs_them(words):
+    assert words["first loop"] == ["0", "1", "0"]
 
 
-def test_small_fits_stay_on_one_thread():
-    assert words_of("n = n_running(); X, y = X[:215, :5], y[:215]; fit(); print(n_running() - n)") == ["0"]
+def test_small_fits_stay_on_one_thread(words):
+    assert words["small fits"] == ["0", "0"]
 
 
 def test_fits_of_several_threads_at_once_give_the_same_bytes(rows):

@@ -112,7 +112,7 @@ CONTAINERS = {
 
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("kind", ["M", "m"], ids=["times", "durations"])
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(
     ticks=st.lists(st.integers(-(10**9), 2 * 10**9) | st.none(), min_size=1, max_size=9),
     unit=st.sampled_from(["s", "ns"]),

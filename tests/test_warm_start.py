@@ -82,7 +82,7 @@ def steps_of(draw, problem):
 
 
 @given(problem=any_problems() | any_problems(missing=True, categories=True), data=st.data())
-@settings(max_examples=120)
+@settings(max_examples=50)
 def test_rounds_in_steps_are_the_model_of_all_at_once(problem, data):
     rows = problem.X, problem.y, problem.sample_weight
     model = fit_in_steps(booster_for(problem), data.draw(steps_of(problem)), *rows)
@@ -91,7 +91,7 @@ def test_rounds_in_steps_are_the_model_of_all_at_once(problem, data):
 
 @may_stand_still
 @given(problem=any_problems(missing=True, categories=True), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_rounds_in_steps_keep_the_best_round_of_all_at_once(problem, data):
     places = data.draw(st.lists(st.integers(0, len(problem.y) - 1), min_size=1, max_size=12))
     y_val = data.draw(st.lists(st.integers(0, problem.n_classes - 1), min_size=len(places), max_size=len(places)))
@@ -104,7 +104,7 @@ def test_rounds_in_steps_keep_the_best_round_of_all_at_once(problem, data):
 
 @may_stand_still
 @given(problem=any_problems(missing=True, categories=True, wide=False), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_rounds_in_steps_hold_out_the_rows_of_all_at_once(problem, data):
     counted = problem.y if problem.sample_weight is None else problem.y[problem.sample_weight > 0]
     assume(np.bincount(counted).max() > 1)

@@ -64,7 +64,7 @@ def test_keel_files_name_their_target(frame):
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=20),
     st.sampled_from([(",", "."), (";", "."), (";", ","), ("\t", ","), ("|", ".")]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_numbers_come_back_to_the_bit_for_any_separator_and_decimal_sign(values, signs):
     sep, decimal = signs
     table = pd.DataFrame({"a": values, "b": "x"})

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -16,17 +16,39 @@ from typer.testing import CliRunner
 from comboost.cli._app import app
 from comboost.cli._listeners import Bar, Listener
 from comboost.cli._reproduction import carry_out, plan
-from comboost.study import METHODS, SMALL_DATASETS, Study, describe
+from comboost.study import METHODS, SMALL_DATASETS, Study
+from comboost.study._settings import fingerprint_method
 
 FAST = Study(n_rounds=4)
-DESCRIBED = cache(describe)
+FINGERPRINT_ONCE = cache(fingerprint_method)
 DEADLINE = 60  # seconds, far more than needed
+
+#: The command, which holds still once some folds are stored; few rounds, and nothing is fitted to know methods again.
+HELD = """
+import functools, signal, sys
+import comboost.study
+from comboost.cli import main
+from comboost.study import Store, Study, _settings
+
+stored, save = [], Store.save
+def save_and_hold(store, task, result):
+    save(store, task, result)
+    stored.append(task)
+    if len(stored) == 7:
+        print("held", file=sys.stderr, flush=True)
+        signal.pause()
+
+Store.save = save_and_hold
+comboost.study.Study = functools.partial(Study, n_rounds=4)
+_settings.fingerprint_method = lambda method: "as ever"
+main()
+"""
 
 
 @pytest.fixture(autouse=True)
-def described_once(monkeypatch):
+def fingerprinted_once(monkeypatch):
     """The fits by which a folder knows the methods again take longer than all that is fitted here."""
-    monkeypatch.setattr("comboost.cli._reproduction.describe", DESCRIBED)
+    monkeypatch.setattr("comboost.study._settings.fingerprint_method", FINGERPRINT_ONCE)
 
 
 def read_files(folder):
@@ -39,10 +61,6 @@ def stored_in(folder):
     """The stored folds, each with what changes when it is written again."""
     paths = list(folder.glob("folds/*/*/*.json"))
     return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
-
-
-def command(*arguments):
-    return [sys.executable, "-c", "from comboost.cli import main; main()", "reproduce", *arguments]
 
 
 def invoke(*arguments, **environment):
@@ -277,27 +295,27 @@ def watch(pid):
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watching processes of processes needs Linux")
-def test_killed_and_started_again_it_goes_on_with_nothing_lost_and_nothing_done_twice(tmp_path):
-    asked = {"datasets": "new-thyroid,glass", "methods": "combo"}
+def test_killed_and_started_again_it_goes_on_with_nothing_lost_and_nothing_done_twice(tmp_path, monkeypatch):
+    asked = {"datasets": "new-thyroid,glass", "methods": "combo-depth-2-gini"}
     options = ["--datasets", asked["datasets"], "--methods", asked["methods"], "--runs", "1"]
     n_folds, folder = 10, tmp_path / "killed"
-    run = subprocess.Popen(
-        command(*options, "--jobs", "2", "--out", str(folder)), stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
-    )
-    with run:
-        first = iter(run.stderr)
-        lines = [next(first), next(first)]  # the second comes when one of the data sets is done
+    command = [sys.executable, "-c", HELD, "reproduce", *options, "--jobs", "2", "--out", str(folder)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as run:
+        lines = iter(run.stderr)
+        assert "held\n" in lines
         workers = [watch(child) for child in children_of(run.pid)]
         run.send_signal(signal.SIGKILL)
-        assert run.wait() == -signal.SIGKILL, lines
+        assert run.wait() == -signal.SIGKILL
     for worker in filter(None, workers):
         gone, _, _ = select.select([worker], [], [], DEADLINE)
         assert gone, "a worker outlives the command"
         os.close(worker)
     before = stored_in(folder)
-    assert 5 <= len(before) < n_folds
+    assert len(before) == 7
     assert not (folder / "summary.md").exists()
 
+    monkeypatch.setattr("comboost.study.Study", partial(Study, n_rounds=FAST.n_rounds))
+    monkeypatch.setattr("comboost.study._settings.fingerprint_method", lambda method: "as ever")
     again = invoke(*options, "--jobs", "1", "--out", str(folder))
     assert again.exit_code == 0
     assert f"{n_folds} folds, {len(before)} of them stored already" in again.stderr
@@ -305,5 +323,5 @@ def test_killed_and_started_again_it_goes_on_with_nothing_lost_and_nothing_done_
     assert len(after) == n_folds
     assert before.items() <= after.items()
 
-    carry_out(plan(Study(), **asked, n_runs=1), tmp_path / "whole")
+    carry_out(plan(FAST, **asked, n_runs=1), tmp_path / "whole")
     assert read_files(folder) == read_files(tmp_path / "whole")

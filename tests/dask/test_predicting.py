@@ -43,7 +43,7 @@ sizes = st.lists(st.integers(0, 4), min_size=1, max_size=4)
 
 
 @given(sizes, st.sampled_from([(3,), (2, 1)]), st.sampled_from(METHODS), st.sampled_from([2, 3]))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_arrays_are_predicted_as_their_rows_are(sizes, column_sizes, method, n_classes):
     model, rows = MODELS[n_classes], ROWS[: sum(sizes)]
     result = map_rows(da.from_array(rows, chunks=(tuple(sizes), column_sizes)), model, method)
@@ -56,7 +56,7 @@ def test_arrays_are_predicted_as_their_rows_are(sizes, column_sizes, method, n_c
 
 
 @given(sizes, st.sampled_from(METHODS), st.sampled_from([2, 3]))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_dataframes_are_predicted_as_their_rows_are(sizes, method, n_classes):
     model = FRAME_MODELS[n_classes]
     result = map_rows(frame_of(ROWS[: sum(sizes)], sizes), model, method)

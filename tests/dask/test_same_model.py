@@ -27,7 +27,7 @@ def draw_sizes(data, n_rows, n_parts):
 
 def any_problems(**kinds):
     """Draw problems of all classifiers."""
-    return problems(**kinds) | problems(draw_settings=vote_settings, max_rounds=8, **kinds)
+    return problems(max_rounds=3, **kinds) | problems(draw_settings=vote_settings, max_rounds=3, **kinds)
 
 
 WEIGHTS = {
@@ -38,14 +38,14 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("n_workers", [1, 2, 4])
-@settings(max_examples=14)
+@settings(max_examples=30)
 @given(
     problem=any_problems() | any_problems(missing=True, categories=True),
+    n_workers=st.sampled_from([1, 2, 4]),
     n_parts=st.sampled_from([1, 2, 3, 8]),
     data=st.data(),
 )
-def test_model_is_bit_identical_for_any_cut_and_order_of_rows(clients, n_workers, problem, n_parts, data):
+def test_model_is_bit_identical_for_any_cut_and_order_of_rows(clients, problem, n_workers, n_parts, data):
     order = np.array(data.draw(st.permutations(range(len(problem.y)))))
     sizes = draw_sizes(data, len(problem.y), n_parts)
     weights = problem.sample_weight
@@ -60,10 +60,10 @@ def test_model_is_bit_identical_for_any_cut_and_order_of_rows(clients, n_workers
 @pytest.mark.parametrize(
     ("local", "n_workers"),
     [
-        (CoMBoClassifier(random_state=0, n_estimators=12, max_depth=4), 1),
-        (CoMBoClassifier(random_state=0, n_estimators=12, max_depth=4), 2),
-        (ConfusionBoostingClassifier(random_state=0, n_estimators=4, max_depth=3), 2),
-        (ConfusionBoostingClassifier(random_state=0, n_estimators=4, max_leaf_nodes=6), 2),
+        (CoMBoClassifier(random_state=0, n_estimators=4, max_depth=3), 1),
+        (CoMBoClassifier(random_state=0, n_estimators=4, max_depth=3), 2),
+        (ConfusionBoostingClassifier(random_state=0, n_estimators=3, max_depth=3), 2),
+        (ConfusionBoostingClassifier(random_state=0, n_estimators=3, max_leaf_nodes=6), 2),
     ],
 )
 def test_workers_inside_this_process_give_the_local_model(local, n_workers):
@@ -81,10 +81,9 @@ def test_class_that_lives_in_one_partition_only_counts_as_everywhere(clients, n_
     X, y = load_yeast(return_X_y=True)
     by_class = np.argsort(y, kind="stable")
     sizes = np.unique(y, return_counts=True)[1].tolist()
-    local = CoMBoClassifier(random_state=0, n_estimators=12).fit(X, y)
-    model = on_dask(CoMBoClassifier(random_state=0, n_estimators=12), clients(n_workers))
-    model.fit(cut(X[by_class], sizes), cut(y[by_class], sizes))
-    assert same_bytes(model, local)
+    local = CoMBoClassifier(random_state=0, n_estimators=4)
+    model = on_dask(local, clients(n_workers)).fit(cut(X[by_class], sizes), cut(y[by_class], sizes))
+    assert same_bytes(model, local.fit(X, y))
 
 
 @pytest.mark.parametrize(
@@ -119,11 +118,11 @@ def car():
 @pytest.mark.parametrize(
     "local",
     [
-        CoMBoClassifier(random_state=0, n_estimators=6),
-        CoMBoClassifier(random_state=0, n_estimators=6, max_depth=None),
-        CoMBoClassifier(random_state=0, n_estimators=6, step="exact", learning_rate=0.5),
-        ConfusionBoostingClassifier(random_state=0, n_estimators=6),
-        ConfusionBoostingClassifier(random_state=0, n_estimators=6, loss="exponential", max_leaf_nodes=5),
+        CoMBoClassifier(random_state=0, n_estimators=3),
+        CoMBoClassifier(random_state=0, n_estimators=3, max_depth=None),
+        CoMBoClassifier(random_state=0, n_estimators=3, step="exact", learning_rate=0.5),
+        ConfusionBoostingClassifier(random_state=0, n_estimators=3),
+        ConfusionBoostingClassifier(random_state=0, n_estimators=3, loss="exponential", max_leaf_nodes=5),
     ],
 )
 def test_frame_of_categories_gives_the_local_model(client, car, local):
@@ -180,7 +179,8 @@ def test_early_stopping_with_validation_rows_gives_the_local_model(client, class
     X, y = load_yeast(return_X_y=True)
     X_val, y_val = X[::10], y[::10]
     X, y = np.delete(X, np.s_[::10], axis=0), np.delete(y, np.s_[::10])
-    local = classifier(random_state=0, n_estimators=200, max_depth=6, early_stopping=True, n_iter_no_change=3)
+    soon = {"max_depth": 4, "learning_rate": 1.0, "n_iter_no_change": 3, "tol": 0.05}
+    local = classifier(random_state=0, n_estimators=200, early_stopping=True, **soon)
     model = on_dask(local, client)
     local.fit(X, y, X_val=X_val, y_val=y_val)
     if where == "on the cluster":

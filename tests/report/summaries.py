@@ -16,6 +16,7 @@ ODD_NAMES = [
     "{{ 7 * 7 }} {% raw %}",
     "bell\x07 and half \ud800 a character",
 ]
+TITLES = ["ConfusionBoostingClassifier", "HistGradientBoostingClassifier"]
 MEASURES = [
     ("norm", "‖C‖", "The norm of the confusion matrix: how far the worst mixture of classes is misjudged.", "low"),
     ("g_mean", "G-mean", "The geometric mean of the recalls: 0 as soon as a class is never found.", "high"),
@@ -35,72 +36,88 @@ def make_summary(names, *, features=("area", "age", "mass"), baseline=True, seed
     random = np.random.default_rng(seed)
     rows = np.sort(random.integers(3, 400, len(names)))[::-1].tolist()
     columns = [*names, "rejected"] if rejects else list(names)
-    goods = [0.8, 0.7][: 1 + baseline]
+    titles = TITLES[: 1 + baseline]
     counts = [
-        np.array([draw_row(random, place, n, len(columns), good) for place, n in enumerate(rows)]) for good in goods
+        np.array([draw_row(random, place, n, len(columns), good) for place, n in enumerate(rows)])
+        for good in (0.8, 0.7)[: 1 + baseline]
     ]
-    titles = ["ConfusionBoostingClassifier", "HistGradientBoostingClassifier"][: 1 + baseline]
     classes = [make_class(name, place, names, counts) for place, name in enumerate(names)]
-    sides = {
-        side: [each["name"] for each in classes if side_of(each["difference"]) == side]
-        for side in ("better", "worse", "undecided")
-    }
     return {
         "format": 1,
-        "title": f"ConfusionBoostingClassifier on {sum(rows)} rows, {len(names)} classes",
-        "asked": {
-            "model": titles[0],
-            "baseline": titles[1] if baseline else None,
-            "n_rows": sum(rows),
-            "n_features": len(features),
-            "n_classes": len(names),
-            "target": "target",
-            "source": "data.csv",
-            "confidence": 0.95,
-            "sentence": f"How much of every class does {titles[0]} find in {sum(rows)} rows"
-            + (f", and is that more than {titles[1]} finds?" if baseline else "?"),
-        },
-        "verdict": {
-            "kind": "mixed" if baseline else "alone",
-            "sentences": [
-                f"Of {len(names)} classes, {len(sides['better'])} are found more often than by the baseline.",
-                f"{len(sides['worse'])} are found less often; for the others these rows cannot tell.",
-            ],
-            **sides,
-        },
+        "title": f"{titles[0]} on {sum(rows)} rows, {len(names)} classes",
+        "asked": make_question(titles, sum(rows), len(features), len(names)),
+        "verdict": make_verdict(classes, baseline),
         "notes": ["One class has fewer than 5 rows: its interval is wide.", "3 rows look like rows of the training."],
         "models": [make_model(title, each, len(names)) for title, each in zip(titles, counts, strict=True)],
         "columns": columns,
         "differences": [make_difference(*measure, random) for measure in MEASURES] if baseline else None,
         "classes": classes,
-        "bounds": {
-            "available": True,
-            "reason": None,
-            "training_norm": 0.21,
-            "loss": 0.34,
-            "certified": 0.41,
-            "corollary": {"value": 1.37, "norm": 0.41, "confidence": 0.95, "most": math.sqrt(len(names))},
-            "sentences": ["On the training rows ‖C‖ is 0.210, and the rounds certify that it is at most 0.640."],
-        },
+        "bounds": make_bounds(len(names)),
         "curves": make_curves(),
         "calibration": [make_calibration(title, random) for title in titles],
         "pairs": make_pairs(names, features, counts),
         "importances": make_importances(names, features, random),
         "settings": [
-            {"name": "learning_rate", "value": "0.1", "default": "0.3", "changed": True},
-            {"name": "cost_matrix", "value": "None", "default": "None", "changed": False},
-            {"name": "n_estimators", "value": "200", "default": "100", "changed": True},
+            make_setting("learning_rate", "0.1", "0.3"),
+            make_setting("cost_matrix", "None", "None"),
+            make_setting("n_estimators", "200", "100"),
         ],
-        "baseline_settings": [{"name": "max_iter", "value": "100", "default": "100", "changed": False}]
-        if baseline
-        else None,
+        "baseline_settings": [make_setting("max_iter", "100", "100")] if baseline else None,
         "absent": {},
         "versions": {"comboost": "0.1.0", "python": "3.11.7", "numpy": "2.4.0", "scikit-learn": "1.8.0"},
-        "reproduce": {
-            "sentences": ["Run this with the same data and the same versions; every byte will be the same."],
-            "code": 'from comboost import load_model\n\nmodel = load_model("a<b.comboost")\nprint("&amp;")\n',
-            "data_digest": "sha256:" + "0123456789abcdef" * 4,
-        },
+        "reproduce": make_recipe(),
+    }
+
+
+def make_question(titles, n_rows, n_features, n_classes):
+    model, other = titles if len(titles) > 1 else (*titles, None)
+    comparison = "?" if other is None else f", and is that more than {other} finds?"
+    return {
+        "model": model,
+        "baseline": other,
+        "n_rows": n_rows,
+        "n_features": n_features,
+        "n_classes": n_classes,
+        "target": "target",
+        "source": "data.csv",
+        "confidence": 0.95,
+        "sentence": f"How much of every class does {model} find in {n_rows} rows{comparison}",
+    }
+
+
+def make_verdict(classes, baseline):
+    sides = {
+        side: [each["name"] for each in classes if side_of(each["difference"]) == side]
+        for side in ("better", "worse", "undecided")
+    }
+    sentences = [
+        f"Of {len(classes)} classes, {len(sides['better'])} are found more often than by the baseline.",
+        f"{len(sides['worse'])} are found less often; for the others these rows cannot tell.",
+    ]
+    return {"kind": "mixed" if baseline else "alone", "sentences": sentences, **sides}
+
+
+def make_bounds(n_classes):
+    return {
+        "available": True,
+        "reason": None,
+        "training_norm": 0.21,
+        "loss": 0.34,
+        "certified": 0.41,
+        "corollary": {"value": 1.37, "norm": 0.41, "confidence": 0.95, "most": math.sqrt(n_classes)},
+        "sentences": ["On the training rows ‖C‖ is 0.210, and the rounds certify that it is at most 0.640."],
+    }
+
+
+def make_setting(name, value, default):
+    return {"name": name, "value": value, "default": default, "changed": value != default}
+
+
+def make_recipe():
+    return {
+        "sentences": ["Run this with the same data and the same versions; every byte will be the same."],
+        "code": 'from comboost import load_model\n\nmodel = load_model("a<b.comboost")\nprint("&amp;")\n',
+        "data_digest": "sha256:" + "0123456789abcdef" * 4,
     }
 
 

@@ -3,6 +3,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import as_completed
 from dataclasses import replace
 
 import pytest
@@ -55,14 +56,17 @@ def test_processes_are_ended_and_not_waited_for_when_the_run_is_interrupted():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
-def test_a_process_killed_from_outside_ends_the_run_with_advice():
+def test_a_process_killed_from_outside_ends_the_run_with_advice(monkeypatch):
     before = multiprocessing.active_children()
-    outcomes = run_tasks(TASKS, STUDY, n_jobs=2)
-    next(outcomes)
-    for child in children_since(before):
-        os.kill(child.pid, signal.SIGKILL)
+
+    def kill_all(futures):
+        for child in children_since(before):
+            os.kill(child.pid, signal.SIGKILL)
+        return as_completed(futures)
+
+    monkeypatch.setattr(running, "as_completed", kill_all)
     with pytest.raises(ProcessLostError, match=r"start the same command again, with fewer --jobs"):
-        list(outcomes)
+        list(run_tasks(TASKS, STUDY, n_jobs=2))
 
 
 def test_longest_tasks_come_first():
