@@ -38,7 +38,7 @@ class Problem:
 
 def law(**strategies):
     """Make a test of a law, with fewer examples than usual: the laws are many, and of one model each."""
-    return lambda test: settings(max_examples=15)(given(**strategies)(test))
+    return lambda test: settings(max_examples=settings.default.max_examples // 2)(given(**strategies)(test))
 
 
 # Columns of X. Kinds that stand first are the plainer ones: Hypothesis shrinks towards them.
