@@ -1,7 +1,7 @@
 """Hypothesis for every test: without deadlines, since machines differ, and with a fixed seed, so that red stays red.
 
-``--hypothesis-profile=thorough`` draws other examples, and more where a test does not say how many. And the flag ``--regenerate`` of the golden
-results, which prints what moved; and workers of Dask that start at once.
+``--hypothesis-profile=thorough`` draws other examples, and more of them where a test does not say how many. And the
+flag ``--regenerate`` of the golden results, which prints what moved; and workers of Dask that start at once.
 """
 
 import multiprocessing
