@@ -107,7 +107,8 @@ def floors() -> dict[str, Version]:
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
     found = {}
     for requirement in (Requirement(text) for group in groups for text in group):
-        if requirement.name != project["name"]:
+        is_wanted = requirement.marker is None or requirement.marker.evaluate()
+        if is_wanted and requirement.name != project["name"]:
             (floor,) = (each.version for each in requirement.specifier if each.operator == ">=")
             found[canonicalize_name(requirement.name)] = Version(floor)
     return found

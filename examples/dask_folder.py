@@ -20,7 +20,7 @@ from comboost import CoMBoClassifier
 from comboost.dask import DaskCoMBoClassifier
 from comboost.displays import PerClassRecallDisplay
 
-N_WORKERS, MEMORY_LIMIT, N_FILES, ROWS_PER_FILE, N_SENSORS = 2, "1GB", 80, 35_000, 80
+N_WORKERS, MEMORY_LIMIT, N_FILES, ROWS_PER_FILE, N_SENSORS = 2, "1GB", 80, 35_000, 80  # the memory of each worker
 # sphinx_gallery_thumbnail_path = "pictures/dask_folder.png"
 STATES = {"fine": 0.9495, "worn": 0.05, "broken": 0.0005}
 

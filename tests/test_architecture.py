@@ -153,8 +153,11 @@ def test_without_extras_tables_are_read_and_what_needs_one_names_it():
     assert (done.returncode, done.stdout) == (1, "")
 
 
-def test_import_works_without_docstrings():
-    subprocess.run([sys.executable, "-OO", "-c", "import comboost"], check=True)
+def test_import_works_without_docstrings_and_brings_no_extra_that_is_installed():
+    extras = {"typer", "rich", "matplotlib", "jinja2", "imblearn", "dask", "skops", "onnx", "polars", "pyarrow"}
+    program = f"import sys, comboost; print(*{extras} & set(sys.modules))"
+    printed = subprocess.run([sys.executable, "-OO", "-c", program], capture_output=True, text=True, check=True).stdout
+    assert printed.split() == []
 
 
 def test_version_is_that_of_the_distribution():

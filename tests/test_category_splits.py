@@ -26,7 +26,7 @@ from comboost._table.categories import MAX_CATEGORIES
 from comboost.metrics import get_scorer
 
 FLOAT_ERROR = 1e-6  # of float twins beside quantised costs
-FEW = settings(max_examples=15)  # of each of many laws
+FEW = settings(max_examples=settings.default.max_examples // 2)  # of each of many laws
 SMALL = {"max_rows": 20, "max_rounds": 6}
 CRITERIA = ["gini", "cost"]
 DEPTHS = [1, 3, 6, 7, 8, None]  # level by level up to 6, row by row below that

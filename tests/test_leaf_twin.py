@@ -32,14 +32,14 @@ def assert_fits_as_the_twin(problem):
     return twin
 
 
-@settings(max_examples=60)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(problem=vote_problems() | vote_problems(missing=True, categories=True))
 def test_model_equals_the_twin_to_the_bit(problem):
     assert_fits_as_the_twin(problem)
 
 
 @pytest.mark.parametrize("n_classes", [128, 129])
-@settings(max_examples=2)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_model_of_many_classes_equals_the_twin_to_the_bit(n_classes, data):
     assert_fits_as_the_twin(data.draw(many_class_problems(n_classes)))

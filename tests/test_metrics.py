@@ -58,7 +58,7 @@ OUR_NAMES = ["g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", "m
 
 def law(*strategies):
     """Make a test of a law, with few examples: they are small, and the laws are many."""
-    return lambda test: settings(max_examples=15)(given(*strategies)(test))
+    return lambda test: settings(max_examples=settings.default.max_examples // 2)(given(*strategies)(test))
 
 
 class Outcome(NamedTuple):

@@ -22,7 +22,7 @@ from comboost.metrics import confusion_norm_loss
 
 FLOAT_ERROR = 1e-6  # of float twins beside quantised costs
 CRITERIA = ["gini", "cost"]
-FEW = settings(max_examples=15)  # of each of many laws
+FEW = settings(max_examples=settings.default.max_examples // 2)  # of each of many laws
 SMALL = {"max_rows": 20, "max_rounds": 6}
 DEPTHS = [1, 3, 6, 7, 8, None]  # level by level up to 6, row by row below that
 

@@ -29,7 +29,7 @@ def assert_same(model, twin):
     np.testing.assert_allclose(model.feature_importances_, shares, rtol=1e-9, atol=1e-15)
 
 
-@settings(max_examples=100)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(problem=problems() | problems(missing=True, categories=True))
 def test_model_equals_the_quantised_twin_to_the_bit(problem):
     assert_same(fit(problem), fit_twin(problem))

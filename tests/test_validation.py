@@ -35,7 +35,7 @@ pytestmark = [
 
 def law(*strategies):
     """Make a test of a law, with few examples: they are small, and the laws are many."""
-    return lambda test: settings(max_examples=15)(given(*strategies)(test))
+    return lambda test: settings(max_examples=settings.default.max_examples // 2)(given(*strategies)(test))
 
 
 class Ballot(NamedTuple):

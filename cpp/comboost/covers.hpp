@@ -1,7 +1,6 @@
 // What the rows of leaves weigh, counted while rows are sent to them.
 #pragma once
 
-#include <atomic>
 #include <span>
 #include <vector>
 
@@ -34,7 +33,7 @@ class NodeCovers {
     }
 
     void add(std::size_t node, Sum weight) {
-        if (counts()) std::atomic_ref(of_nodes_[node]).fetch_add(weight, std::memory_order_relaxed);
+        if (counts()) __atomic_fetch_add(&of_nodes_[node], weight, __ATOMIC_RELAXED);  // libc++ got atomic_ref late
     }
 
     void write(const Tree& tree) const {

@@ -15,9 +15,13 @@ constexpr std::size_t kChunksPerThread = 16;  // at most so much of a loop is le
 
 #ifdef COMBOOST_OPENMP
 
+constexpr bool kAsksOpenMP = true;
+
 int most_threads() { return omp_get_max_threads(); }
 
 #else
+
+constexpr bool kAsksOpenMP = false;
 
 // As OpenMP does, when the library is loaded: the environment counts as it is then.
 const int threads_at_first = [] {
@@ -34,11 +38,7 @@ int most_threads() { return threads_at_first; }
 
 }  // namespace
 
-#ifdef COMBOOST_OPENMP
-const bool kHasOpenMP = true;
-#else
-const bool kHasOpenMP = false;
-#endif
+const bool kHasOpenMP = kAsksOpenMP;
 
 int available_threads(int requested) { return std::max(1, std::min(requested, most_threads())); }
 

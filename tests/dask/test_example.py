@@ -10,7 +10,7 @@ from sklearn.metrics import recall_score
 
 from comboost import CoMBoClassifier
 
-N_FILES, N_ROWS = 3, 1000
+N_FILES, N_ROWS = 3, 4000
 
 
 @pytest.fixture(scope="module")

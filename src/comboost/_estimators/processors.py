@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import joblib
 from threadpoolctl import threadpool_info
@@ -24,13 +25,16 @@ def n_processors() -> int:
 def allowed_threads(n_threads: int) -> int:
     """As many of some threads as OpenMP would give, which the environment and threadpoolctl limit.
 
-    A core that is built without OpenMP knows the environment alone. Then it counts what libraries may use that have it;
-    scikit-learn does.
+    A core that is built without OpenMP knows the environment alone, as it was at first. Then it counts what libraries
+    may use that have it; scikit-learn does.
     """
-    n_threads = _core.available_threads(n_threads)
-    if _core.HAS_OPENMP:
-        return n_threads
-    return min([n_threads, *(int(each["num_threads"]) for each in threadpool_info() if each["user_api"] == "openmp")])
+    limits = [] if _core.HAS_OPENMP else [each["num_threads"] for each in threadpool_info() if is_openmp(each)]
+    return min(n_threads, *limits) if limits else _core.available_threads(n_threads)
+
+
+def is_openmp(library: dict[str, Any]) -> bool:
+    """Whether a library that threadpoolctl has found shares its loops by way of OpenMP."""
+    return bool(library["user_api"] == "openmp")
 
 
 def groups() -> Iterator[Path]:
