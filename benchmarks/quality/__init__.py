@@ -9,5 +9,5 @@ The modules in the order of the data:
 - `reaching` says when a contestant was as good as another, `ranks` who is better on most sets, `verdicts` whether that
   is what was asked for.
 - `curve_tables` and `fold_tables` put it into Markdown, `pictures` draws the curves, `page` writes docs/quality.md of
-  all that, and `readme` prints the table of README.md.
+  all that.
 """
