@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, Lea
 from comboost._boosting.loop import History
 from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprints
+from comboost._cached import cached_property
 from comboost._dtypes import Floats
 from comboost._engine.binning import BinMapper
 from comboost._engine.footprint import TreeLimits

@@ -1,7 +1,6 @@
 """The rounds so far as a classifier. In: a fit, its rounds, their votes. Out: what a scorer asks of a model."""
 
 import copy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 
 from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
+from comboost._cached import cached_property
 from comboost._dtypes import Floats
 from comboost.metrics._outcomes import share_predicted
 

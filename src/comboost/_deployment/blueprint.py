@@ -5,12 +5,12 @@ What a format has no word for, such as categories that are dates, is refused by 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from comboost._cached import cached_property
 from comboost._dtypes import LEAF, Floats
 from comboost._engine.forest import Forest
 from comboost._table.categories import Categories, kind_of

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
+from comboost._cached import cached_property
 from comboost._dtypes import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
 from comboost._table.categories import Categories
 from comboost._table.choosing import fit_categories

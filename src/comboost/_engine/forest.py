@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
+from comboost._cached import cached_property
 from comboost._dtypes import (
     KIND,
     LEAF,

@@ -6,10 +6,10 @@ In: K×K arrays and sums over rows. Out: numbers and K×K arrays. Nothing here l
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from comboost._cached import cached_property
 from comboost._dtypes import MAX_EDGE, MAX_ROUNDING, MIN_EDGE, UNIT_BITS, Floats, Sums
 from comboost._table.weights import Masses
 

@@ -10,13 +10,13 @@ import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from functools import cached_property
 from heapq import nlargest
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from comboost._cached import cached_property
 from comboost._dtypes import CODE, SUM, Codes, Floats, Sums, Weights
 from comboost._table.floats import EXACT_INTEGERS
 from comboost._table.times import NUMPY_TIMES, TIMES, order_of, plain_time

@@ -4,12 +4,12 @@ import datetime
 import sys
 from abc import abstractmethod
 from decimal import Decimal
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from comboost._cached import cached_property
 from comboost._dtypes import Floats
 from comboost._table.categories import Column
 from comboost._table.contents import category_floats, dtype_error, text_floats

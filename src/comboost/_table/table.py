@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from comboost._cached import cached_property
 from comboost._dtypes import Floats
 from comboost._table.categories import Categories, Column
 from comboost._table.contents import dtype_error, object_floats

@@ -3,13 +3,13 @@
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
+from comboost._cached import cached_property
 from comboost._dtypes import MAX_WEIGHT_SUM, WEIGHT, Floats, Sums, Weights
 from comboost._table.floats import numbers_in_errors
 from comboost._table.masks import check_unmasked

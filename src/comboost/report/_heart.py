@@ -1,9 +1,9 @@
 """What is inside a model. In: a classifier, perhaps in a pipeline or a search. Out: its booster, if that is ours."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from comboost._cached import cached_property
 from comboost._estimators.booster import Booster
 from comboost.report._given_table import GivenTable
 from comboost.report._inquiry import inside

@@ -1,12 +1,12 @@
 """Models that were tried on the same rows. In: a `Inquiry`. Out: what every row is and what each takes it for."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from comboost._cached import cached_property
 from comboost._dtypes import Floats
 from comboost._table.labels import find_distinct, join_labels, objects_of
 from comboost.metrics._measures import NORM_SQUARES
