@@ -181,7 +181,7 @@ def assert_interrupt_leaves(model):
     X, y = long_values(), NAMES[np.arange(N_ROWS) % 3]
     with unchanged(model), pytest.raises(KeyboardInterrupt) as raised:
         send_interrupt_during(lambda: model.fit(X, y), handler=signal.default_int_handler)
-    assert raised.value.__context__ is None  # the table was not refused
+    assert not isinstance(raised.value.__context__, ValueError | TypeError)  # the table was not refused
 
 
 # Fits that are cut off anywhere in the steps by which the new model takes its place
