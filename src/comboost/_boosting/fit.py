@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, Learner, TreeLearner, shares_of
 from comboost._boosting.loop import History
-from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprints
 from comboost._cached import cached_property
 from comboost._data.candidates import Candidates
 from comboost._data.categories import Categories
 from comboost._data.tables import RawTable
 from comboost._engine.binning import BinMapper
-from comboost._engine.formulas import error_shares
+from comboost._engine.leaf_values import LeafValues
+from comboost._engine.losses import error_shares
 from comboost._engine.memory_plan import TreeLimits
-from comboost._engine.rows import MemoryRows, Rows, TreeRows
+from comboost._engine.rows import PredictedRows, Rows, TreeRows
 from comboost._engine.scores import Audience
 from comboost._types import Floats
 
@@ -32,8 +32,8 @@ class FitPlan:
     ----------
     parameters : mapping of str to Any
         The parameters of the estimator.
-    voting : Voting
-        How rounds vote, and what their votes make small.
+    values : LeafValues
+        How leaf values are chosen, and what they minimise.
     limits : TreeLimits
         How large trees may become.
     candidates : Candidates
@@ -49,7 +49,7 @@ class FitPlan:
     """
 
     parameters: Mapping[str, Any]
-    voting: Voting
+    values: LeafValues
     limits: TreeLimits
     candidates: Candidates
     by_class: bool
@@ -88,8 +88,8 @@ class Fit(ABC):
         return Origin(fingerprints(plan.parameters), plan.seed, plan.n_samples, plan.classes, self._row_fingerprint())
 
     def bounds(self, history: History) -> Floats:
-        """What the edges of the rounds promise."""
-        return self.plan.voting.bounds(history.edges, history.promises)
+        """The most that the loss is after every round."""
+        return self.plan.values.bounds(history.edges, history.decreases)
 
     def attributes(self, history: History) -> dict[str, Any]:
         """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
@@ -105,7 +105,7 @@ class Fit(ABC):
     def answering(self, history: History) -> dict[str, Any]:
         """Those of them that tell what votes mean."""
         candidates = self.plan.candidates
-        kept = self.plan.voting.kept(history.alphas, history.promises)
+        kept = self.plan.values.attributes(history.alphas, history.decreases)
         if candidates.places is None:
             return {"classes_": candidates.given, **kept}
         kept["class_prior_"] = candidates.spread(kept["class_prior_"], 0.0)
@@ -185,7 +185,7 @@ class EstimatorFit(Fit):
     """A fit of clones of a scikit-learn classifier; ``row_hash`` tells the rows apart from others."""
 
     learner: EstimatorLearner
-    rows: MemoryRows
+    rows: PredictedRows
     row_hash: str
 
     def audience(self, table: Any) -> EstimatorAudience:
@@ -201,4 +201,4 @@ class EstimatorFit(Fit):
         return kept if importances is None else {**kept, "feature_importances_": shares_of(importances)}
 
     def _confusion(self, model: Mapping[str, Any]) -> Floats:
-        return error_shares(self.rows.count_elected(self.learner.elected(model["estimator_weights_"])))
+        return error_shares(self.rows.confusion(self.learner.predict(model["estimator_weights_"])))

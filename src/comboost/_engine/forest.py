@@ -68,12 +68,12 @@ class Tree(NamedTuple):
         """Add the votes of this tree alone; see `Forest.add_votes`."""
         _core.add_tree_votes(X, missing, self.nodes, self.sets, self.votes, weight, n_threads, scores)
 
-    def numbered(self) -> "Tree":
-        """The tree with its leaves numbered in the order of their nodes."""
-        nodes = self.nodes.view(NODE_DTYPE)[:, 0].copy()
-        is_leaf = nodes["feature"] == LEAF
-        nodes["left"][is_leaf] = np.arange(is_leaf.sum())
-        return Tree(as_bytes(nodes), self.sets)
+    @property
+    def leaf_classes(self) -> Labels:
+        """The class that every leaf predicts, in the order of the nodes."""
+        nodes = self.nodes.view(NODE_DTYPE)[:, 0]
+        classes: Labels = nodes["label"][nodes["feature"] == LEAF]
+        return classes
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from comboost._data.tables import ENTRY_BYTES, RawTable
 from comboost._engine.binning import columns_at_once
-from comboost._engine.leaf_values import sums_pairs
 from comboost._engine.memory import check_room
 from comboost._engine.rows import HISTOGRAM_BUDGET
 from comboost._engine.scores import BLOCK_BYTES, KEPT_BYTES
-from comboost._types import NODE_DTYPE
+from comboost._types import MAX_PAIRED, NODE_DTYPE
 
 #: Bytes, by what they are for.
 Uses = dict[str, int]
@@ -318,7 +317,7 @@ class FitShape:
         """What the votes of a tree take while they are found."""
         n_leaves = self.limits.n_leaves(self.n_samples)
         sums = 0
-        if self.limits.for_every_class and sums_pairs(self.n_classes):
+        if self.limits.for_every_class and self.n_classes <= MAX_PAIRED:
             sums = n_leaves * self.n_classes * (self.n_classes + self.n_channels) * NUMBER
         elif self.limits.for_every_class:
             sums = n_leaves * self.n_classes * CLASS_SUMS * NUMBER

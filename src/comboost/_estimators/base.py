@@ -22,11 +22,9 @@ from comboost._boosting.learners import (
     EstimatorLearner,
     TreeLearner,
     TreePast,
-    TreeRules,
 )
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.progress import ProgressPrinter
-from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
 from comboost._boosting.watch import Watch
 from comboost._data.candidates import Candidates
@@ -34,13 +32,13 @@ from comboost._data.cost_matrices import costs_among
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table
-from comboost._engine.binning import BinMapper, bin_table
+from comboost._engine.binning import bin_table
 from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
 from comboost._engine.probabilities import ProbabilityMap
-from comboost._engine.rows import MemoryRows
+from comboost._engine.leaf_values import LeafValues
+from comboost._engine.rows import MemoryRows, PredictedRows, TreeRules, make_grower
 from comboost._engine.scores import check_votes
-from comboost._engine.sparse_rows import binned_rows
 from comboost._estimators.atomic_fit import fit_or_leave
 from comboost._estimators.decisions import (
     LEARNED_CALIBRATION,
@@ -96,8 +94,8 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
         """The class whose constructor says what the defaults are."""
 
     @abstractmethod
-    def _voting(self, costs: Floats | None, weight_sums: ClassWeightSums) -> Voting:
-        """How rounds vote."""
+    def _leaf_values(self, costs: Floats | None, weight_sums: ClassWeightSums) -> LeafValues:
+        """How leaf values are chosen."""
 
     @property
     @abstractmethod
@@ -200,7 +198,7 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
         plain = copy.copy(self)
         plain.early_stopping, plain.n_estimators = False, self.n_iter_
         fit, _ = plain._prepare(X, y, sample_weight, None, None)
-        history = boost(fit.rows, fit.learner, fit.plan.voting, self.n_iter_)
+        history = boost(fit.rows, fit.learner, fit.plan.values, self.n_iter_)
         if history.stop_reason not in FINAL:
             history.stop_reason = self.stop_reason_
         self.__dict__.update(fit.finished(history))
@@ -221,7 +219,7 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
         if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
                 validation.catch_up(past.history, past.validation_curve)
-            history = boost(fit.rows, fit.learner, fit.plan.voting, self.n_estimators, watch, history)
+            history = boost(fit.rows, fit.learner, fit.plan.values, self.n_estimators, watch, history)
             if validation is not None:
                 history = validation.best(history)
                 self.validation_curve_ = np.array(validation.patience.curve)
@@ -305,10 +303,10 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
             n_threads,
             lambda n_bins: replace(shape, n_bins=n_bins).check(),
         )
-        learner = self._tree_learner(bins, plan, past)
-        rows = binned_rows(
-            data.labels, data.weights, len(data.classes), n_threads, codes, bins, counted=learner.counts_rows
-        )
+        rules, n_classes = self._tree_rules(plan, bins.n_features), len(data.classes)
+        learner = TreeLearner(bins.kinds, n_classes, rules.smoothing, past)
+        loss, grower = plan.values.objective.loss, make_grower(bins, n_classes, rules)
+        rows = MemoryRows(data.labels, data.weights, loss, codes, grower, n_threads)
         return TreeFit(plan, learner, rows, categories, bins, digest_rows(codes, data.labels, data.weights))
 
     def _plan(
@@ -318,7 +316,7 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
         check_answers(self, candidates)
         return FitPlan(
             parameters=self._parameters(),
-            voting=self._voting(costs if self.decision == "votes" else None, weight_sums),
+            values=self._leaf_values(costs if self.decision == "votes" else None, weight_sums),
             limits=self._limits(weight_sums),
             candidates=candidates,
             by_class=by_class,
@@ -337,9 +335,6 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
         elif self.decision == "expected_cost":  # which leaves the costs to predict
             parameters["cost_matrix"] = None
         return {name: value for name, value in parameters.items() if name not in unused}
-
-    def _tree_learner(self, bins: BinMapper, plan: FitPlan, past: TreePast | None) -> TreeLearner:
-        return TreeLearner(bins, len(plan.classes), self._tree_rules(plan, bins.n_features), plan.n_threads, past)
 
     def _limits(self, weight_sums: ClassWeightSums) -> TreeLimits:
         """How large trees may become, with classes of these weight_sums."""
@@ -381,8 +376,8 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
         """The rounds of the fitted model."""
         edges, losses = self.edges_.tolist(), self.loss_curve_.tolist()
         alphas = self.estimator_weights_ if hasattr(self, "estimator_weights_") else self._forest.weights
-        promises = self._promises if hasattr(self, "_promises") else np.zeros(self.n_iter_)
-        return History(edges, alphas.tolist(), losses, promises.tolist(), self.stop_reason_)
+        decreases = self._decreases if hasattr(self, "_decreases") else np.zeros(self.n_iter_)
+        return History(edges, alphas.tolist(), losses, decreases.tolist(), self.stop_reason_)
 
     def _forget(self) -> None:
         """Forget an earlier fit, which may have had another kind of weak learner."""
@@ -476,5 +471,5 @@ def prepare_clones(
     """A fit of clones of a classifier, on the rows of a matrix that it takes."""
     chosen, n_classes = matrix if data.rows is None else matrix[data.rows], len(data.classes)
     learner = EstimatorLearner(weak, chosen, data.labels, n_classes, plan.seed, past or ())
-    rows = MemoryRows(data.labels, data.weights, n_classes, plan.n_threads)
+    rows = PredictedRows(data.labels, data.weights, plan.values.objective.loss, plan.n_threads)
     return EstimatorFit(plan, learner, rows, hash_matrix(matrix, data.labels, data.weights))

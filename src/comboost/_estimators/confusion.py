@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from comboost._boosting.fit import Fit, FitPlan
-from comboost._boosting.learners import TreeRules, count_features
-from comboost._boosting.voting import LeafVoting, Voting
+from comboost._boosting.learners import count_features
 from comboost._data.sample_weights import ClassWeightSums
-from comboost._engine.formulas import BalancedObjective
+from comboost._engine.leaf_values import BalancedValues, LeafValues
+from comboost._engine.losses import Objective
 from comboost._engine.memory_plan import TreeLimits
+from comboost._engine.rows import TreeRules
 from comboost._estimators.base import Booster
 from comboost._estimators.decisions import training_shares
 from comboost._estimators.parameters import CONFUSION_RULES, DECISION, HINTS, Rule, explained, n_threads_of
@@ -115,10 +116,10 @@ class ConfusionBooster(Booster):
         """The class whose constructor says what the defaults are."""
         return ConfusionBooster
 
-    def _voting(self, costs: Floats | None, weight_sums: ClassWeightSums) -> Voting:
-        """How rounds vote."""
-        objective = BalancedObjective.of(costs, weight_sums, float(self.balance), self.loss)
-        return LeafVoting(objective, float(self.learning_rate), float(self.smoothing), n_threads_of(self.n_jobs))
+    def _leaf_values(self, costs: Floats | None, weight_sums: ClassWeightSums) -> LeafValues:
+        """How leaf values are chosen."""
+        objective = Objective.of(costs, weight_sums, float(self.balance), self.loss)
+        return BalancedValues.of(objective, float(self.learning_rate), float(self.smoothing))
 
     @property
     def _balances_classes(self) -> bool:
@@ -139,10 +140,10 @@ class ConfusionBooster(Booster):
 
     def _validation_shift(self, fit: Fit) -> Floats | None:
         """What makes votes that were learned for other shares of the classes those of equal shares."""
-        objective = fit.plan.voting.objective
-        if self.balance == 1.0 or not isinstance(objective, BalancedObjective):
+        if self.balance == 1.0:
             return None
-        return (float(self.balance) - 1.0) / self._log_odds * np.log(objective.weight_sums.shares)
+        shares = fit.plan.values.objective.weight_sums.shares
+        return (float(self.balance) - 1.0) / self._log_odds * np.log(shares)
 
     @property
     def _learned_shares(self) -> Floats | None:
@@ -156,8 +157,7 @@ class ConfusionBooster(Booster):
 
     def _tree_rules(self, plan: FitPlan, n_features: int) -> TreeRules:
         """How trees grow; the criterion divides by the loss of as many rows more as votes are smoothed by."""
-        voting = plan.voting
-        assert isinstance(voting, LeafVoting)
+        assert isinstance(plan.values, BalancedValues)
         return TreeRules(
             plan.limits.max_depth,
             "gini",
@@ -166,9 +166,10 @@ class ConfusionBooster(Booster):
             count_features(self.max_features, n_features),
             plan.seed,
             self.max_leaf_nodes,
-            voting.smoothing * voting.objective.mean_row,
+            plan.values.leaf_smoothing,
             self.max_thresholds,
             float(self.noise),
+            one_class=False,
         )
 
 

@@ -80,7 +80,7 @@ def held_out_shape(apprentice: Any, table: Any, data: TrainingSet, n_folds: int)
 
 def votes_on(fit: Fit, table: Any, n_rounds: int) -> NDArray[np.float64]:
     """Boost, and let the hypotheses vote on rows."""
-    history = boost(fit.rows, fit.learner, fit.plan.voting, n_rounds)
+    history = boost(fit.rows, fit.learner, fit.plan.values, n_rounds)
     audience, votes = fit.audience(table), np.zeros((table.shape[0], len(fit.plan.classes)))
     for ballot, weight in zip(fit.learner.kept, history.alphas, strict=False):
         audience.add_votes(ballot, weight, votes)

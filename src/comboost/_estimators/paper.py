@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from comboost._boosting.fit import FitPlan
-from comboost._boosting.learners import TreeRules, count_features
-from comboost._boosting.voting import ClassVoting, Voting
+from comboost._boosting.learners import count_features
 from comboost._data.sample_weights import ClassWeightSums
-from comboost._engine.formulas import Objective
+from comboost._engine.leaf_values import ClassValues, LeafValues
+from comboost._engine.losses import Objective
+from comboost._engine.rows import TreeRules
 from comboost._estimators.base import Booster
 from comboost._estimators.decisions import training_shares
 from comboost._estimators.parameters import DECISION, PROBA, RULES, Rule, explained
@@ -98,10 +99,10 @@ class VoteBooster(Booster):
         """The class whose constructor says what the defaults are."""
         return VoteBooster
 
-    def _voting(self, costs: Floats | None, weight_sums: ClassWeightSums) -> Voting:
-        """How rounds vote."""
-        objective = Objective.of(costs, weight_sums, by_class=self._by_class)
-        return ClassVoting(objective, float(self.learning_rate), self.step)
+    def _leaf_values(self, costs: Floats | None, weight_sums: ClassWeightSums) -> LeafValues:
+        """How leaf values are chosen."""
+        objective = Objective.of(costs, weight_sums, 1.0 if self._by_class else 0.0)
+        return ClassValues(objective, float(self.learning_rate), self.step)
 
     @property
     def _balances_classes(self) -> bool:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from comboost._boosting.learners import TreeRules
 from comboost._data.validation import read_table
 from comboost._engine.forest import Forest
 from comboost._engine.memory_plan import Uses
+from comboost._engine.rows import TreeRules
 from comboost._estimators.atomic_fit import fit_or_leave
 from comboost._estimators.parameters import RULES, Rule, check_parameters, explained, n_threads_of
 from comboost._estimators.predict import Voter

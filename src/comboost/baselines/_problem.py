@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._boosting.learners import TreeLearner, TreeRules
 from comboost._data.categories import Categories
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable, Table
 from comboost._data.validation import TrainingSet
 from comboost._engine.binning import BinMapper, bin_table
-from comboost._engine.formulas import Objective
+from comboost._engine.losses import Objective
 from comboost._engine.memory import check_room
 from comboost._engine.memory_plan import FitShape, TableCopies, TreeLimits, Uses
+from comboost._engine.rows import TreeRules
 from comboost._types import Codes, Labels, Sums
 from comboost.baselines._neighbours import Indices
 
@@ -114,14 +114,10 @@ class Problem:
     @property
     def objective(self) -> Objective:
         """AdaBoost.MM's, with the same cost for every mistake."""
-        return Objective.of(None, ClassWeightSums(self.sums), by_class=False)
+        return Objective.of(None, ClassWeightSums(self.sums), 0.0)
 
     def codes_of(self, indices: Indices) -> Codes | _core.SparseCodes:
         """The binned rows at these places, some of which may stand there several times."""
         if isinstance(self.codes, np.ndarray):
             return np.take(self.codes, indices, axis=1)
         return self.bins.encode_entries(self.table.take(indices).entries(), self.n_threads)
-
-    def learner(self) -> TreeLearner:
-        """A weak learner for these rows."""
-        return TreeLearner(self.bins, self.n_classes, self.rules, self.n_threads)
