@@ -123,6 +123,7 @@ void bind_growing(nb::module_& m) {
         .def_prop_ro("frontier_size", &Grower::frontier_size)
         .def_prop_ro("n_channels", [](const Grower& grower) { return grower.channels().size(); })
         .def_prop_ro("n_bins", [](const Grower& grower) { return grower.layout().n_bins(); })
+        .def_prop_ro("n_first_bins", [](const Grower& grower) { return grower.layout().size(0); })
         .def_prop_ro("advantage", &Grower::advantage, "A, minus the costs of the leaves.");
 }
 

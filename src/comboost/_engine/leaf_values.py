@@ -194,4 +194,4 @@ class BalancedValues:
 
     def attributes(self, alphas: Sequence[float], decreases: Sequence[float]) -> dict[str, Any]:
         """The proportions of the classes, which probabilities need, and the decreases, which a warm start does."""
-        return {"class_prior_": self.objective.weight_sums.shares.copy(), "_decreases": np.array(decreases)}
+        return {"class_prior_": self.objective.weight_sums.shares.copy(), "_promises": np.array(decreases)}

@@ -194,9 +194,7 @@ class PredictedRows:
     def __init__(self, labels: Labels, weights: Weights | None, loss: Loss, n_threads: int) -> None:
         self._core = _core.CostTable(labels, weights, *loss, n_threads)
 
-    def update(
-        self, hypothesis: Labels | None, factors: LeafFactors | None, bound: float, *, with_root: bool
-    ) -> Costs:
+    def update(self, hypothesis: Labels | None, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
         """Add the last round and quantise the costs."""
         if hypothesis is None or factors is None:
             return Costs(*self._core.update(None, None, bound))

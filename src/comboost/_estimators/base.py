@@ -34,9 +34,9 @@ from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table
 from comboost._engine.binning import bin_table
 from comboost._engine.calibration import HeldVotes
+from comboost._engine.leaf_values import LeafValues
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
 from comboost._engine.probabilities import ProbabilityMap
-from comboost._engine.leaf_values import LeafValues
 from comboost._engine.rows import MemoryRows, PredictedRows, TreeRules, make_grower
 from comboost._engine.scores import check_votes
 from comboost._estimators.atomic_fit import fit_or_leave
@@ -376,7 +376,7 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
         """The rounds of the fitted model."""
         edges, losses = self.edges_.tolist(), self.loss_curve_.tolist()
         alphas = self.estimator_weights_ if hasattr(self, "estimator_weights_") else self._forest.weights
-        decreases = self._decreases if hasattr(self, "_decreases") else np.zeros(self.n_iter_)
+        decreases = self._promises if hasattr(self, "_promises") else np.zeros(self.n_iter_)
         return History(edges, alphas.tolist(), losses, decreases.tolist(), self.stop_reason_)
 
     def _forget(self) -> None:

@@ -16,7 +16,7 @@ from comboost._engine.memory_plan import TreeLimits
 from comboost._engine.rows import TreeRules
 from comboost._estimators.base import Booster
 from comboost._estimators.decisions import training_shares
-from comboost._estimators.parameters import CONFUSION_RULES, DECISION, HINTS, Rule, explained, n_threads_of
+from comboost._estimators.parameters import CONFUSION_RULES, DECISION, HINTS, Rule, explained
 from comboost._types import Floats
 
 

@@ -35,7 +35,7 @@ PARTS: dict[str, type[Any]] = {
 }
 
 #: What a fit leaves beside attributes that end with an underscore.
-PRIVATE_ATTRIBUTES = {"_forest", "_voted", "_categories", "_importances", "_origin", "_decreases", "_isotonic"}
+PRIVATE_ATTRIBUTES = {"_forest", "_voted", "_categories", "_importances", "_origin", "_promises", "_isotonic"}
 
 #: Types of which ``ascii`` tells all, and the same in every version of Python.
 LEAVES = {type(None), bool, int, float, complex, str, bytes, date, timedelta, Decimal}
@@ -54,7 +54,7 @@ SHAPES = {
     "edges_": "T",
     "loss_curve_": "T",
     "bound_curve_": "T",
-    "_decreases": "T",
+    "_promises": "T",
     "validation_curve_": "V",
 }
 GONE_ON_FROM = {"edges_", "loss_curve_", "stop_reason_", "_importances"}  # by a warm start

@@ -43,9 +43,7 @@ class AugmentedRows(MemoryRows):
         self._all_codes = np.concatenate([problem.codes, empty], axis=1)
         self._labels = np.concatenate([problem.labels, labels])
         grower = make_grower(problem.bins, problem.n_classes, problem.rules)
-        super().__init__(
-            self._labels, None, problem.objective.loss, self._all_codes, grower, problem.n_threads
-        )
+        super().__init__(self._labels, None, problem.objective.loss, self._all_codes, grower, problem.n_threads)
         self._n_classes = problem.n_classes
         self._n_original = len(problem.labels)
         self._largest = problem.objective.largest
@@ -54,9 +52,7 @@ class AugmentedRows(MemoryRows):
         self._first_loss = 0.0  # of the original samples, before the first round
         self._level = 1.0  # the excess of the synthetic samples
 
-    def update(
-        self, hypothesis: Tree | None, factors: LeafFactors | None, bound: float, *, with_root: bool
-    ) -> Costs:
+    def update(self, hypothesis: Tree | None, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
         """Add the last round, bring the synthetic samples to the mean, quantise the costs, start a new tree."""
         if hypothesis is None or factors is None:
             costs = self._quantise(None, None, bound)

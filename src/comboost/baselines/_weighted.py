@@ -47,9 +47,7 @@ class TreeGrower:
         """A tree for these weights, one per sample, and the classes that it predicts."""
         problem, objective = self._problem, self._objective
         grower = make_grower(problem.bins, self.n_classes, problem.rules)
-        rows = MemoryRows(
-            self.labels, integer_weights(weights), objective.loss, self._codes, grower, problem.n_threads
-        )
+        rows = MemoryRows(self.labels, integer_weights(weights), objective.loss, self._codes, grower, problem.n_threads)
         rows.update(None, None, objective.largest, with_root=True)
         tree = rows.grow(round_idx, 0.0).hypothesis
         assert isinstance(tree, Tree)

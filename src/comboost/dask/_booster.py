@@ -12,9 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
+from comboost._boosting.learners import TreeLearner
 from comboost._boosting.warm_start import Past
+from comboost._distributed.rows import DistributedRows
 from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape
+from comboost._engine.rows import make_grower
 from comboost._estimators.base import Booster
 from comboost._estimators.parameters import NOTHING, Rule, either, explained, real
 from comboost._inspection.explanation import Explanation
@@ -25,7 +28,6 @@ from comboost.dask._fit import SurveyedRows
 from comboost.dask._memory import check_client_memory
 from comboost.dask._parts import is_collection, read_collections
 from comboost.dask._predicting import map_rows
-from comboost.dask._rows import DaskRows
 from comboost.dask._shard import ShardSettings
 from comboost.metrics._outcomes import share_predicted
 
@@ -122,7 +124,10 @@ class DaskBooster(Booster):
             held = self._read_held((X_val, y_val, sample_weight_val), found.candidates)
         categories = surveyed.survey.categories()
         bins = surveyed.find_bins(categories)
-        learner = self._tree_learner(bins, plan, None if past is None else past.learned)
+        rules, loss = self._tree_rules(plan, bins.n_features), plan.values.objective.loss
+        grower = make_grower(bins, len(plan.classes), rules)
+        past_trees = None if past is None else past.learned
+        learner = TreeLearner(bins.kinds, len(plan.classes), rules.smoothing, past_trees)
         shape = FitShape(
             n_samples,
             collection.n_features,
@@ -134,14 +139,9 @@ class DaskBooster(Booster):
             exact_step=self.step == "exact",
         )
         check_client_memory(shape)
-        settings = ShardSettings(
-            shape=shape,
-            bin_offsets=bins.bin_offsets,
-            counted=learner.counts_rows,
-            n_jobs=self.n_jobs,
-        )
+        settings = ShardSettings(shape, bins, rules, loss, self.n_jobs)
         shards = surveyed.make_shards(found, categories, bins, settings)
-        rows = DaskRows(shards, len(plan.classes))
+        rows = DistributedRows(shards, loss, grower, rules, plan.n_threads)
         return TreeFit(plan, learner, rows, categories, bins, shards.digest), held
 
     def _run(
@@ -150,7 +150,7 @@ class DaskBooster(Booster):
         try:
             return super()._run(fit, held, given, past)
         finally:
-            assert isinstance(fit.rows, DaskRows)
+            assert isinstance(fit.rows, DistributedRows)
             fit.rows.close()
 
     def to_local(self) -> Any:
