@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from dask import is_dask_collection
 from dask.delayed import Delayed, delayed
-from distributed import CancelledError, Client, Future, get_client, wait
+from distributed import CancelledError, Client, Future, get_client, get_worker, wait
 
 from comboost._distributed.heartbeats import Heartbeats
+from comboost._engine.memory import in_gib
 
 PartAnswer = TypeVar("PartAnswer")
 
@@ -126,6 +127,11 @@ class Cluster:
 
     def _is_running(self, worker: str) -> bool:
         return bool(self._found[worker].get("status", "running") == "running")
+
+    @staticmethod
+    def worker_address() -> str:
+        """Return the address of the worker that calls this."""
+        return str(get_worker().address)
 
     def merge(
         self,
@@ -354,3 +360,18 @@ def check_client(client: Client) -> Client:
             "asynchronous=True."
         )
     return client
+
+
+def check_worker_memory(task: str, needed: Mapping[str, int], advice: str) -> None:
+    """Raise if a task would take more memory than the worker may that does it; elsewhere, nothing is known."""
+    try:
+        worker: Any = get_worker()
+    except ValueError:  # a thread of this process computes
+        return
+    limit = worker.memory_manager.memory_limit
+    if limit and sum(needed.values()) > limit:
+        most = max(needed, key=lambda use: needed[use])
+        raise MemoryError(
+            f"{task} on the worker at {worker.address} need about {in_gib(sum(needed.values()))} GiB, "
+            f"{in_gib(needed[most])} of them for {most}, and its memory limit is {in_gib(limit)}; {advice}."
+        )

@@ -3,12 +3,11 @@
 Every answer can be joined with others in any order, and what comes out does not depend on how the rows were cut.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from distributed import get_worker
 from numpy.typing import NDArray
 
 from comboost._data.candidates import Candidates
@@ -20,10 +19,9 @@ from comboost._data.sample_weights import ClassWeights, read_weights_of_part
 from comboost._data.tables import EVERY_ROW
 from comboost._data.text import Mixture
 from comboost._data.validation import check_n_rows
+from comboost._distributed.coding import CheckedPart, LabelScale, Part, partition_in_errors
 from comboost._distributed.quantiles import Question, Tally, count_keys
 from comboost._types import SUM, Sums
-from comboost.dask._coding import CheckedPart, LabelScale
-from comboost.dask._parts import Part, partition_in_errors
 
 
 class PartLocation(NamedTuple):
@@ -82,8 +80,15 @@ class Survey:
     locations: list[PartLocation] = field(default_factory=list)
 
     @classmethod
-    def of_part(cls, part: Part, features: list[int], scale: LabelScale | None, question: Question) -> "Survey":
-        """Survey a part: the categories of these features, and what the question asks of the others."""
+    def of_part(
+        cls,
+        part: Part,
+        worker_address: Callable[[], str],
+        features: list[int],
+        scale: LabelScale | None,
+        question: Question,
+    ) -> "Survey":
+        """Survey a part on its worker: the categories of these features, and the requested counts of the others."""
         if len(part.y) == 0:
             return cls()
         with partition_in_errors(part):
@@ -94,7 +99,7 @@ class Survey:
             weights = checked.kept_weights
             columns = {f: CategoryCounts.of(checked.table.column_values(f), weights) for f in features}
             tally = count_checked(checked, features, question)
-        location = PartLocation(part.number, checked.table.shape[0], get_worker().address)
+        location = PartLocation(part.number, checked.table.shape[0], worker_address())
         return cls(len(checked.labels), counts, columns, tally, [location])
 
     @classmethod
