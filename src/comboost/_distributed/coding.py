@@ -69,8 +69,8 @@ class LabelScale(NamedTuple):
         """The integer weights of rows with these labels."""
         if self.scale.lifts is None:
             return self.scale.apply(sample_weight, np.empty(0, dtype=np.intp))
-        found, places = find_distinct(labels, "y")
-        return self.scale.apply(sample_weight, locate_labels(found, self.labels)[places])
+        found, indices = find_distinct(labels, "y")
+        return self.scale.apply(sample_weight, locate_labels(found, self.labels)[indices])
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Coding:
         """Code the rows of a part that weigh something."""
         with partition_in_errors(part):
             checked = CheckedPart.read(part, self.scale)
-            found, places = find_distinct(checked.kept_labels, "y")
-            labels = locate_labels(found, self.classes)[places].astype(LABEL)
+            found, indices = find_distinct(checked.kept_labels, "y")
+            labels = locate_labels(found, self.classes)[indices].astype(LABEL)
             codes = self.bins.transform(checked.table.encode(self.categories))
             return CodedRows(codes, labels, checked.kept_weights)

@@ -13,7 +13,7 @@ from comboost._data.sample_weights import ClassWeightSums, find_scale, no_weight
 from comboost._data.tables import RawTable
 from comboost._data.validation import read_part
 from comboost._distributed.coding import Coding, LabelScale
-from comboost._distributed.quantiles import EdgeSearch, Tally
+from comboost._distributed.quantiles import EdgeSearch, KeyCounts
 from comboost._distributed.survey import (
     ClassCounts,
     LabelWeights,
@@ -106,7 +106,7 @@ class PreparedTable:
         numeric = [f for f in range(collection.n_features) if f not in features]
         search = EdgeSearch(numeric, collection.n_features, max_bins)
         survey: Survey = cluster.merge(
-            Survey.of_part, collection.parts, Survey.join, cluster.worker_address, features, scale, search.question
+            Survey.of_part, collection.parts, Survey.join, cluster.worker_address, features, scale, search.request
         )
         if weights is not None and survey.counts is not None:
             weights.weights.check_none_lost(survey.counts.weight_sums, survey.counts.labels, "sample_weight")
@@ -124,13 +124,13 @@ class PreparedTable:
         # Neighbours are joined first, so those on one worker: only what is joined there travels.
         locations = sorted(self.survey.locations, key=lambda part: (part.worker, part.number))
         search, parts = self.search, [self.collection.parts[part.number] for part in locations]
-        assert self.survey.tally is not None
-        search.learn(self.survey.tally)
+        assert self.survey.key_counts is not None
+        search.learn(self.survey.key_counts)
         if search.infinite.any():
             raise infinity_error(self.header.source.label(int(search.infinite.argmax())))
         features = list(categories.values)
-        while search.question is not None:
-            search.learn(self.cluster.merge(count_part, parts, Tally.merge, features, self.scale, search.question))
+        while search.request is not None:
+            search.learn(self.cluster.merge(count_part, parts, KeyCounts.merge, features, self.scale, search.request))
         kinds = np.where(search.missing, WITH_MISSING, COMPLETE).astype(KIND)
         kinds[features] = CATEGORIES
         of_categories = {f: category_edges(categories, f) for f in features}

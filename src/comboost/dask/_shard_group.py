@@ -261,7 +261,7 @@ class ShardGroup:
         if self._first_sums is None:
             self._first_sums = sums
         elif not np.array_equal(sums, self._first_sums):
-            raise changed_rows_error("a worker was lost and its rows were read again")
+            raise changed_data_error("a worker was lost and its rows were read again")
 
     def _link(self) -> None:
         """Tell every shard which ones are below it."""
@@ -299,7 +299,7 @@ def children_of(handles: Iterable[ShardHandle]) -> dict[ShardHandle, list[ShardH
     return children
 
 
-def changed_rows_error(when: str) -> ClusterError:
+def changed_data_error(when: str) -> ClusterError:
     """What to do about rows that change."""
     return ClusterError(
         f"The collection gives other rows each time it is computed, as was seen when {when}; give X.persist() and "
@@ -356,5 +356,5 @@ def make_shards(prepared: PreparedTable, coding: Coding, weight_sums: Sums, sett
     shards = ShardGroup(cluster, code, prepared.survey.locations, settings)
     if not np.array_equal(shards.weight_sums, weight_sums):
         shards.close()
-        raise changed_rows_error("the classes were counted again")
+        raise changed_data_error("the classes were counted again")
     return shards
