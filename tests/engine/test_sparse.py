@@ -275,4 +275,4 @@ def test_codes_that_do_not_fit_are_refused_at_the_border():
     with pytest.raises(ValueError, match="fit the samples"):
         _core.SparseRows(np.zeros(4, dtype=np.uint16), None, 1.0 - np.eye(2), None, 0, grower, codes, 1)
     assert spread(codes).tolist() == [[1, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
-    assert BinMapper(edges, edge_starts, kinds).n_bins.tolist() == [2, 2]
+    assert BinMapper(edges, edge_starts, kinds).bin_offsets.tolist() == [0, 2, 4]

@@ -87,7 +87,7 @@ class TreeLearner:
         self._past = past or TreePast([], np.zeros(len(kinds)))
         self.kept = list(self._past.trees)
         # Of the rounds learned here:
-        self._covers: list[Sums | None] = []
+        self._covers: list[Sums] = []
         self._importances: list[tuple[NDArray[np.intp], Floats]] = []  # by feature
 
     def learn(self, rows: TreeRows, costs: Costs, round_idx: int) -> Learned:
@@ -97,7 +97,8 @@ class TreeLearner:
     def keep(self, learned: Learned, hypothesis: Tree, drop: float, covers: Sums | None) -> None:
         """Keep the tree, and give its features their fractions of the drop."""
         self.kept.append(hypothesis)
-        self._covers.append(covers)
+        if covers is not None:
+            self._covers.append(covers)
         if hypothesis.nodes.nbytes > LARGE_TREE:
             check_kept(self.kept)
         features = hypothesis.nodes.view(NODE_DTYPE)["feature"][:, 0]
@@ -112,7 +113,9 @@ class TreeLearner:
     def forest(self, alphas: Sequence[float]) -> Forest:
         """As many trees as there are weights."""
         n_past = len(self._past.trees)
-        learned = with_covers(self.kept[n_past : len(alphas)], self._covers[: len(alphas) - n_past])
+        learned = self.kept[n_past : len(alphas)]
+        if learned and self._covers:  # all trees have them, or none
+            learned = with_covers(learned, self._covers[: len(learned)])
         return Forest.join([*self._past.trees[: len(alphas)], *learned], np.array(alphas), self._kinds, self._n_classes)
 
     def importances(self, alphas: Sequence[float]) -> Floats:
@@ -221,12 +224,6 @@ def check_kept(trees: Sequence[Tree]) -> None:
         {"nodes of the trees": sum(tree.nodes.nbytes for tree in trees) + trees[-1].nodes.nbytes},
         "Give smaller trees (max_depth, max_leaf_nodes, min_samples_leaf), or fewer of them (n_estimators).",
     )
-
-
-def shares_of(importances: Floats) -> Floats:
-    """Importances that sum to 1, unless they are all zero."""
-    total = importances.sum()
-    return importances / total if total > 0 else importances
 
 
 def rows_that_count(losses: Floats, labels: Labels) -> slice | NDArray[np.bool_]:

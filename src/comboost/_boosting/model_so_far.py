@@ -52,7 +52,7 @@ class ModelSoFar:
     def _answering(self) -> Any:
         """The estimator with as much of the rounds as it needs to tell what votes mean."""
         model = copy.copy(self._estimator)
-        vars(model).update(self._fit.answering(self._history))
+        vars(model).update(self._fit.decision_attributes(self._history))
         return model
 
     def __getattr__(self, name: str) -> Any:

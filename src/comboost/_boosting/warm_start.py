@@ -16,6 +16,8 @@ from scipy.sparse import issparse
 
 from comboost import _core
 from comboost._boosting.loop import History
+from comboost._data.categories import Categories
+from comboost._engine.binning import BinMapper
 from comboost._types import Codes, Labels, Weights
 
 DIGESTED_AT_ONCE = 2**16  # rows, or entries of a sparse table: their hashes take next to no memory
@@ -108,14 +110,6 @@ def check_same_values(now: str, then: str, what: str) -> None:
         )
 
 
-def digest(*parts: Any) -> str:
-    """A short text that any other arrays, or other values, would change."""
-    found = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        found.update(np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
-    return found.hexdigest()
-
-
 class RowDigest(NamedTuple):
     """Two numbers that other rows would change, but no other order of them: a sum and an exclusive or of hashes."""
 
@@ -126,8 +120,15 @@ class RowDigest(NamedTuple):
         """The digest of these rows and others."""
         return RowDigest((self.added + other.added) % 2**64, self.mixed ^ other.mixed)
 
-    def __str__(self) -> str:
-        return f"{self.added:016x}{self.mixed:016x}"
+
+def fingerprint_rows(bins: BinMapper, categories: Categories, digest: RowDigest) -> str:
+    """A text that other rows, bins or categories would change."""
+    shared = repr(categories.infrequent) if categories.infrequent else ""
+    found = hashlib.blake2b(digest_size=16)
+    for part in (bins.flat_edges, bins.edge_starts, bins.kinds):
+        found.update(np.ascontiguousarray(part).tobytes())
+    found.update(f"{categories.values!r}{shared}".encode())
+    return f"{found.hexdigest()}{digest.added:016x}{digest.mixed:016x}"
 
 
 def digest_rows(codes: Codes | _core.SparseCodes, labels: Labels, weights: Weights | None) -> RowDigest:
@@ -141,7 +142,8 @@ def digest_rows(codes: Codes | _core.SparseCodes, labels: Labels, weights: Weigh
         hashes = np.zeros(len(labels[block]), dtype=np.uint64)
         for key, column in zip(keys, codes, strict=True):
             hashes += column[block] * key
-        digest = digest.joined(digest_hashes(hashes, labels[block], None if weights is None else weights[block]))
+        found = digest_hashes(hashes, labels[block], None if weights is None else weights[block])
+        digest = found if begin == 0 else digest.joined(found)
     return digest
 
 

@@ -59,7 +59,7 @@ class Watch:
         if self._printer is None:
             return
         score = None if self._validation is None else self._validation.patience.curve[-1]
-        bound = float(self._fit.bounds(history)[-1])
+        bound = float(self._fit.plan.values.bounds(history.edges, history.decreases)[-1])
         self._printer.round(len(history), history.losses[-1], bound, history.edges[-1], score)
 
     def _tell(self, callbacks: RoundCallbacks, history: History) -> bool:

@@ -61,7 +61,7 @@ class BinMapper:
                 if missing:
                     kinds[len(edges)] = WITH_MISSING
                 edges.append(found)
-        return cls.of(edges, kinds)
+        return cls(np.concatenate(edges), np.cumsum([0, *map(len, edges)], dtype=np.int64), kinds)
 
     @classmethod
     def fit_entries(
@@ -94,15 +94,12 @@ class BinMapper:
         return np.split(self.flat_edges, self.edge_starts[1:-1])
 
     @cached_property
-    def n_bins(self) -> NDArray[np.int64]:
-        """Bins of every feature, the one for missing values included."""
-        n_bins: NDArray[np.int64] = np.diff(self.edge_starts) + 1 + (self.kinds != COMPLETE)
-        return n_bins
-
-    @cached_property
     def bin_offsets(self) -> NDArray[np.int64]:
-        """Where the bins of every feature start in a histogram, and where the last ones end."""
-        return np.concatenate(([0], np.cumsum(self.n_bins)))
+        """Where the bins of every feature start in a histogram, and where the last ones end.
+
+        Missing values have a bin of their own, if there are any.
+        """
+        return np.concatenate(([0], np.cumsum(np.diff(self.edge_starts) + 1 + (self.kinds != COMPLETE))))
 
     def transform(self, table: Table, n_threads: int = 1, known: Mapping[int, Codes] | None = None) -> Codes:
         """Codes of the values, (n_features, n_samples); those of categories may be known already."""

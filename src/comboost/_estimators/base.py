@@ -25,7 +25,7 @@ from comboost._boosting.learners import (
 )
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.progress import ProgressPrinter
-from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
+from comboost._boosting.warm_start import Past, check_same_values, digest_rows, fingerprint_rows, hash_matrix
 from comboost._boosting.watch import Watch
 from comboost._data.candidates import Candidates
 from comboost._data.cost_matrices import costs_among
@@ -270,7 +270,6 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
             n_threads=n_threads_of(self.n_jobs),
             table=TableCopies.of(table) if grows_trees else None,
             weighted=data.weights is not None,
-            exact_step=self.step == "exact",
             n_ballots=0 if grows_trees else self.n_estimators,
         )
         if held is not None:
@@ -307,7 +306,8 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
         learner = TreeLearner(bins.kinds, n_classes, rules.smoothing, past)
         loss, grower = plan.values.objective.loss, make_grower(bins, n_classes, rules)
         rows = MemoryRows(data.labels, data.weights, loss, codes, grower, n_threads)
-        return TreeFit(plan, learner, rows, categories, bins, digest_rows(codes, data.labels, data.weights))
+        fingerprint = fingerprint_rows(bins, categories, digest_rows(codes, data.labels, data.weights))
+        return TreeFit(plan, learner, rows, fingerprint, categories)
 
     def _plan(
         self, n_samples: int, candidates: Candidates, weight_sums: ClassWeightSums, seed: int, *, by_class: bool

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.learners import TreeLearner
-from comboost._boosting.warm_start import Past
+from comboost._boosting.warm_start import Past, fingerprint_rows
 from comboost._distributed.memory import check_client_memory
 from comboost._distributed.preparation import PreparedTable
 from comboost._distributed.rows import DistributedRows
@@ -137,13 +137,13 @@ class DaskBooster(Booster):
             plan.limits,
             plan.n_threads,
             held=None if held is None else self._held_shape(held.table),
-            exact_step=self.step == "exact",
         )
         check_client_memory(shape)
         settings = ShardSettings(shape, bins, rules, loss, self.n_jobs)
         shards = make_shards(prepared, prepared.coding(found, categories, bins), found.sums, settings)
         rows = DistributedRows(shards, loss, grower, rules, plan.n_threads)
-        return TreeFit(plan, learner, rows, categories, bins, shards.digest), held
+        fingerprint = fingerprint_rows(bins, categories, shards.digest)
+        return TreeFit(plan, learner, rows, fingerprint, categories), held
 
     def _run(
         self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None
