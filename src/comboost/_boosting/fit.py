@@ -83,12 +83,6 @@ class Fit(ABC):
     rows: Rows
     row_fingerprint: str
 
-    @property
-    def origin(self) -> Origin:
-        """What the model is learned with, for a warm start."""
-        plan = self.plan
-        return Origin(fingerprints(plan.parameters), plan.seed, plan.n_samples, plan.classes, self.row_fingerprint)
-
     def attributes(self, history: History) -> dict[str, Any]:
         """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
         model = {
@@ -115,12 +109,18 @@ class Fit(ABC):
 
     def finished(self, history: History) -> dict[str, Any]:
         """All fitted attributes of the rounds in a history."""
-        model = self.attributes(history)
+        plan, model = self.plan, self.attributes(history)
         confusion = error_shares(self.rows.confusion(self._predictor(model)))
         return model | {
             "stop_reason_": history.stop_reason,
-            "train_confusion_": self.plan.candidates.spread_pairs(confusion),
-            "_origin": self.origin,
+            "train_confusion_": plan.candidates.spread_pairs(confusion),
+            "_origin": Origin(
+                fingerprints(plan.parameters),
+                plan.seed,
+                plan.n_samples,
+                plan.candidates.classes,
+                self.row_fingerprint,
+            ),
         }
 
     @abstractmethod

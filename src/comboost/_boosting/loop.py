@@ -112,7 +112,7 @@ def boost(
 
         loss = after.real_loss  # L_t
         bound = values.next_bound(bound, edge, this.decrease)
-        if values.exceeds(loss, bound):
+        if losses.exceeds(loss - values.loss_rounding, bound):
             reason = ROUNDING
             if t > 0:
                 history.stop_reason = reason

@@ -11,7 +11,7 @@ from comboost import _core
 from comboost._cached import cached_property
 from comboost._data.categories import Categories
 from comboost._data.choosing import fit_categories
-from comboost._data.tables import Entries, Matrix, RawTable, Table
+from comboost._data.tables import Entries, RawTable, Table
 from comboost._types import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
 
 MOST_COLUMNS = 64
@@ -55,7 +55,8 @@ class BinMapper:
             if kinds[first] == CATEGORIES:
                 edges += [category_edges(categories, f) for f in range(first, last)]
                 continue
-            for found, missing, infinite in _core.find_edges(read(table, first, last), weights, max_bins, n_threads):
+            values = table.columns(first, last) if table.matrix is None else table.matrix
+            for found, missing, infinite in _core.find_edges(values, weights, max_bins, n_threads):
                 if infinite:
                     raise infinity_error(table.label(len(edges)))
                 if missing:
@@ -110,7 +111,7 @@ class BinMapper:
                 codes[first:last] = [known[f] for f in range(first, last)]
                 continue
             _core.encode(
-                read(table, first, last),
+                table.columns(first, last) if table.matrix is None else table.matrix,
                 edges,
                 starts[first : last + 1],
                 self.kinds[first:last],
@@ -206,8 +207,3 @@ def runs(table: Table, kinds: Kinds) -> list[tuple[int, int]]:
 def columns_at_once(n_samples: int) -> int:
     """Columns of a table that are converted at a time."""
     return min(MOST_COLUMNS, max(1, COLUMNS_BYTES // (8 * max(1, n_samples))))
-
-
-def read(table: Table, first: int, last: int) -> Matrix:
-    """Columns of a table, in the order in memory that it has."""
-    return table.columns(first, last) if table.matrix is None else table.matrix[:, first:last]

@@ -7,7 +7,7 @@ one value per class.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from comboost._engine.losses import Objective
 from comboost._engine.rows import Costs, Hypothesis, LeafFactors, Learned, Rows, Smoothing, TreeRows
 from comboost._types import Floats
 
+MOST_COST = 1e250  # of a sample of weight 1, if all weights are next to nothing; more might overflow
 SUMMED_ERROR = 1e-12  # of the bounds on a log-loss, relative to where it starts
 
 
@@ -49,6 +50,10 @@ class LeafValues(Protocol):
     def objective(self) -> Objective:
         """What the values minimise."""
 
+    @property
+    def loss_rounding(self) -> float:
+        """What rounding may add to the loss, however small it is."""
+
     def choose(self, rows: Any, learned: Learned, costs: Costs) -> Round:
         """Choose the values of what was just learned on these costs."""
 
@@ -60,9 +65,6 @@ class LeafValues(Protocol):
 
     def next_bound(self, bound: float, edge: float, decrease: float) -> float:
         """The most that the loss is after a round, from the most that it was before."""
-
-    def exceeds(self, loss: float, bound: float) -> bool:
-        """Whether a loss is above its bound by more than rounding explains."""
 
     def bounds(self, edges: Sequence[float], decreases: Sequence[float]) -> Floats:
         """The most that the loss is after every round."""
@@ -78,6 +80,7 @@ class ClassValues:
     objective: Objective
     learning_rate: float
     step: str
+    loss_rounding: ClassVar[float] = 0.0  # of an exponential loss, whose bounds are products
 
     def choose(self, rows: Rows, learned: Learned, costs: Costs) -> Round:
         """Choose α_t."""
@@ -106,10 +109,6 @@ class ClassValues:
     def next_bound(self, bound: float, edge: float, decrease: float) -> float:
         """The most that the loss is after a round, by its edge."""
         return bound * losses.bound_factor(edge, self.learning_rate)
-
-    def exceeds(self, loss: float, bound: float) -> bool:
-        """Whether a loss is above its bound by more than rounding explains."""
-        return losses.exceeds(loss, bound)
 
     def bounds(self, edges: Sequence[float], decreases: Sequence[float]) -> Floats:
         """The most that the loss is after every round, by the edges."""
@@ -148,13 +147,17 @@ class BalancedValues:
     @classmethod
     def of(cls, objective: Objective, learning_rate: float, smoothing: float) -> "BalancedValues":
         """Smooth leaves by ``smoothing`` samples of every class, λ."""
-        first, weight_sums = objective.first_costs(), objective.weight_sums
+        weight_sums, (unit, tops, log_exponent) = objective.weight_sums, objective.loss
+        # What a sample of weight 1 of class l costs before the first round by being confused with j.
+        first = unit if tops is None else unit * (tops / (1.0 + losses.in_order(unit)))[:, np.newaxis]
+        with np.errstate(over="ignore"):
+            first = np.minimum(weight_sums.lifted(np.ldexp(first, weight_sums.scale.shift)), MOST_COST)
         mean = float(losses.in_order(weight_sums.plain * losses.in_order(first))) / weight_sums.total
         pairs = 0.5 * (first + first.T)  # what two classes cost by being confused with each other
         hidden = np.where(pairs > 0, 0.25 * (weight_sums.sums[:, np.newaxis] + weight_sums.sums), 0.0)
         rounding = 0.0
-        if objective.loss.tops is not None:
-            rounding = math.ldexp(0.5 * objective.total_weight, -objective.loss.log_exponent)
+        if tops is not None:
+            rounding = math.ldexp(0.5 * objective.total_weight, -log_exponent)
             rounding += SUMMED_ERROR * objective.start
         return cls(objective, learning_rate, Smoothing(smoothing * pairs, hidden), smoothing * mean, rounding)
 
@@ -180,10 +183,6 @@ class BalancedValues:
     def next_bound(self, bound: float, edge: float, decrease: float) -> float:
         """The most that the loss is after a round, by what its leaves guarantee."""
         return bound * (1.0 - decrease) if self.objective.loss.tops is None else bound - decrease
-
-    def exceeds(self, loss: float, bound: float) -> bool:
-        """Whether a loss is above its bound by more than rounding explains."""
-        return losses.exceeds(loss - self.loss_rounding, bound)
 
     def bounds(self, edges: Sequence[float], decreases: Sequence[float]) -> Floats:
         """The most that the loss is after every round, by what the leaves guarantee."""

@@ -13,7 +13,6 @@ from comboost._data.sample_weights import ClassWeightSums
 from comboost._types import MAX_EDGE, MAX_ROUNDING, MIN_EDGE, UNIT_BITS, Floats, Sums
 
 LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so it stays below 2**61 units
-MOST_COST = 1e250  # of a row of weight 1, if all weights are next to nothing; more might overflow
 CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
 
 
@@ -89,18 +88,11 @@ class Objective:
         largest = costs.max(axis=1)
         unit = np.divide(costs, largest[:, np.newaxis], out=np.zeros_like(costs), where=largest[:, np.newaxis] > 0)
         tops = largest / base
-        bits = [math.log2(1.0 + relative) for relative in in_order(unit).tolist()]
-        start = float(in_order(sums * tops * np.array(bits)))
+        bits = np.array(list(map(math.log2, (1.0 + in_order(unit)).tolist())))  # NumPy has its own
+        start = float(in_order(sums * tops * bits))
         highest = float(tops.max())
         log_exponent = LOG_BITS - math.frexp(highest)[1]
         return cls(Loss(unit, tops, log_exponent), start, highest, weight_sums, total)
-
-    def first_costs(self) -> Floats:
-        """What a sample of weight 1 of class l costs before the first round by being confused with j, (K, K)."""
-        unit, tops, _ = self.loss
-        first = unit if tops is None else unit * (tops / (1.0 + in_order(unit)))[:, np.newaxis]
-        with np.errstate(over="ignore"):
-            return np.minimum(self.weight_sums.lifted(np.ldexp(first, self.weight_sums.scale.shift)), MOST_COST)
 
 
 def in_order(values: Floats) -> Floats:

@@ -49,8 +49,11 @@ COUNT_SQUARES = 5  # K×K matrices while a score of counts is found, beside one 
 
 def largest(phases: Iterable[Uses]) -> Uses:
     """The uses of the phase that holds most."""
-    totals = {sum(uses.values()): uses for uses in reversed(list(phases))}  # of equals, the first one
-    return totals[max(totals)]
+    most: Uses = {}
+    for uses in phases:
+        if not most or sum(uses.values()) > sum(most.values()):
+            most = uses
+    return most
 
 
 @dataclass(frozen=True)
@@ -203,7 +206,6 @@ class FitShape:
             held |= copy
         square = NUMBER * self.n_classes**2
         rounds = parts["samples"] | parts["codes by row"] | held | {"matrices of classes": ROUND_SQUARES * square}
-        joined = {use: 2 * n_bytes for use, n_bytes in parts["trees"].items()}
         return {
             "objective": {"matrices of classes": OBJECTIVE_SQUARES * square},
             "binning": parts["binning"] | copy,
@@ -212,7 +214,7 @@ class FitShape:
             "growing": rounds | parts["trees"] | parts["growing"],
             "leaf values": rounds | parts["trees"] | parts["leaf values"],
             "validating": rounds | parts["trees"] | parts["validating"],
-            "finishing": rounds | joined | parts["predicting"],
+            "finishing": rounds | parts["joined trees"] | parts["predicting"],
         }
 
     def parts(self) -> dict[str, Uses]:
@@ -250,6 +252,8 @@ class FitShape:
         if limits.for_every_class:
             kept_leaves = n_leaves * limits.n_trees
             leaf_sums = CLASS_SUMS if n_classes > MAX_PAIRED else n_classes + n_channels
+        leaf_values = kept_leaves * n_classes * UNIT
+        tree_nodes = kept_leaves * (2 * NODE_DTYPE.itemsize + NUMBER)  # and what leaves weigh
         validating = {}
         if self.held is not None:
             validating = {"histograms": one + histograms} | self.held.looked_at(n_classes, n_leaves, self.n_threads)
@@ -276,10 +280,8 @@ class FitShape:
                 "sums of the leaves": n_leaves * n_classes * leaf_sums * NUMBER,
             },
             "validating": validating,
-            "trees": {
-                "votes of the leaves": kept_leaves * n_classes * UNIT,
-                "nodes of the trees": kept_leaves * (2 * NODE_DTYPE.itemsize + NUMBER),  # and what leaves weigh
-            },
+            "trees": {"votes of the leaves": leaf_values, "nodes of the trees": tree_nodes},
+            "joined trees": {"votes of the leaves": 2 * leaf_values, "nodes of the trees": 2 * tree_nodes},
             "predicting": {"votes that are added up": scores, "histograms": histograms},
         }
 

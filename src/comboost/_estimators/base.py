@@ -208,7 +208,7 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
     ) -> Callable[[], HeldVotes] | None:
         """Boost, and take the fitted attributes of the best rounds; their votes on validation rows can be asked for."""
         if past is not None:
-            check_same_values(fit.origin.rows, past.origin.rows, "rows")
+            check_same_values(fit.row_fingerprint, past.origin.rows, "rows")
         if fit.plan.by_class and self._balances_classes:
             warn_of_class_weights()
         validation = None
@@ -302,7 +302,7 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
             n_threads,
             lambda n_bins: replace(shape, n_bins=n_bins).check(),
         )
-        rules, n_classes = self._tree_rules(plan, bins.n_features), len(data.classes)
+        rules, n_classes = self._tree_rules(plan, len(bins.kinds)), len(data.classes)
         learner = TreeLearner(bins.kinds, n_classes, rules.smoothing, past)
         loss, grower = plan.values.objective.loss, make_grower(bins, n_classes, rules)
         rows = MemoryRows(data.labels, data.weights, loss, codes, grower, n_threads)
