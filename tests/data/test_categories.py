@@ -318,7 +318,12 @@ def test_values_of_a_dtype_that_no_row_holds_are_not_touched():
 
     column = Column.of_dictionary("column 0", np.array([70_000, -1, 5, 70_000]), pick)
     assert touched == [5, 70_000]
-    assert [column.values[place] if place >= 0 else None for place in column.places] == ["v70000", None, "v5", "v70000"]
+    assert [column.values[index] if index >= 0 else None for index in column.indices] == [
+        "v70000",
+        None,
+        "v5",
+        "v70000",
+    ]
 
 
 def test_category_dtypes_are_coded_without_an_object_for_every_row():

@@ -20,9 +20,8 @@ from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
 from comboost._boosting.model_so_far import ModelSoFar, answers_by_votes
 from comboost._boosting.warm_start import check_same_values
-from comboost._data.candidates import Candidates
-from comboost._data.labels import find_distinct, locate_labels, read_labels
-from comboost._data.sample_weights import ClassWeights, as_given, class_sums, find_scale, read_weights
+from comboost._data.labels import Candidates, find_distinct, locate_labels, read_labels
+from comboost._data.sample_weights import ClassWeights, class_sums, find_scale, read_weights, weight_per_sample
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
 from comboost._engine.calibration import HeldVotes
@@ -76,7 +75,7 @@ class HeldRows:
         scale = find_scale(of_classes.exponents)
         weights = scale.apply(given, labels)
         of_classes.check_none_lost(class_sums(labels, weights, len(classes)), classes, "sample_weight_val")
-        return cls(X, y, as_given(sample_weight, n_samples), table, labels, weights, scale.lifts)
+        return cls(X, y, weight_per_sample(sample_weight, n_samples), table, labels, weights, scale.lifts)
 
 
 def hold_out(
@@ -150,9 +149,9 @@ def hold_out_rows(
     rows, held = places if data.rows is None else data.rows[places], data.take(places)
     lifts = held.weight_sums.scale.lifts
     return data.take(train), HeldRows(
-        None if given is None else given.as_given(rows),
+        None if given is None else given.take(rows).to_container(),
         data.classes[held.labels],
-        None if sample_weight is None else np.asarray(as_given(sample_weight, table.shape[0]))[rows],
+        None if sample_weight is None else np.asarray(weight_per_sample(sample_weight, table.shape[0]))[rows],
         table.take(rows) if isinstance(table, RawTable) else table[rows],
         held.candidates.chosen_labels(held.labels),
         held.weights,

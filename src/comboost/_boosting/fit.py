@@ -13,8 +13,8 @@ from comboost._boosting.loop import History
 from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprints
 from comboost._cached import cached_property
-from comboost._data.candidates import Candidates
 from comboost._data.categories import Categories
+from comboost._data.labels import Candidates
 from comboost._data.tables import RawTable
 from comboost._engine.binning import BinMapper
 from comboost._engine.formulas import error_shares

@@ -29,8 +29,8 @@ from comboost._boosting.progress import ProgressPrinter
 from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
 from comboost._boosting.watch import Watch
-from comboost._data.candidates import Candidates
 from comboost._data.cost_matrices import costs_among
+from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table

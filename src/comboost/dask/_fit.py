@@ -8,11 +8,10 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from comboost._data.categories import Categories
-from comboost._data.choosing import find_categorical, find_open, takes_text
-from comboost._data.floats import Offences
+from comboost._data.checks import Offences
 from comboost._data.sample_weights import ClassWeightSums, find_scale, no_weight_error
 from comboost._data.tables import RawTable
-from comboost._data.validation import read_part
+from comboost._data.validation import find_categorical, find_open, read_part, takes_text
 from comboost._distributed.quantiles import EdgeSearch, Tally
 from comboost._engine.binning import BinMapper, category_edges, infinity_error
 from comboost._types import CATEGORIES, COMPLETE, KIND, WITH_MISSING

@@ -19,7 +19,7 @@ import numpy as np
 from dask.delayed import Delayed
 from sklearn.exceptions import DataConversionWarning
 
-from comboost._data.floats import numbers_in_errors
+from comboost._data.checks import numbers_in_errors
 from comboost._data.validation import check_header
 
 OPAQUE = np.empty(0, dtype=object)  # the metadata of arrays whose blocks are no arrays

@@ -11,17 +11,15 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
 
-from comboost._data.candidates import Candidates
 from comboost._data.categories import Categories, CategoryCounts
-from comboost._data.choosing import mix
-from comboost._data.floats import Offences
-from comboost._data.labels import find_distinct, join_labels, kind_of_labels, read_classes, read_labels
+from comboost._data.checks import Offences
+from comboost._data.labels import Candidates, find_distinct, join_labels, kind_of_labels, read_classes, read_labels
 from comboost._data.sample_weights import ClassWeights, read_weights_of_part
 from comboost._data.tables import EVERY_ROW
 from comboost._data.text import Mixture
-from comboost._data.validation import check_n_rows
+from comboost._data.validation import content_of_column, n_samples_error
 from comboost._distributed.quantiles import Question, Tally, count_keys
-from comboost._types import SUM, Sums
+from comboost._types import MAX_ROWS, SUM, Sums
 from comboost.dask._coding import CheckedPart, LabelScale
 from comboost.dask._parts import Part, partition_in_errors
 
@@ -113,7 +111,8 @@ class Survey:
 
     def class_counts(self) -> "ClassCounts":
         """The classes and their weights, checked."""
-        check_n_rows(self.n_samples)
+        if self.n_samples > MAX_ROWS:
+            raise n_samples_error(self.n_samples)
         if self.counts is None:
             raise ValueError(
                 "Found array with 0 sample(s): no partition of X has a row; give at least one row a class."
@@ -170,7 +169,7 @@ def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtu
         table, weights, offences, mixtures = checked.table, checked.kept_weights, Offences(), {}
         for f in features if table.shape[0] else []:
             with offences:
-                mixtures[f], _ = mix(table.part(EVERY_ROW, f, f + 1), 0, weights)
+                mixtures[f], _ = content_of_column(table.part(EVERY_ROW, f, f + 1), weights)
         offences.raise_any()
     return mixtures
 

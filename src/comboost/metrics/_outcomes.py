@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score
 
-from comboost._data.floats import numbers_in_errors
+from comboost._data.checks import check_unmasked, numbers_in_errors
 from comboost._data.labels import (
     as_objects,
     exact_labels,
@@ -19,7 +19,6 @@ from comboost._data.labels import (
     objects_of,
     unpack_labels,
 )
-from comboost._data.masks import check_unmasked
 from comboost._engine.memory import check_large
 from comboost._types import Floats
 
