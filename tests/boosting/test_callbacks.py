@@ -11,8 +11,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from comboost._boosting import callbacks
-from comboost._boosting.callbacks import FallbackSupportMixin, NoCallback, RoundCallbacks, fallback_with_callbacks
+from comboost._boosting import monitor
+from comboost._boosting.monitor import FallbackSupportMixin, NoCallback, RoundCallbacks, fallback_with_callbacks
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 0, 1, 1, 2, 2])
@@ -65,7 +65,7 @@ def make_stub(mixin, decorator):
 
 
 FallbackStub = make_stub(FallbackSupportMixin, fallback_with_callbacks)
-Stub = make_stub(callbacks.CallbackSupportMixin, callbacks.with_callbacks)
+Stub = make_stub(monitor.CallbackSupportMixin, monitor.with_callbacks)
 FallbackStub.__qualname__, Stub.__qualname__ = "FallbackStub", "Stub"  # where pickle finds them
 STUBS = [pytest.param(FallbackStub, id="ours"), pytest.param(Stub, id="scikit-learn", marks=needs_callbacks)]
 both = pytest.mark.parametrize("stub", STUBS)
@@ -302,7 +302,7 @@ def test_our_context_shows_what_that_of_scikit_learn_shows():
 
 
 def test_rounds_are_heard_even_if_nobody_knows_where_callbacks_are_kept(monkeypatch):
-    monkeypatch.setattr(callbacks, "CALLBACKS", None)
+    monkeypatch.setattr(monitor, "CALLBACKS", None)
     recorder = Recorder()
     Stub(2).set_callbacks(recorder).fit(X, Y)
     assert recorder.story == story_of("round 1", "round 2")
@@ -310,7 +310,7 @@ def test_rounds_are_heard_even_if_nobody_knows_where_callbacks_are_kept(monkeypa
 
 
 def test_the_attribute_of_callbacks_is_known():
-    assert callbacks.CALLBACKS is not None
+    assert monitor.CALLBACKS is not None
 
 
 def counting_progress_bar():
@@ -399,7 +399,7 @@ def test_callbacks_of_a_search_hear_the_rounds_of_every_fit(capsys):
 
 @pytest.mark.skipif(HAS_CALLBACKS, reason="scikit-learn < 1.9 has no callbacks of its own")
 def test_fallback_serves_below_scikit_learn_1_9():
-    assert callbacks.with_callbacks is fallback_with_callbacks
+    assert monitor.with_callbacks is fallback_with_callbacks
     recorder = Recorder()
     search = GridSearchCV(Stub().set_callbacks(recorder), {"n_rounds": [1, 2]}, cv=2, scoring="accuracy").fit(X, Y)
     assert recorder.story.count("end fit") == 2 * 2 + 1

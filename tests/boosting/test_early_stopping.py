@@ -41,7 +41,7 @@ from comboost.metrics import balanced_log_loss, get_scorer
 
 COUNTED = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
 EXACT = [None, "neg_confusion_norm", "g_mean", "min_recall"]
-STILL = "tells none of them apart"
+STILL = "does not distinguish them"
 SCALES = {"combo": 0.5, "mm": 0.5, "votes": 1.0}  # of the votes whose softmax is judged by default
 
 # Of few rows, a score may well be the same after every round.
@@ -205,7 +205,7 @@ def test_score_that_is_always_the_same_leaves_the_choice_to_the_default_with_a_w
     options = {"n_estimators": 60, "n_iter_no_change": 4}
     expected = fit_early(rows, algorithm, learner, **options)
     assert 1 < expected.n_iter_ < len(expected.validation_curve_) < 60
-    message = rf"scoring=.*constant.* was {score:g} after each of the {len(expected.validation_curve_)} rounds tried"
+    message = rf"scoring=.*constant.* was {score:g} after each of the {len(expected.validation_curve_)} rounds,"
     with pytest.warns(UserWarning, match=message):
         model = fit_early(rows, algorithm, learner, scoring=constant(score), **options)
     assert learned_bits(model, rows[0]) == learned_bits(expected, rows[0])
@@ -225,9 +225,7 @@ def constant(score):
 def test_g_mean_of_a_class_that_is_never_recognised_does_not_keep_one_round_silently():
     X, y = load_yeast(return_X_y=True)
     booster = CoMBoClassifier(early_stopping=True, scoring="g_mean", random_state=1)
-    with pytest.warns(
-        UserWarning, match=r"scoring='g_mean' was 0 after each of the \d+ rounds tried, .* another scoring"
-    ):
+    with pytest.warns(UserWarning, match=r"scoring='g_mean' was 0 after each of the \d+ rounds, .* another scoring"):
         model = booster.fit(X, y)
     assert not model.validation_curve_.any()
     assert learned_bits(model) == learned_bits(booster.set_params(scoring=None).fit(X, y))

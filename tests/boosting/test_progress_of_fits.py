@@ -28,8 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from strategies import problems
 
 from comboost import CoMBoClassifier
-from comboost._boosting.callbacks import NoCallback
-from comboost._boosting.progress import format_number
+from comboost._boosting.monitor import NoCallback, format_number
 
 FEATURES = ["north", "east", "south", "west"]
 

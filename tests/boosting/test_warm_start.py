@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 from strategies import any_problems
 
 from comboost import CoMBoClassifier
-from comboost._boosting.callbacks import NoCallback
+from comboost._boosting.monitor import NoCallback
 from comboost._boosting.warm_start import digest_rows
 
 ANSWERS = {"priors", "calibration", "calibration_folds", "reject_cost", "reject_label"}  # what is made of votes
@@ -39,7 +39,7 @@ BY_COSTS = {"decision"}  # is free without costs
 FREE = {"n_estimators", "n_jobs", "verbose", "warm_start"}
 
 # Of few rounds, and of few rows to validate on, a score may well be the same after every round.
-may_stand_still = pytest.mark.filterwarnings("ignore:.*tells none of them apart:UserWarning")
+may_stand_still = pytest.mark.filterwarnings("ignore:.*does not distinguish them:UserWarning")
 
 
 # Rows and models
@@ -369,7 +369,7 @@ def test_all_changed_parameters_are_named(table):
 @for_kinds
 def test_fewer_rounds_than_there_are_are_refused(table, algorithm, learner):
     model = make_booster(algorithm, learner, warm_start=True, n_estimators=5).fit(*table)
-    with refused(model.set_params(n_estimators=4), "n_estimators=4, but 5 rounds are there"):
+    with refused(model.set_params(n_estimators=4), "n_estimators=4, but the model already has 5 rounds"):
         model.fit(*table)
 
 

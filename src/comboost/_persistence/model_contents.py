@@ -15,7 +15,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from comboost._boosting.callbacks import CALLBACKS
+from comboost._boosting.monitor import CALLBACKS
 from comboost._data.checks import shown
 from comboost._engine.memory import check_large
 from comboost._persistence.archive import Archive, Members
