@@ -26,10 +26,17 @@ from comboost._boosting.voting import ClassVoting
 from comboost._engine.scores import Audience
 from comboost._types import MIN_EDGE
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
-from comboost.baselines._ambiguity import Margin, next_distribution
+from comboost.baselines._adaboost_nc import Margin, next_distribution
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
-from comboost.baselines._neighbours import CATEGORY_UNITS, Metric, nearest, value_differences
-from comboost.baselines._synthesis import Synthesis, Synthesiser, most_frequent
+from comboost.baselines._smote import (
+    CATEGORY_UNITS,
+    Metric,
+    Synthesis,
+    Synthesiser,
+    most_frequent,
+    nearest,
+    value_differences,
+)
 from comboost.baselines._weighted import TreeGrower, oversample
 from comboost.datasets import load_car, load_ecoli, load_glass, make_imbalanced
 

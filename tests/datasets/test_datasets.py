@@ -22,7 +22,7 @@ from sklearn.utils import Bunch
 import comboost.datasets
 from comboost.datasets import (
     _connect4,
-    _loading,
+    _loaders,
     load_balance,
     load_car,
     load_connect4,
@@ -277,7 +277,7 @@ def test_unknown_name_lists_the_known_ones(name):
 @pytest.fixture
 def bundle(tmp_path, monkeypatch):
     """A folder to stand for the installed package, and a way to put a file there."""
-    monkeypatch.setattr(_loading.resources, "files", lambda _package: tmp_path)
+    monkeypatch.setattr(_loaders.resources, "files", lambda _package: tmp_path)
     (tmp_path / "data").mkdir()
     return lambda content: (tmp_path / "data" / "yeast.csv.gz").write_bytes(content)
 
@@ -286,13 +286,13 @@ def test_one_flipped_bit_anywhere_is_found(bundle):
     intact = gzip.compress(b"a,target\n1,x\n2,y\n", mtime=0)
     record = replace(RECORDS["yeast"], sha256=hashlib.sha256(intact).hexdigest())
     bundle(intact)
-    assert _loading.read_cells(record) == [["a", "target"], ["1", "x"], ["2", "y"]]
+    assert _loaders.read_cells(record) == [["a", "target"], ["1", "x"], ["2", "y"]]
     for place in range(len(intact)):
         damaged = bytearray(intact)
         damaged[place] ^= 1
         bundle(bytes(damaged))
         with pytest.raises(OSError, match=r"yeast\.csv\.gz of the data set 'yeast' is damaged.*Install comboost again"):
-            _loading.read_cells(record)
+            _loaders.read_cells(record)
 
 
 @pytest.mark.parametrize(
