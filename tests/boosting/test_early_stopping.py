@@ -634,7 +634,7 @@ REFUSED = {
     ),
     "refit of no type": (EARLY | {"refit": 1}, give_rows, "refit=1; give True or False"),
     "fraction beside X_val": (EARLY | {"validation_fraction": 0.2}, give_validation, "validation_fraction=0.2 would"),
-    "unknown scoring": (EARLY | {"scoring": "beauty"}, give_validation, "'beauty' is no scorer"),
+    "unknown scoring": (EARLY | {"scoring": "beauty"}, give_validation, "'beauty' is not a scorer"),
     "scoring of no type": (EARLY | {"scoring": 7}, give_validation, "scoring=7"),
     "fraction of all": (EARLY | {"validation_fraction": 1.0}, give_rows, r"a number in \(0, 1\)"),
     "no patience": (EARLY | {"n_iter_no_change": 0}, give_rows, "at least 1"),

@@ -203,7 +203,7 @@ def test_a_score_may_be_any_real_number(value):
 
 @pytest.mark.parametrize("scoring", ["gmean", "", 3, ["g_mean"], {"a": "g_mean"}], ids=str)
 def test_an_unknown_scoring_is_told_before_anything_is_scored(scoring):
-    with pytest.raises(ValueError, match="is no scorer") as caught:
+    with pytest.raises(ValueError, match="is not a scorer") as caught:
         SMALL.judge(scoring)
     assert repr(scoring) in str(caught.value)
 
