@@ -21,8 +21,8 @@ from strategies import problems
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._data import categories as module
-from comboost._data.categories import MAX_CATEGORIES, Categories, CategoryCounts
-from comboost._data.validation import read_table
+from comboost._data.categories import MAX_CATEGORIES, CategoryCounts
+from comboost._data.validation import fit_categories, read_table
 from comboost._persistence.state import plain_state, seal, unseal
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
@@ -77,8 +77,8 @@ def test_weights_count_as_often_as_rows(data, values):
     times = data.draw(st.lists(st.integers(1, 3), min_size=len(values), max_size=len(values)))
     order = data.draw(st.permutations(range(len(values))))
     table = np.array(values, dtype=object)[:, np.newaxis]
-    weighed, codes = Categories.fit(raw_table(table[order]), [0], np.array(times, dtype=np.uint32)[order])
-    repeated, _ = Categories.fit(raw_table(np.repeat(table, times, axis=0)), [0])
+    weighed, codes = fit_categories(raw_table(table[order]), [0], np.array(times, dtype=np.uint32)[order])
+    repeated, _ = fit_categories(raw_table(np.repeat(table, times, axis=0)), [0], None)
     assert weighed == repeated
     counts = Counter(dict.fromkeys(filter(None, values), 0))
     for value, n in zip(values, times, strict=True):

@@ -24,7 +24,6 @@ from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
 from comboost._engine.calibration import HeldVotes
 from comboost._types import LABEL, SUM, Floats, Labels, Sums, Weights
-from comboost.metrics._measures import mauc_of
 from comboost.metrics._outcomes import share_predicted
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
 
@@ -201,7 +200,7 @@ class Judge:
 
     def score_shares(self, probabilities: Floats) -> float:
         """Score probabilities, (n_samples, n_classes), with the bits of the scorer, if `scores_shares`."""
-        return mauc_of(probabilities, self._held.labels, self._n_threads)
+        return _core.mean_chance_above(probabilities, self._held.labels, self._n_threads)
 
     def score_model(self, model: Any) -> float:
         """Score a fitted classifier by the scorer."""

@@ -354,25 +354,19 @@ def fallback_with_callbacks(method: FitMethod) -> FitMethod:
         try:
             return method(estimator, *args, **kwargs)
         finally:
-            if hasattr(estimator, "_callback_fit_ctx"):
-                tear_down(estimator)
+            context = estimator.__dict__.pop("_callback_fit_ctx", None)
+            errors = []
+            for callback in estimator.__dict__.pop("_skl_callbacks_to_teardown", ()):
+                try:
+                    callback.teardown(estimator=estimator, context=context)
+                except Exception as error:
+                    errors.append(error)
+            if len(errors) == 1:
+                raise errors[0]
+            if errors:
+                raise ExceptionGroup("callbacks failed in teardown", errors)
 
     return cast(FitMethod, managed)
-
-
-def tear_down(estimator: Any) -> None:
-    """Tear down all callbacks of a fit, even if some of them fail."""
-    context = estimator.__dict__.pop("_callback_fit_ctx")
-    errors = []
-    for callback in estimator.__dict__.pop("_skl_callbacks_to_teardown"):
-        try:
-            callback.teardown(estimator=estimator, context=context)
-        except Exception as error:
-            errors.append(error)
-    if len(errors) == 1:
-        raise errors[0]
-    if errors:
-        raise ExceptionGroup("callbacks failed in teardown", errors)
 
 
 def check_callback(callback: Any) -> None:
@@ -459,13 +453,7 @@ class RoundCounter(NoCallback):
             self._report(self._n_done)
 
 
-def attribute_of_callbacks() -> str | None:
-    """Name of the attribute that ``set_callbacks`` sets; None if it sets several.
-
-    scikit-learn has no public way to find out whether an estimator has callbacks.
-    """
-    attributes = list(vars(CallbackSupportMixin().set_callbacks(NoCallback())))
-    return attributes[0] if len(attributes) == 1 else None
-
-
-CALLBACKS = attribute_of_callbacks()
+# scikit-learn has no public way to find out whether an estimator has callbacks.
+_attributes = list(vars(CallbackSupportMixin().set_callbacks(NoCallback())))
+#: Name of the attribute that ``set_callbacks`` sets; None if it sets several.
+CALLBACKS = _attributes[0] if len(_attributes) == 1 else None

@@ -7,11 +7,11 @@ have codes of their own and the others share one.
 
 import math
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from heapq import nlargest
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,13 +83,6 @@ class Column:
         return rows
 
 
-class HasColumns(Protocol):
-    """A table with columns to fit categories on."""
-
-    def column_values(self, feature: int) -> Column:
-        """A column as its distinct values and their index in every sample."""
-
-
 @dataclass(frozen=True)
 class CategoryCounts:
     """The distinct values of a column and their frequencies. Counts of parts can be joined in any order.
@@ -131,7 +124,14 @@ class CategoryCounts:
 
     def split(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """The values with a code of their own, and those that share one: the least frequent, if there are too many."""
-        ordered = sorted_distinct(self.label, set(self.weights))
+        has_numpy_times = not set(map(type, self.weights)).isdisjoint(NUMPY_TIMES)
+        try:
+            ordered = sorted(self.weights, key=order_of if has_numpy_times else None)
+        except TypeError as error:
+            raise ValueError(
+                f"{self.label} of X cannot be used as categories, since its values have no order: {error}. Give values "
+                "of one type, for example with astype(str)."
+            ) from error
         if len(ordered) <= MAX_CATEGORIES:
             return tuple(ordered), ()
         # Among equal weights the first values are kept, as by a stable sort.
@@ -154,16 +154,6 @@ class Categories:
 
     values: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     infrequent: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def fit(
-        cls, raw: HasColumns, features: Iterable[int], weights: Weights | None = None
-    ) -> tuple["Categories", dict[int, Codes]]:
-        """Find the categories of some features, and the codes of the samples, 0 for missing values."""
-        categories, codes = cls(), {}
-        for feature in features:
-            codes[feature] = categories.learn(feature, raw.column_values(feature), weights)
-        return categories, codes
 
     @classmethod
     def of_counts(cls, counts: Mapping[int, CategoryCounts]) -> "Categories":
@@ -229,18 +219,6 @@ def as_values(values: Sequence[Any]) -> NDArray[Any]:
     return array
 
 
-def sorted_distinct(label: str, distinct: set[Any]) -> list[Any]:
-    """Sort distinct values."""
-    has_numpy_times = not set(map(type, distinct)).isdisjoint(NUMPY_TIMES)
-    try:
-        return sorted(distinct, key=order_of if has_numpy_times else None)
-    except TypeError as error:
-        raise ValueError(
-            f"{label} of X cannot be used as categories, since its values have no order: {error}. Give values "
-            "of one type, for example with astype(str)."
-        ) from error
-
-
 def is_text(values: list[Any]) -> bool:
     """Whether all values are text and none is missing."""
     return set(map(type, values)) == {str}
@@ -251,7 +229,8 @@ def check_kind(label: str, values: list[Any]) -> str | None:
     if is_text(values):
         return "text"
     example_of = {kind_of(value): value for value in values if not is_missing(value)}
-    if any(map(is_infinite, values)):
+    # Integers are never infinite, however large.
+    if any(isinstance(value, (float, np.floating, Decimal)) and math.isinf(value) for value in values):
         raise ValueError(
             f"Input X contains infinity in {label}, which is not a category; replace it by another value, or by "
             "NaN where the value is unknown."
@@ -292,8 +271,3 @@ def is_missing(value: Any) -> bool:
     except (TypeError, ValueError, InvalidOperation):
         # pandas.NA is neither true nor false, and so are arrays; a signalling NaN compares with nothing.
         return type(value).__name__ == "NAType"
-
-
-def is_infinite(value: Any) -> bool:
-    """Whether a value is infinite; integers never are, however large."""
-    return isinstance(value, (float, np.floating, Decimal)) and math.isinf(value)

@@ -136,7 +136,14 @@ def object_labels(objects: NDArray[Any], name: str) -> NDArray[Any]:
         check_none_missing(np.fromiter(map(is_missing, values), dtype=bool, count=len(values)), name)
     kinds = {kind_of_type(held) for held in types}
     if len(kinds) > 1:
-        raise mixed_error(values, name)
+        counts = Counter(type(value).__name__ for value in values)
+        example_of = {type(value).__name__: value for value in reversed(values)}
+        seen = ", ".join(
+            f"{count} of type {held} (such as {shown(example_of[held])})" for held, count in counts.items()
+        )
+        raise ValueError(
+            f"{name} mixes labels of several kinds: {seen}. Give labels of one kind, for example all as text."
+        )
     if kinds & {"bytes", "complex"}:
         raise kind_error(name, *kinds)
     if kinds == {"numbers"}:
@@ -164,16 +171,6 @@ def kind_of_type(held: type) -> str:
 def kind_of_labels(labels: NDArray[Any]) -> str:
     """Kind of an array of labels, which must not be empty."""
     return kind_of_type(type(labels[0]))
-
-
-def mixed_error(values: list[Any], name: str) -> ValueError:
-    """Error about labels of several kinds, such as text and numbers."""
-    counts = Counter(type(value).__name__ for value in values)
-    example_of = {type(value).__name__: value for value in reversed(values)}
-    seen = ", ".join(f"{count} of type {held} (such as {shown(example_of[held])})" for held, count in counts.items())
-    return ValueError(
-        f"{name} mixes labels of several kinds: {seen}. Give labels of one kind, for example all as text."
-    )
 
 
 def number_labels(values: list[Any], name: str) -> NDArray[Any]:

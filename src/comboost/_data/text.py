@@ -206,9 +206,16 @@ def object_float(value: Any, label: str) -> float:
             return math.nan
         return seconds_of(value) if content_of(type(value)) in TIMED else float(value)
     except OverflowError as error:
-        raise range_error(label, value) from error
+        raise ValueError(
+            f"{label} of X holds {shown(value)}, and floats end at 1.8e308; scale the column, or give NaN for unknown "
+            "values."
+        ) from error
     except ValueError as error:
-        raise (text_error if isinstance(value, str) else number_error)(label, value) from error
+        if isinstance(value, str):
+            raise text_error(label, value) from error
+        raise ValueError(
+            f"{label} of X holds {shown(value)}, which is not a number; give a number, or NaN if it is unknown."
+        ) from error
     except TypeError as error:
         raise TypeError(f"{label} of X holds {value!r}: {error}. Convert the column to numbers, or drop it.") from error
 
@@ -233,21 +240,6 @@ def text_error(label: str, text: str) -> ValueError:
         f"{label} of X holds text, such as {text!r}, where a number is expected. If it holds categories, name it in "
         'categorical_features, or give a data frame in which it has a category dtype, with astype("category") in '
         "pandas; else convert it to numbers."
-    )
-
-
-def range_error(label: str, value: Any) -> ValueError:
-    """Error about a number too large for a float."""
-    return ValueError(
-        f"{label} of X holds {shown(value)}, and floats end at 1.8e308; scale the column, or give NaN for unknown "
-        "values."
-    )
-
-
-def number_error(label: str, value: Any) -> ValueError:
-    """Error about a value of a number type that is not a number, such as a signalling NaN."""
-    return ValueError(
-        f"{label} of X holds {shown(value)}, which is not a number; give a number, or NaN if it is unknown."
     )
 
 

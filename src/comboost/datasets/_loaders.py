@@ -106,8 +106,8 @@ def load_dataset(
     return make_bunch(record, header[:-1], data, np.array(target), return_X_y=return_X_y, pandas=pandas)
 
 
-def read_bundled_file(record: DatasetRecord) -> bytes:
-    """Read the compressed file of a bundled data set and verify its checksum."""
+def read_cells(record: DatasetRecord) -> list[list[str]]:
+    """Read the cells of a bundled data set as text, the header line first; verify the checksum of the file."""
     path = resources.files("comboost.datasets") / "data" / record.filename
     try:
         content = path.read_bytes()
@@ -115,18 +115,13 @@ def read_bundled_file(record: DatasetRecord) -> bytes:
         raise FileNotFoundError(
             f"The file {record.filename} of the data set {record.name!r} is missing: {path}. Install comboost again."
         ) from error
-    found = hashlib.sha256(content).hexdigest()
-    if found != record.sha256:
+    checksum = hashlib.sha256(content).hexdigest()
+    if checksum != record.sha256:
         raise OSError(
-            f"The file {record.filename} of the data set {record.name!r} is damaged: its SHA-256 is {found}, expected "
-            f"{record.sha256}. Install comboost again."
+            f"The file {record.filename} of the data set {record.name!r} is damaged: its SHA-256 is {checksum}, "
+            f"expected {record.sha256}. Install comboost again."
         )
-    return content
-
-
-def read_cells(record: DatasetRecord) -> list[list[str]]:
-    """Read the cells of a bundled data set as text, the header line first."""
-    return list(csv.reader(gzip.decompress(read_bundled_file(record)).decode("utf-8").splitlines()))
+    return list(csv.reader(gzip.decompress(content).decode("utf-8").splitlines()))
 
 
 @with_shared_sections

@@ -16,7 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from comboost import _core
 from comboost._data.cost_matrices import cost_array, named_classes
-from comboost._types import LABEL, MAX_CLASSES, Floats, Labels
+from comboost._types import LABEL, MAX_CLASSES, Floats
 from comboost.metrics._outcomes import (
     check_class_columns,
     check_squares,
@@ -295,7 +295,8 @@ def expected_cost_loss(
     check_squares(outcomes.classes.size, COST_SQUARES)
     # A single class has no cost at all, which cost_array would not accept.
     costs = np.zeros((1, 1)) if outcomes.classes.size == 1 else cost_array(cost_matrix, outcomes.classes)
-    return expected_cost_of(outcomes.counts(), costs) + rejection
+    counts = outcomes.counts()
+    return float((counts * costs).sum() / counts.sum()) + rejection
 
 
 def mauc_score(
@@ -358,7 +359,7 @@ def mauc_score(
         return float("nan")
     check_class_columns(scores, classes, "y_score")
     if sample_weight is None and classes.size <= MAX_CLASSES:
-        return mauc_of(scores, true_idx.astype(LABEL), 1)
+        return _core.mean_chance_above(scores, true_idx.astype(LABEL), 1)
     check_squares(present.size, MAUC_SQUARES)
     wins = np.empty((present.size, present.size))  # A(j|k)
     for row, j in enumerate(present.tolist()):
@@ -425,11 +426,6 @@ def norm_slack(n_classes: int, inverse_sizes: float, eta: float) -> float:
     return float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / eta)))
 
 
-def mauc_of(scores: Floats, labels: Labels, n_threads: int) -> float:
-    """MAUC of samples without weights, of at least two classes: the same bits for any order of the samples."""
-    return _core.mean_chance_above(scores, labels, n_threads)
-
-
 def probabilities_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:
     """A(j|k) for every class k, from the score for j; 0 for a class without weight."""
     order = np.argsort(score)
@@ -459,21 +455,7 @@ def norm_of(counts: Floats) -> float:
     return float(singular_values[0])
 
 
-def geometric_mean_of(counts: Floats) -> float:
-    """Geometric mean of the recalls."""
-    return _core.geometric_mean_recall(counts)
-
-
-def mean_recall_of(counts: Floats) -> float:
-    """Mean of the recalls."""
-    return _core.mean_recall(counts)
-
-
-def min_recall_of(counts: Floats) -> float:
-    """Smallest recall."""
-    return _core.min_recall(counts)
-
-
-def expected_cost_of(counts: Floats, costs: Floats) -> float:
-    """Σ N·c/Σ N."""
-    return float((counts * costs).sum() / counts.sum())
+#: Functions of the counts that the core computes.
+geometric_mean_of = _core.geometric_mean_recall
+mean_recall_of = _core.mean_recall
+min_recall_of = _core.min_recall

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -83,36 +83,30 @@ def get_scorer(
     ignored = [option for option, value in options.items() if value is not None and name != "neg_expected_cost"]
     if ignored:
         raise ValueError(f'{ignored[0]} is for "neg_expected_cost" only and {name!r} would ignore it; leave it out.')
-    scorer: Scorer
     if name == "g_mean":
-        scorer = make_scorer(geometric_mean_score)
+        scorer: Scorer = make_scorer(geometric_mean_score)
     elif name == "min_recall":
         scorer = make_scorer(min_recall_score)
     elif name == "neg_confusion_norm":
         scorer = make_scorer(confusion_norm_loss, greater_is_better=False)
     elif name == "mauc":
-        scorer = ClassesScorer(name, score_mauc)
+        scorer = ClassesScorer(name, partial(score_probabilities, name=name, metric=mauc_score, sign=1.0))
     elif name == "neg_balanced_log_loss":
-        scorer = ClassesScorer(name, score_neg_balanced_log_loss)
+        scorer = ClassesScorer(name, partial(score_probabilities, name=name, metric=balanced_log_loss, sign=-1.0))
     elif name == "neg_expected_cost" and (cost_matrix is None or named_classes(cost_matrix)):
         scorer = make_scorer(expected_cost_loss, greater_is_better=False, **options)
     elif name == "neg_expected_cost":
         scorer = ClassesScorer(name, partial(score_neg_expected_cost, **options))
     else:
-        scorer = find_sklearn_scorer(name)
+        try:
+            scorer = sklearn_get_scorer(name)
+        except ValueError as error:
+            raise ValueError(
+                f'{name!r} is not a scorer. Use "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", '
+                '"min_recall", "neg_expected_cost", or a name of scikit-learn (sklearn.metrics.get_scorer_names() '
+                "lists them)."
+            ) from error
     return scorer
-
-
-def find_sklearn_scorer(name: str | Scorer) -> Any:
-    """Return a scorer of scikit-learn; raise an error that lists the names."""
-    try:
-        return sklearn_get_scorer(name)
-    except ValueError as error:
-        raise ValueError(
-            f'{name!r} is not a scorer. Use "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", '
-            '"min_recall", "neg_expected_cost", or a name of scikit-learn (sklearn.metrics.get_scorer_names() lists '
-            "them)."
-        ) from error
 
 
 class ClassesScorer:
@@ -144,20 +138,10 @@ class ClassesScorer:
         return True
 
 
-def score_mauc(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """MAUC of the probabilities; classes absent from training have probability 0."""
-    classes, probabilities = probabilities_of(estimator, X, y, "mauc")
-    return mauc_score(y, probabilities, labels=classes, sample_weight=sample_weight)
-
-
-def score_neg_balanced_log_loss(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """Negative balanced log-loss of the probabilities; classes absent from training have probability 0."""
-    classes, probabilities = probabilities_of(estimator, X, y, "neg_balanced_log_loss")
-    return -balanced_log_loss(y, probabilities, labels=classes, sample_weight=sample_weight)
-
-
-def probabilities_of(estimator: Any, X: Any, y: ArrayLike, name: str) -> tuple[NDArray[Any], Floats]:
-    """The sorted classes of training and test set together, and a column of probabilities for each."""
+def score_probabilities(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, name: str, metric: Scorer, sign: float
+) -> float:
+    """Score the probabilities of the classes of training and test set; classes absent from training have 0."""
     if not hasattr(estimator, "predict_proba"):
         raise AttributeError(
             f'The scorer "{name}" needs predict_proba, which {type(estimator).__name__} lacks; wrap it in '
@@ -168,7 +152,7 @@ def probabilities_of(estimator: Any, X: Any, y: ArrayLike, name: str) -> tuple[N
     classes = resolve_classes(None, **{"y": label_array(y, "y"), "estimator.classes_": known})
     columns = np.zeros((probabilities.shape[0], classes.size), dtype=probabilities.dtype)
     columns[:, class_indices(known, classes, "estimator.classes_")] = probabilities
-    return classes, columns
+    return sign * metric(y, columns, labels=classes, sample_weight=sample_weight)
 
 
 def score_neg_expected_cost(
