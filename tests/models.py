@@ -8,6 +8,7 @@ from reference import leaf_reference, quantised_reference
 from sklearn.utils import check_random_state
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
+from comboost._data import validation
 from comboost._types import CATEGORICAL, LEAF, MISSING_LEFT
 
 ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}

@@ -30,29 +30,15 @@ from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
 
 @dataclass(frozen=True)
 class HeldRows:
-    """Validation samples.
+    """Validation samples."""
 
-    Attributes
-    ----------
-    X, y, sample_weight
-        As given; scorers get these objects. X is None if the scorer does not need it.
-    table : RawTable or matrix
-        X as the weak learners read it.
-    labels : ndarray of uint16
-        Indices into the classes of y, those without weight included.
-    weights : ndarray of uint32 or None
-        `sample_weight` as integers; None if every sample weighs 1.
-    lifts : ndarray of int64 or None
-        Binary exponents by which the weights of every class are scaled up; None if they are not.
-    """
-
-    X: Any
-    y: Any
-    sample_weight: Any
-    table: Any
-    labels: Labels
-    weights: Weights | None
-    lifts: Sums | None = None
+    X: Any  # as given, for the scorer; None if it does not need X
+    y: Any  # as given
+    sample_weight: Any  # as given
+    table: Any  # X as the weak learners read it: a RawTable or a matrix
+    labels: Labels  # indices into the classes of y, those without weight included
+    weights: Weights | None  # sample_weight as integers; None if every sample weighs 1
+    lifts: Sums | None = None  # binary exponents by which the weights of every class are scaled up
 
     @classmethod
     def read(cls, X: Any, y: Any, sample_weight: Any, table: Any, candidates: Candidates) -> "HeldRows":

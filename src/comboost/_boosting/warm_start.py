@@ -34,27 +34,13 @@ FREE_PARAMETERS |= {
 
 @dataclass(frozen=True)
 class Origin:
-    """Fingerprint of a fit.
+    """Fingerprint of a fit."""
 
-    Attributes
-    ----------
-    parameters : dict of str to str
-        Fingerprints of the parameters that a warm start may not change.
-    seed : int
-        Random seed of the rounds.
-    n_samples : int
-        Number of samples of X.
-    classes : ndarray
-        The classes.
-    rows : str
-        Fingerprint of the training samples.
-    """
-
-    parameters: dict[str, str]
-    seed: int
+    parameters: dict[str, str]  # fingerprints of the parameters that a warm start may not change
+    seed: int  # random seed of the rounds
     n_samples: int
     classes: NDArray[Any]
-    rows: str
+    rows: str  # fingerprint of the training samples
 
     def check_rows(self, n_samples: int, classes: NDArray[Any]) -> None:
         """Raise if the number of samples or the classes changed."""
@@ -71,24 +57,12 @@ class Origin:
 
 
 class Past(NamedTuple):
-    """State of the earlier fit that a warm start continues.
+    """State of the earlier fit that a warm start continues."""
 
-    Attributes
-    ----------
-    history : History
-        Its rounds.
-    origin : Origin
-        Its fingerprint.
-    learned : TreePast or list of classifiers
-        Its weak hypotheses.
-    validation_curve : list of float
-        The validation scores of its rounds, if it was validated.
-    """
-
-    history: History
-    origin: Origin
-    learned: Any
-    validation_curve: list[float]
+    history: History  # its rounds
+    origin: Origin  # its fingerprint
+    learned: Any  # its weak hypotheses
+    validation_curve: list[float]  # the validation scores of its rounds, if it was validated
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> None:
         """Raise if parameters changed that a warm start may not change."""

@@ -26,21 +26,12 @@ MAX_CATEGORIES = 254  # with codes of their own: a byte also holds the shared co
 
 @dataclass(frozen=True)
 class Column:
-    """A column as its distinct values and their index in every sample.
+    """A column as its distinct values and their index in every sample."""
 
-    Attributes
-    ----------
-    label : str
-        Name of the column in error messages.
-    values : list
-        Distinct values as Python objects. Some may be missing-value markers, some may be equal (1 and True).
-    indices : ndarray of int
-        Index into ``values`` for every sample; -1 for missing values.
-    """
-
-    label: str
+    label: str  # name of the column in error messages
+    #: Distinct values as Python objects. Some may be missing-value markers, some may be equal (1 and True).
     values: list[Any]
-    indices: NDArray[np.integer[Any]]
+    indices: NDArray[np.integer[Any]]  # index into ``values`` for every sample; -1 for missing values
 
     @classmethod
     def of_array(cls, label: str, array: NDArray[Any]) -> "Column":
@@ -85,18 +76,10 @@ class Column:
 
 @dataclass(frozen=True)
 class CategoryCounts:
-    """The distinct values of a column and their frequencies. Counts of parts can be joined in any order.
+    """The distinct values of a column and their frequencies. Counts of parts can be joined in any order."""
 
-    Attributes
-    ----------
-    label : str
-        Name of the column in error messages.
-    weights : dict
-        The summed integer weight of every value that is not missing.
-    """
-
-    label: str
-    weights: dict[Any, int]
+    label: str  # name of the column in error messages
+    weights: dict[Any, int]  # the summed integer weight of every value that is not missing
 
     @classmethod
     def of(cls, column: Column, weights: Weights | None) -> "CategoryCounts":

@@ -297,17 +297,10 @@ class Candidates:
     """The classes of y, and those with weight, which are trained on and can be predicted.
 
     A class whose samples all have weight 0 changes nothing in training, but it stays a class of y.
-
-    Attributes
-    ----------
-    given : ndarray
-        The classes of y, sorted.
-    places : ndarray of intp or None
-        Indices of the classes with weight among them; None if all have weight.
     """
 
-    given: NDArray[Any]
-    places: NDArray[np.intp] | None = None
+    given: NDArray[Any]  # the classes of y, sorted
+    places: NDArray[np.intp] | None = None  # indices of the classes with weight among them; None if all have weight
 
     @classmethod
     def of(cls, given: NDArray[Any], sums: Sums) -> "Candidates":

@@ -27,19 +27,11 @@ def integer_weights(sample_weight: Floats) -> Weights:
 
 
 class ClassWeights(NamedTuple):
-    """Summary of the sample weights of every class.
+    """Summary of the sample weights of every class."""
 
-    Attributes
-    ----------
-    exponents : list of mapping of int to int
-        Number of positive weights by their binary exponent.
-    least, most : ndarray of float64
-        The smallest positive and the largest weight.
-    """
-
-    exponents: list[dict[int, int]]
-    least: Floats
-    most: Floats
+    exponents: list[dict[int, int]]  # number of positive weights by binary exponent
+    least: Floats  # the smallest positive weight
+    most: Floats  # the largest weight
 
     @classmethod
     def of(cls, sample_weight: Floats, labels: NDArray[np.integer[Any]], n_classes: int) -> "ClassWeights":
@@ -96,18 +88,10 @@ class ClassWeights(NamedTuple):
 
 
 class WeightScale(NamedTuple):
-    """Scale from sample weights to integers: n_i = rint(s_i·2^(k + t_l)).
+    """Scale from sample weights to integers: n_i = rint(s_i·2^(k + t_l))."""
 
-    Attributes
-    ----------
-    shift : int
-        k.
-    lifts : ndarray of int64 or None
-        t_l, by which light classes are scaled up; None if none is.
-    """
-
-    shift: int
-    lifts: Sums | None = None
+    shift: int  # k
+    lifts: Sums | None = None  # t_l, by which light classes are scaled up; None if none is
 
     def apply(self, sample_weight: Floats, labels: NDArray[np.integer[Any]]) -> Weights:
         """Integer weights of samples of these classes."""
@@ -161,18 +145,10 @@ def scale_weights(sample_weight: Floats, shift: Any) -> Weights:
 
 @dataclass(frozen=True)
 class ClassWeightSums:
-    """The summed integer weight of every class, and its scale.
+    """The summed integer weight of every class, and its scale."""
 
-    Attributes
-    ----------
-    sums : ndarray of int64
-        M_l = Σ n_i.
-    scale : WeightScale
-        How sample weights became integers.
-    """
-
-    sums: Sums
-    scale: WeightScale = UNSCALED
+    sums: Sums  # M_l = Σ n_i
+    scale: WeightScale = UNSCALED  # how sample weights became integers
 
     @cached_property
     def plain(self) -> Floats:

@@ -214,27 +214,13 @@ def sum_duplicates(matrix: Any) -> Any:
 
 
 class Entries(NamedTuple):
-    """The entries of a sparse table, column after column.
+    """The entries of a sparse table, column after column."""
 
-    Attributes
-    ----------
-    starts : ndarray of int64
-        Index of the first entry of every column, and the number of entries.
-    rows : ndarray of uint32
-        The sample of every entry.
-    values : ndarray of float64
-        The value of every entry; of a category, its code.
-    n_samples : int
-        Number of samples.
-    zeros : ndarray of float64
-        The value, or the code, of zeros in every column.
-    """
-
-    starts: NDArray[np.int64]
-    rows: NDArray[np.uint32]
-    values: Floats
+    starts: NDArray[np.int64]  # index of the first entry of every column, and the number of entries
+    rows: NDArray[np.uint32]  # the sample of every entry
+    values: Floats  # the value of every entry; of a category, its code
     n_samples: int
-    zeros: Floats
+    zeros: Floats  # the value, or the code, of zeros in every column
 
 
 def numeric_floats(array: NDArray[Any]) -> Matrix:

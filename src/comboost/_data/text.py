@@ -61,28 +61,14 @@ def is_placeholder(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Kinds of values in a column. The contents of parts can be joined in any order.
+    """Kinds of values in a column. The contents of parts can be joined in any order."""
 
-    Attributes
-    ----------
-    label : str
-        Name of the column in error messages.
-    n_samples : int
-        Number of samples.
-    examples : mapping of str to object
-        A value of every kind that occurs.
-    n_numeric, n_words : int
-        The summed integer weight of numeric text, and of words that are not placeholders.
-    words : mapping of str to int
-        Number of samples of every text that is not numeric.
-    """
-
-    label: str
+    label: str  # name of the column in error messages
     n_samples: int
-    examples: Mapping[str, Any] = field(default_factory=dict)
-    n_numeric: int = 0
-    n_words: int = 0
-    words: Mapping[str, int] = field(default_factory=dict)
+    examples: Mapping[str, Any] = field(default_factory=dict)  # a value of every kind that occurs
+    n_numeric: int = 0  # the summed integer weight of numeric text
+    n_words: int = 0  # the summed integer weight of words that are not placeholders
+    words: Mapping[str, int] = field(default_factory=dict)  # number of samples of every text that is not numeric
 
     @classmethod
     def of_column(cls, column: Column, weights: Weights | None) -> "Mixture":

@@ -248,30 +248,14 @@ def read_features(given: Any, names: list[str] | None, n_features: int) -> list[
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """Samples of positive weight.
+    """Samples of positive weight."""
 
-    Attributes
-    ----------
-    rows : ndarray of intp or None
-        Their indices in X, ascending; None if these are all samples.
-    labels : ndarray of uint16
-        The class index of every sample, among the classes with weight.
-    weights : ndarray of uint32 or None
-        Integer weights; None if every sample weighs 1.
-    candidates : Candidates
-        The classes of y, and which of them have weight.
-    weight_sums : ClassWeightSums
-        The summed weight of every class with weight.
-    by_class : bool
-        Whether weights are equal within every class and differ between classes.
-    """
-
-    rows: NDArray[np.intp] | None
-    labels: Labels
-    weights: Weights | None
-    candidates: Candidates
-    weight_sums: ClassWeightSums
-    by_class: bool = False
+    rows: NDArray[np.intp] | None  # their indices in X, ascending; None if these are all samples
+    labels: Labels  # the class index of every sample, among the classes with weight
+    weights: Weights | None  # integer weights; None if every sample weighs 1
+    candidates: Candidates  # the classes of y, and which of them have weight
+    weight_sums: ClassWeightSums  # the summed weight of every class with weight
+    by_class: bool = False  # whether weights are equal within every class and differ between classes
 
     @classmethod
     def read(cls, y: Any, sample_weight: Any, n_samples: int) -> "TrainingSet":

@@ -30,37 +30,15 @@ SHARED = ("n_estimators", "max_depth", "criterion", "min_samples_leaf", "max_bin
 
 @dataclass(frozen=True)
 class Problem:
-    """Binned training samples and the rules of the trees.
+    """Binned training samples and the rules of the trees."""
 
-    Attributes
-    ----------
-    table : Table
-        The samples as floats, categories as their codes.
-    categories : Categories
-        The values of the categories.
-    bins : BinMapper
-        The bins, found before oversampling.
-    codes : ndarray of uint8, (n_features, n_samples), or SparseCodes
-        The binned samples.
-    labels : ndarray of uint16
-        The class index of every sample.
-    classes : ndarray
-        The classes, sorted.
-    sums : ndarray of int64
-        The number of samples of every class.
-    rules : TreeRules
-        Parameters of the trees.
-    n_threads : int
-        Number of threads.
-    """
-
-    table: Table
+    table: Table  # the samples as floats, categories as their codes
     categories: Categories
-    bins: BinMapper
-    codes: Codes | _core.SparseCodes
-    labels: Labels
-    classes: NDArray[Any]
-    sums: Sums
+    bins: BinMapper  # the bins, found before oversampling
+    codes: Codes | _core.SparseCodes  # the binned samples, (n_features, n_samples)
+    labels: Labels  # the class index of every sample
+    classes: NDArray[Any]  # the classes, sorted
+    sums: Sums  # the number of samples of every class
     rules: TreeRules
     n_threads: int
 

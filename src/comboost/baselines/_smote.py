@@ -35,27 +35,14 @@ def value_differences(codes: Codes, labels: Labels, n_classes: int) -> Floats:
 
 @dataclass(frozen=True)
 class Metric:
-    """Squared distances between the samples of a class.
+    """Squared distances between the samples of a class."""
 
-    Attributes
-    ----------
-    complete : ndarray of shape (n_samples, n_complete)
-        Numeric features without missing values.
-    incomplete : ndarray of shape (n_samples, n_incomplete)
-        The other numeric features.
-    codes : list of ndarray of shape (n_samples,)
-        The codes of every categorical feature.
-    differences : list of ndarray of shape (n_values, n_samples)
-        The difference of every value from that of every sample, in CATEGORY_UNITS, per categorical feature.
-    n_features : int
-        Number of features of all three types.
-    """
-
-    complete: Floats
-    incomplete: Floats
-    codes: list[Indices]
+    complete: Floats  # (n_samples, n_complete); numeric features without missing values
+    incomplete: Floats  # (n_samples, n_incomplete); the other numeric features
+    codes: list[Indices]  # (n_samples,) per categorical feature
+    # (n_values, n_samples) per categorical feature; value differences to every sample, in CATEGORY_UNITS
     differences: list[Floats]
-    n_features: int
+    n_features: int  # number of features of all three types
 
     @classmethod
     def of(cls, rows: Floats, differences: Mapping[int, Floats]) -> "Metric":
@@ -134,25 +121,13 @@ def smallest(squares: Floats, n_found: int) -> Indices:
 
 @dataclass(frozen=True)
 class Synthesiser:
-    """Draws samples of one class, between its samples and their neighbours.
+    """Draws samples of one class, between its samples and their neighbours."""
 
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_samples, n_numeric)
-        The numeric features of the class.
-    neighbours : ndarray of shape (n_samples, n_neighbours)
-        The neighbours of every sample, the nearest first.
-    numeric, categorical : list of int
-        Indices of the numeric and the categorical features.
-    modes : ndarray of shape (n_samples, n_categorical)
-        The most frequent category among the neighbours of every sample.
-    """
-
-    numbers: Floats
-    neighbours: Indices
-    numeric: list[int]
-    categorical: list[int]
-    modes: Floats
+    numbers: Floats  # (n_samples, n_numeric); the numeric features of the class
+    neighbours: Indices  # (n_samples, n_neighbours); the neighbours of every sample, the nearest first
+    numeric: list[int]  # indices of the numeric features
+    categorical: list[int]  # indices of the categorical features
+    modes: Floats  # (n_samples, n_categorical); the most frequent category among the neighbours of every sample
 
     @classmethod
     def of(cls, rows: Floats, neighbours: Indices, categorical: Sequence[int]) -> "Synthesiser":
@@ -193,18 +168,10 @@ def most_frequent(codes: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """Draws synthetic samples until every class has as many as the largest one.
-
-    Attributes
-    ----------
-    problem : Problem
-        The samples.
-    synthesisers : dict of int to Synthesiser
-        One for every minority class, in class order.
-    """
+    """Draws synthetic samples until every class has as many as the largest one."""
 
     problem: Problem
-    synthesisers: dict[int, Synthesiser]
+    synthesisers: dict[int, Synthesiser]  # one for every minority class, in class order
 
     @classmethod
     def of(cls, problem: Problem, n_neighbours: int) -> "Synthesis":
