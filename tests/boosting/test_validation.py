@@ -19,7 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, make_scorer
 
 from comboost import _core
-from comboost._boosting.early_stopping import HeldRows, Judge, Patience, hold_out
+from comboost._boosting.early_stopping import HeldRows, Patience, ValidationScorer, hold_out
 from comboost.metrics import balanced_log_loss, get_scorer
 
 FAST = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
@@ -64,11 +64,11 @@ class Ballot(NamedTuple):
     def judge(self, scoring, X=None, y=None):
         if X is None:
             X, y = self.table
-        return Judge(scoring, HeldRows(X, y, self.sample_weight, None, self.labels, self.weights))
+        return ValidationScorer(scoring, HeldRows(X, y, self.sample_weight, None, self.labels, self.weights))
 
     def judged(self, scoring):
         judge = self.judge(scoring)
-        return judge.score_model(self.model) if judge.score_of_counts is None else judge.score_votes(self.scores)
+        return judge.score_model(self.model) if judge.score_of_counts is None else judge.score_counts(self.scores)
 
     def loss(self, scale=0.5, n_threads=1):
         scores = np.ascontiguousarray(self.scores)
@@ -163,7 +163,7 @@ WEIGHTED = SMALL._replace(weights=np.array([1, 2, 3, 1], dtype=np.uint32), sampl
 
 @pytest.mark.parametrize("name", FAST)
 def test_counts_need_no_model(name):
-    assert math.isfinite(SMALL.judge(name).score_votes(SMALL.scores))
+    assert math.isfinite(SMALL.judge(name).score_counts(SMALL.scores))
 
 
 @pytest.mark.parametrize("scoring", [*SLOW, *map(get_scorer, FAST)], ids=str)
@@ -413,7 +413,7 @@ def test_score_that_stands_still_leaves_all_to_the_loss(curve, n_iter_no_change,
     said = listen(still, [(score, loss) for loss in losses])
     assert said == listen(smooth, [(-loss, loss) for loss in losses])
     assert still.best_round == smooth.best_round
-    assert still.stands_still == (len(curve) > 1)
+    assert still.is_constant == (len(curve) > 1)
 
 
 @given(CURVES, st.sampled_from([0.0, 0.1, 1.0]))
@@ -421,7 +421,7 @@ def test_scores_stand_still_if_none_is_further_from_the_first_than_the_tolerance
     patience = Patience(1, tol)
     listen(patience, curve)
     scores = [score for score, _ in curve]
-    assert patience.stands_still == (len(curve) > 1 and all(abs(score - scores[0]) <= tol for score in scores))
+    assert patience.is_constant == (len(curve) > 1 and all(abs(score - scores[0]) <= tol for score in scores))
 
 
 @given(CURVES, st.sampled_from([0.0, 0.1]))
@@ -496,5 +496,5 @@ def test_mauc_counts_all_pairs_in_any_order_of_the_rows(ballot, random, n_thread
 def test_mauc_of_probabilities_is_what_the_scorer_gives_to_the_bit(ballot):
     plain = Ballot(ballot.scores, ballot.labels)
     judge = plain.judge("mauc")
-    assume(judge.scores_shares)
-    assert judge.score_shares(plain.model.predict_proba(plain.table[0])) == plain.scored(get_scorer("mauc"))
+    assume(judge.uses_probabilities)
+    assert judge.score_probabilities(plain.model.predict_proba(plain.table[0])) == plain.scored(get_scorer("mauc"))

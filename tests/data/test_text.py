@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
 from comboost import CoMBoClassifier
-from comboost._data.text import PLACEHOLDERS, Mixture, is_numeric
+from comboost._data.text import PLACEHOLDERS, ColumnContent, is_numeric
 from comboost._data.validation import fit_categories, read_table
 
 
@@ -197,9 +197,9 @@ def test_many_words_are_counted_instead_of_listed():
 
 def test_rows_of_parts_are_looked_at_together():
     parts = [["1"] * 10, ["?"], [None], ["2", "x"]]
-    mixtures = [Mixture.of_objects("c", np.array(p, dtype=object), None, lambda p=p: column(p))[0] for p in parts]
-    joined = Mixture.join(mixtures[::-1])
-    whole = Mixture.of_column(column([value for part in parts for value in part]), None)
+    mixtures = [ColumnContent.of_objects("c", np.array(p, dtype=object), None, lambda p=p: column(p))[0] for p in parts]
+    joined = ColumnContent.join(mixtures[::-1])
+    whole = ColumnContent.of_column(column([value for part in parts for value in part]), None)
     assert (joined.n_samples, joined.n_numeric, joined.n_words) == (whole.n_samples, whole.n_numeric, whole.n_words)
     assert joined.words == whole.words
     assert set(joined.examples) == set(whole.examples)

@@ -133,13 +133,13 @@ def hold_out_rows(
         data.classes[held.labels],
         None if sample_weight is None else np.asarray(weight_per_sample(sample_weight, table.shape[0]))[rows],
         table.take(rows) if isinstance(table, RawTable) else table[rows],
-        held.candidates.chosen_labels(held.labels),
+        held.candidates.to_all_classes(held.labels),
         held.weights,
         None if lifts is None else held.candidates.spread(lifts, 0),
     )
 
 
-class Judge:
+class ValidationScorer:
     """Scores the rounds so far on the validation set, with the ``scoring`` of the user.
 
     Parameters
@@ -155,8 +155,8 @@ class Judge:
     ----------
     score_of_counts : callable or None
         The score as a function of the confusion counts, if it is one: then no order of the samples changes a bit.
-    scores_shares : bool
-        Whether `score_shares` gives the bits of the scorer, but faster: the score depends on probabilities only.
+    uses_probabilities : bool
+        Whether `score_probabilities` gives the bits of the scorer, but faster: the score depends on probabilities only.
     """
 
     def __init__(self, scoring: str | Scorer, held: HeldRows, n_threads: int = 1) -> None:
@@ -173,9 +173,9 @@ class Judge:
         self._options = {} if held.sample_weight is None else {"sample_weight": held.sample_weight}
         self._n_threads = n_threads
         has_pairs = held.sample_weight is None and len(held.labels) > 0 and bool((held.labels != held.labels[0]).any())
-        self.scores_shares = isinstance(scoring, str) and scoring == "mauc" and has_pairs
+        self.uses_probabilities = isinstance(scoring, str) and scoring == "mauc" and has_pairs
 
-    def score_votes(self, scores: Floats) -> float:
+    def score_counts(self, scores: Floats) -> float:
         """Score raw scores, (n_samples, n_classes), by `score_of_counts`."""
         assert self.score_of_counts is not None
         sums = np.empty((scores.shape[1], scores.shape[1]), dtype=SUM)
@@ -184,8 +184,8 @@ class Judge:
         counts, lifts = sums.astype(np.float64), self._held.lifts
         return self.score_of_counts(counts if lifts is None else np.ldexp(counts, -lifts[:, np.newaxis]))
 
-    def score_shares(self, probabilities: Floats) -> float:
-        """Score probabilities, (n_samples, n_classes), with the bits of the scorer, if `scores_shares`."""
+    def score_probabilities(self, probabilities: Floats) -> float:
+        """Score probabilities, (n_samples, n_classes), with the bits of the scorer, if `uses_probabilities`."""
         return _core.mean_chance_above(probabilities, self._held.labels, self._n_threads)
 
     def score_model(self, model: Any) -> float:
@@ -247,7 +247,7 @@ class Patience:
         self.curve: list[float] = []
 
     @property
-    def stands_still(self) -> bool:
+    def is_constant(self) -> bool:
         """Whether there are several rounds and their scores are all tied with the first."""
         first = self.curve[0]
         return len(self.curve) > 1 and not any(self._differ(score, first) for score in self.curve)
@@ -370,7 +370,7 @@ class Validation:
     held : HeldRows
         The validation set.
     scoring : str, callable or None
-        The score, see `Judge`; None is the negative loss of the raw scores.
+        The score, see `ValidationScorer`; None is the negative loss of the raw scores.
     patience : Patience
         Decides when to stop.
     estimator : Booster
@@ -385,7 +385,7 @@ class Validation:
         self._held = held
         self._scoring = scoring
         self._n_threads = fit.plan.n_threads
-        self._scorer = None if scoring is None else Judge(scoring, held, self._n_threads)
+        self._scorer = None if scoring is None else ValidationScorer(scoring, held, self._n_threads)
         self.patience = patience
         self._estimator = estimator
         self._predictor = fit.audience(held.table)
@@ -405,7 +405,7 @@ class Validation:
     def best(self, history: History) -> History:
         """The rounds of the best model; warn if the score never changed."""
         patience = self.patience
-        if patience.stands_still:
+        if patience.is_constant:
             warnings.warn(
                 f"scoring={self._scoring!r} was {patience.curve[0]:g} after each of the {len(patience.curve)} rounds, "
                 "so it does not distinguish them; the class-balanced log-loss of the raw scores was best after "
@@ -447,12 +447,12 @@ class Validation:
         """Raw scores of all classes of y; classes without weight are never predicted."""
         return self._fit.plan.candidates.spread(scores, -np.inf)
 
-    def _score(self, scorer: Judge, history: History) -> float:
+    def _score(self, scorer: ValidationScorer, history: History) -> float:
         if scorer.score_of_counts is not None:
-            return scorer.score_votes(self._for_all(self._scores))
-        if scorer.scores_shares and self._by_scores:
+            return scorer.score_counts(self._for_all(self._scores))
+        if scorer.uses_probabilities and self._by_scores:
             model = PartialModel(self._estimator, self._fit, history, self._held.X, self._scores)
-            return scorer.score_shares(model.predict_proba(self._held.X))
+            return scorer.score_probabilities(model.predict_proba(self._held.X))
         rounds = history.first(len(history))
         model = PartialModel(self._estimator, self._fit, rounds, self._held.X, self._scores.copy())
         # A subclass may predict otherwise than by the raw scores.

@@ -28,59 +28,41 @@ NUMBER_WIDTH = 10  # four digits, a sign or an exponent: 1.234e-200
 TIME_WIDTH = 12  # 100 h 59 min
 
 
+@dataclass(frozen=True)
 class Watch:
-    """Notifies early stopping, the progress printer and the callbacks after every round.
+    """Notifies early stopping, the progress printer and the callbacks after every round."""
 
-    Parameters
-    ----------
-    fit : Fit
-        The fit to monitor.
-    validation : Validation or None
-        Scores every round on the validation set.
-    printer : ProgressPrinter or None
-        Prints the progress.
-    callbacks : RoundCallbacks or None
-        The callbacks of the estimator.
-    """
-
-    def __init__(
-        self,
-        fit: Fit,
-        validation: Validation | None,
-        printer: "ProgressPrinter | None",
-        callbacks: "RoundCallbacks | None",
-    ) -> None:
-        self._fit = fit
-        self._validation = validation
-        self._printer = printer
-        self._callbacks = callbacks
+    fit: Fit
+    validation: Validation | None  # scores every round on the validation set
+    printer: "ProgressPrinter | None"
+    callbacks: "RoundCallbacks | None"
 
     def begin(self) -> None:
         """Start a round."""
-        if self._callbacks is not None:
-            self._callbacks.begin()
+        if self.callbacks is not None:
+            self.callbacks.begin()
 
     def end(self, history: History) -> str | None:
         """Report the rounds kept so far; return a reason to stop, or None."""
-        no_improvement = self._validation is not None and self._validation.end(history)
-        if self._printer is not None:
-            score = None if self._validation is None else self._validation.patience.curve[-1]
-            bound = float(self._fit.bounds(history)[-1])
-            self._printer.round(len(history), history.losses[-1], bound, history.edges[-1], score)
+        no_improvement = self.validation is not None and self.validation.end(history)
+        if self.printer is not None:
+            score = None if self.validation is None else self.validation.patience.curve[-1]
+            bound = float(self.fit.bounds(history)[-1])
+            self.printer.round(len(history), history.losses[-1], bound, history.edges[-1], score)
         stop = False
-        if self._callbacks is not None:
+        if self.callbacks is not None:
             rounds = history.first(len(history))  # a copy, since callbacks may store the model
-            stop = self._callbacks.end(functools.partial(self._fit.attributes, rounds))
+            stop = self.callbacks.end(functools.partial(self.fit.attributes, rounds))
         if no_improvement:
             return EARLY_STOPPING
         return CALLBACK if stop else None
 
     def finish(self, history: History) -> None:
         """Report the end of the fit, with the rounds of the model."""
-        if self._printer is not None:
-            self._printer.finish(len(history), history.stop_reason)
-        if self._callbacks is not None:
-            self._callbacks.finish()
+        if self.printer is not None:
+            self.printer.finish(len(history), history.stop_reason)
+        if self.callbacks is not None:
+            self.callbacks.finish()
 
 
 class RoundCallbacks:
@@ -240,33 +222,15 @@ def format_time(seconds: float) -> str:
 
 @dataclass(eq=False)
 class FallbackContext:
-    """A task of a fit, with the interface of ``sklearn.callback.CallbackContext``.
-
-    Parameters
-    ----------
-    task_name : str
-        Name of the task.
-    task_id : int
-        Index of the task among its siblings.
-    max_subtasks : int or None
-        Maximum number of subtasks; None if unknown, 0 for a leaf.
-    estimator_name : str
-        Class name of the estimator.
-    callbacks : sequence
-        The callbacks to notify.
-    parent : FallbackContext or None, default=None
-        The parent task.
-    root_uuid : UUID
-        Identifier shared by all tasks of a fit.
-    """
+    """A task of a fit, with the interface of ``sklearn.callback.CallbackContext``."""
 
     task_name: str
-    task_id: int
-    max_subtasks: int | None
+    task_id: int  # index of the task among its siblings
+    max_subtasks: int | None  # None if unknown, 0 for a leaf
     estimator_name: str
     callbacks: Sequence[Any] = field(repr=False)
     parent: "FallbackContext | None" = field(default=None, repr=False)
-    root_uuid: uuid.UUID = field(default_factory=uuid.uuid4, repr=False)
+    root_uuid: uuid.UUID = field(default_factory=uuid.uuid4, repr=False)  # shared by all tasks of a fit
     init_time: datetime = field(default_factory=lambda: datetime.now(UTC), repr=False)
     sequential_subtasks: bool = field(default=True, repr=False)
     # Set by meta-estimators in scikit-learn 1.9; older versions do not pass tasks on.

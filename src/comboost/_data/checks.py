@@ -65,7 +65,7 @@ def why_not_float(value: Any) -> str | None:
     return None
 
 
-class Offences:
+class InvalidColumns:
     """Errors about several columns, raised as one. Used as a context manager, it stores an error for later."""
 
     def __init__(self) -> None:

@@ -328,7 +328,7 @@ class Candidates:
         """Select the pairs of classes with weight from one value per pair of classes of y."""
         return matrix if self.places is None else np.ascontiguousarray(matrix[np.ix_(self.places, self.places)])
 
-    def chosen_labels(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
+    def to_all_classes(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
         """Convert indices among the classes with weight to indices among the classes of y."""
         return labels if self.places is None else self.places[labels].astype(labels.dtype)
 

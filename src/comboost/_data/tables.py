@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from comboost._cached import cached_property
 from comboost._data.categories import Categories, Column
-from comboost._data.checks import Offences
+from comboost._data.checks import InvalidColumns
 from comboost._data.dates import seconds_of_array
 from comboost._data.text import dtype_error, object_floats
 from comboost._types import Floats
@@ -51,7 +51,7 @@ class Source(ABC):
         """Name of a column in error messages."""
         return f"column {f + self.offset}" if self.names is None else f"column {self.names[f]!r}"
 
-    def odd_columns(self) -> list[int]:
+    def non_numeric(self) -> list[int]:
         """Columns whose dtype is not numeric."""
         return [f for f in range(self.shape[1]) if self.kind(f) != "numbers"]
 
@@ -66,7 +66,7 @@ class Source(ABC):
     def floats(self, skip: Collection[int] = ()) -> Matrix:
         """Convert to a new matrix in Fortran order. The columns to skip may hold anything."""
         matrix = np.empty(self.shape, order="F")
-        invalid = Offences()
+        invalid = InvalidColumns()
         for f in range(self.shape[1]):
             if f not in skip:
                 with invalid:
@@ -134,7 +134,7 @@ class ArraySource(Source):
     def floats(self, skip: Collection[int] = ()) -> Matrix:
         return numeric_floats(self.data) if self.data.dtype.kind in "biuf" else super().floats(skip)
 
-    def odd_columns(self) -> list[int]:
+    def non_numeric(self) -> list[int]:
         return [] if self.data.dtype.kind in "biuf" else list(range(self.shape[1]))
 
     def kind(self, f: int) -> str:
@@ -187,7 +187,7 @@ class SparseSource(Source):
             matrix: Floats = self.data.astype(np.float64).toarray(order="F")
         return matrix
 
-    def odd_columns(self) -> list[int]:
+    def non_numeric(self) -> list[int]:
         return []
 
     def kind(self, f: int) -> str:
@@ -348,7 +348,7 @@ class Table:
         if not coded and (view := part.view()) is not None:
             return view
         matrix = part.floats(skip=list(coded))
-        invalid = Offences()
+        invalid = InvalidColumns()
         for idx, f in coded.items():
             with invalid:
                 matrix[:, idx] = self.categories.codes(f, part.column(idx))

@@ -60,7 +60,7 @@ def is_placeholder(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class ColumnContent:
     """Kinds of values in a column. The contents of parts can be joined in any order."""
 
     label: str  # name of the column in error messages
@@ -71,7 +71,7 @@ class Mixture:
     words: Mapping[str, int] = field(default_factory=dict)  # number of samples of every text that is not numeric
 
     @classmethod
-    def of_column(cls, column: Column, weights: Weights | None) -> "Mixture":
+    def of_column(cls, column: Column, weights: Weights | None) -> "ColumnContent":
         """Summarise a column, weighted by integer weights; None weighs every sample 1."""
         counts = column.weigh().tolist()
         weight_sums = counts if weights is None else column.weigh(weights).tolist()
@@ -95,7 +95,7 @@ class Mixture:
     @classmethod
     def of_objects(
         cls, label: str, array: NDArray[Any], weights: Weights | None, find: Callable[[], Column]
-    ) -> "tuple[Mixture, Column | None]":
+    ) -> "tuple[ColumnContent, Column | None]":
         """Summarise an array of objects; also return its distinct values, if they had to be found."""
         values = array.tolist()
         example_of_type = dict(zip(map(type, values), values, strict=True))
@@ -111,7 +111,7 @@ class Mixture:
         return cls.of_column(column, weights), column
 
     @classmethod
-    def join(cls, parts: "Sequence[Mixture]") -> "Mixture":
+    def join(cls, parts: "Sequence[ColumnContent]") -> "ColumnContent":
         """Join the contents of several parts."""
         examples: dict[str, Any] = {}
         words: dict[str, int] = {}
@@ -169,7 +169,7 @@ class Mixture:
 
 def text_floats(column: Column) -> Floats:
     """Convert a column of numeric text to floats."""
-    Mixture.of_column(column, None).is_category(text_allowed=False, if_empty=False)
+    ColumnContent.of_column(column, None).is_category(text_allowed=False, if_empty=False)
     return column.spread([object_float(value, column.label) for value in column.values])
 
 
@@ -180,8 +180,8 @@ def object_floats(array: NDArray[Any], label: str) -> Floats:
             return array.astype(np.float64)
         except (ArithmeticError, TypeError, ValueError):  # a value is pandas.NA, a time, not a number or too large
             pass
-    mixture, _ = Mixture.of_objects(label, array, None, lambda: Column.of_array(label, array))
-    mixture.is_category(text_allowed=False, if_empty=False)
+    content, _ = ColumnContent.of_objects(label, array, None, lambda: Column.of_array(label, array))
+    content.is_category(text_allowed=False, if_empty=False)
     return np.array([object_float(value, label) for value in array.tolist()])
 
 

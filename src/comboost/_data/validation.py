@@ -17,12 +17,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from comboost._data.categories import Categories, Column
-from comboost._data.checks import Offences, as_rectangle, fill_mask, numbers_in_errors
+from comboost._data.checks import InvalidColumns, as_rectangle, fill_mask, numbers_in_errors
 from comboost._data.frames import ArrowSource, FrameSource, PandasSource, PolarsSource
 from comboost._data.labels import Candidates, read_classes, read_labels
 from comboost._data.sample_weights import ClassWeights, ClassWeightSums, class_sums, find_scale, read_weights
 from comboost._data.tables import EVERY_ROW, ArraySource, RawTable, Source, SparseSource
-from comboost._data.text import NUMBERS, Mixture
+from comboost._data.text import NUMBERS, ColumnContent
 from comboost._types import MAX_ROWS, Codes, Labels, Weights
 
 FRAMES: tuple[tuple[str, str, type[FrameSource]], ...] = (
@@ -131,12 +131,12 @@ def fit_categories(
     raw: RawTable, categorical_features: Any, weights: Weights | None
 ) -> tuple[Categories, dict[int, Codes]]:
     """Find the categories of a table and code its samples, 0 for missing values; all invalid columns in one error."""
-    text_allowed = takes_text(categorical_features)
-    non_numeric = raw.source.odd_columns()
+    text_allowed = accepts_text(categorical_features)
+    non_numeric = raw.source.non_numeric()
     if not non_numeric and (text_allowed or categorical_features is None):
         return Categories(), {}
     known = find_categorical(raw, categorical_features)
-    categories, codes, invalid = Categories(), {}, Offences()
+    categories, codes, invalid = Categories(), {}, InvalidColumns()
     for f in sorted({*known, *non_numeric}):
         part = raw.part(EVERY_ROW, f, f + 1)
         with invalid:
@@ -147,7 +147,7 @@ def fit_categories(
     return categories, codes
 
 
-def takes_text(categorical_features: Any) -> bool:
+def accepts_text(categorical_features: Any) -> bool:
     """Whether text features are categorical without being listed."""
     return isinstance(categorical_features, str) and categorical_features == BY_DTYPE
 
@@ -157,15 +157,15 @@ def find_categorical(raw: RawTable, categorical_features: Any) -> list[int]:
     if categorical_features is None:
         return []
     source = raw.source
-    if takes_text(categorical_features):
-        return [f for f in source.odd_columns() if source.kind(f) == "category"]
+    if accepts_text(categorical_features):
+        return [f for f in source.non_numeric() if source.kind(f) == "category"]
     return read_features(categorical_features, source.names, source.shape[1])
 
 
-def find_open(source: Source, known: Iterable[int]) -> list[int]:
+def find_undecided(source: Source, known: Iterable[int]) -> list[int]:
     """Features whose content depends on their values, known ones aside; raise if a feature cannot be used."""
-    invalid, certain, undecided = Offences(), set(known), []
-    for f in source.odd_columns():
+    invalid, certain, undecided = InvalidColumns(), set(known), []
+    for f in source.non_numeric():
         if f in certain:
             continue
         if source.kind(f) in DECIDED_BY_VALUES:
@@ -189,17 +189,17 @@ def find_text(part: Source, weights: Weights | None, *, text_allowed: bool) -> C
     return None
 
 
-def content_of_column(part: Source, weights: Weights | None) -> tuple[Mixture, Column | None]:
+def content_of_column(part: Source, weights: Weights | None) -> tuple[ColumnContent, Column | None]:
     """Content of the only column of a source, and the column itself if its distinct values had to be found."""
     kind, label = part.kind(0), part.label(0)
     if kind == "numbers":
         values = part.numbers(0)
         present = values[~np.isnan(values)]
-        return Mixture(label, len(values), {NUMBERS: present[0].item()} if len(present) else {}), None
+        return ColumnContent(label, len(values), {NUMBERS: present[0].item()} if len(present) else {}), None
     if kind == "objects":
-        return Mixture.of_objects(label, part.objects(0), weights, lambda: part.column(0))
+        return ColumnContent.of_objects(label, part.objects(0), weights, lambda: part.column(0))
     column = part.column(0)
-    return Mixture.of_column(column, weights), column
+    return ColumnContent.of_column(column, weights), column
 
 
 def read_features(given: Any, names: list[str] | None, n_features: int) -> list[int]:

@@ -60,7 +60,7 @@ def next_distribution(penalised: Floats, is_right: NDArray[np.bool_], alpha: flo
     return np.asarray(weights / weights.sum())
 
 
-def boost_diversely(grower: TreeGrower, n_estimators: int, strength: float) -> tuple[Forest, str]:
+def boost_with_penalty(grower: TreeGrower, n_estimators: int, strength: float) -> tuple[Forest, str]:
     """Boost trees with the penalty strength λ; return them with their weights, and the reason why boosting stopped."""
     labels = grower.labels
     counts = np.zeros((len(labels), grower.n_classes), dtype=np.int64)
@@ -204,4 +204,4 @@ class AdaBoostNCClassifier(TreeVoter):
 
     def _boost(self, problem: Problem) -> tuple[Forest, str]:
         grower = TreeGrower(problem, oversample(problem))
-        return boost_diversely(grower, self.n_estimators, self.penalty_strength)
+        return boost_with_penalty(grower, self.n_estimators, self.penalty_strength)

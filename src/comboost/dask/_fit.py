@@ -8,10 +8,10 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from comboost._data.categories import Categories
-from comboost._data.checks import Offences
+from comboost._data.checks import InvalidColumns
 from comboost._data.sample_weights import ClassWeightSums, find_scale, no_weight_error
 from comboost._data.tables import RawTable
-from comboost._data.validation import find_categorical, find_open, read_part, takes_text
+from comboost._data.validation import accepts_text, find_categorical, find_undecided, read_part
 from comboost._distributed.quantiles import EdgeSearch, Tally
 from comboost._engine.binning import BinMapper, category_edges, infinity_error
 from comboost._types import CATEGORIES, COMPLETE, KIND, WITH_MISSING
@@ -114,12 +114,12 @@ def find_features(
     cluster: Cluster, collection: Collection, header: RawTable, categorical_features: Any, scale: LabelScale | None
 ) -> list[int]:
     """The features that hold categories. If dtypes leave it open, their values are looked at first."""
-    known, text_allowed = find_categorical(header, categorical_features), takes_text(categorical_features)
-    undecided = find_open(header.source, known)
+    known, text_allowed = find_categorical(header, categorical_features), accepts_text(categorical_features)
+    undecided = find_undecided(header.source, known)
     if not undecided:
         return known
     mixtures: Mixtures = cluster.merge(mix_part, collection.parts, join_mixtures, undecided, scale)
-    offences, found = Offences(), set(known)
+    offences, found = InvalidColumns(), set(known)
     for f, mixture in mixtures.items():
         with offences:
             if_empty = text_allowed and header.source.kind(f) == "text"

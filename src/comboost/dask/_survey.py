@@ -12,11 +12,11 @@ from distributed import get_worker
 from numpy.typing import NDArray
 
 from comboost._data.categories import Categories, CategoryCounts
-from comboost._data.checks import Offences
+from comboost._data.checks import InvalidColumns
 from comboost._data.labels import Candidates, find_distinct, join_labels, kind_of_labels, read_classes, read_labels
 from comboost._data.sample_weights import ClassWeights, read_weights_of_part
 from comboost._data.tables import EVERY_ROW
-from comboost._data.text import Mixture
+from comboost._data.text import ColumnContent
 from comboost._data.validation import content_of_column, n_samples_error
 from comboost._distributed.quantiles import Question, Tally, count_keys
 from comboost._types import MAX_ROWS, SUM, Sums
@@ -157,7 +157,7 @@ def join_columns(columns: Sequence[Mapping[int, CategoryCounts]]) -> dict[int, C
     return {f: CategoryCounts.join(counts) for f, counts in by_feature.items()}
 
 
-Mixtures = dict[int, Mixture]  # of what the values of some features are
+Mixtures = dict[int, ColumnContent]  # of what the values of some features are
 
 
 def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtures:
@@ -166,7 +166,7 @@ def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtu
         return {}
     with partition_in_errors(part):
         checked = CheckedPart.read(part, scale)
-        table, weights, offences, mixtures = checked.table, checked.kept_weights, Offences(), {}
+        table, weights, offences, mixtures = checked.table, checked.kept_weights, InvalidColumns(), {}
         for f in features if table.shape[0] else []:
             with offences:
                 mixtures[f], _ = content_of_column(table.part(EVERY_ROW, f, f + 1), weights)
@@ -177,7 +177,7 @@ def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtu
 def join_mixtures(parts: list[Mixtures]) -> Mixtures:
     """Of what they are in several parts together."""
     features = sorted({f for part in parts for f in part})
-    return {f: Mixture.join([part[f] for part in parts if f in part]) for f in features}
+    return {f: ColumnContent.join([part[f] for part in parts if f in part]) for f in features}
 
 
 class LabelWeights(NamedTuple):

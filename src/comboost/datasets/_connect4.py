@@ -118,10 +118,10 @@ def fetch_codes() -> np.ndarray:
 
 def verify_rows(codes: np.ndarray, source: str) -> np.ndarray:
     """Return the rows; raise unless their checksum, which does not depend on their order, is that of the record."""
-    found = hashlib.sha256(b"".join(sorted(row.tobytes() for row in codes))).hexdigest()
-    if found != CONNECT4.sha256:
+    checksum = hashlib.sha256(b"".join(sorted(row.tobytes() for row in codes))).hexdigest()
+    if checksum != CONNECT4.sha256:
         raise OSError(
-            f"The rows of {source} are not those of connect-4: {len(codes)} rows whose SHA-256 is {found}, expected "
+            f"The rows of {source} are not those of connect-4: {len(codes)} rows whose SHA-256 is {checksum}, expected "
             f"67557 rows with {CONNECT4.sha256}. Get it again.\n{WAYS}"
         )
     return codes
