@@ -312,9 +312,9 @@ def test_categories_of_another_kind_than_in_training_are_refused():
 def test_values_of_a_dtype_that_no_row_holds_are_not_touched():
     touched = []
 
-    def pick(places):
-        touched.extend(places.tolist())
-        return [f"v{place}" for place in places]
+    def pick(indices):
+        touched.extend(indices.tolist())
+        return [f"v{index}" for index in indices]
 
     column = Column.of_dictionary("column 0", np.array([70_000, -1, 5, 70_000]), pick)
     assert touched == [5, 70_000]

@@ -164,7 +164,7 @@ def steps_up(dataset, feature, ranks):
     feature_idx = dataset.feature_names.index(feature)
     table = {tuple(row): ranks[label] for row, label in zip(dataset.data, dataset.target, strict=True)}
     for row, rank in table.items():
-        above = tuple(value + (place == feature_idx) for place, value in enumerate(row))
+        above = tuple(value + (index == feature_idx) for index, value in enumerate(row))
         if above in table:
             yield rank, table[above]
 
@@ -287,9 +287,9 @@ def test_one_flipped_bit_anywhere_is_found(bundle):
     record = replace(RECORDS["yeast"], sha256=hashlib.sha256(intact).hexdigest())
     bundle(intact)
     assert _loaders.read_cells(record) == [["a", "target"], ["1", "x"], ["2", "y"]]
-    for place in range(len(intact)):
+    for index in range(len(intact)):
         damaged = bytearray(intact)
-        damaged[place] ^= 1
+        damaged[index] ^= 1
         bundle(bytes(damaged))
         with pytest.raises(OSError, match=r"yeast\.csv\.gz of the data set 'yeast' is damaged.*Install comboost again"):
             _loaders.read_cells(record)
@@ -329,7 +329,7 @@ def test_arrays_need_no_pandas(monkeypatch, name):
 # Connect-4: five made-up boards stand for the set where its own rows are not needed
 
 CELLS = list(CONNECT4.scales)
-BOARDS = np.array([[(row * place) % 3 for place in range(42)] + [row % 3] for row in range(5)], dtype=np.uint8)
+BOARDS = np.array([[(row * index) % 3 for index in range(42)] + [row % 3] for row in range(5)], dtype=np.uint8)
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
 THE_THREE_WAYS = r"(?s)Three ways.*data_home.*connect_4\.tsv\.gz.*COMBOOST_DATA.*OpenML \(id 40668\)"
 
@@ -340,7 +340,7 @@ def pack(boards, header=(*CELLS, "target")):
 
 
 def no_openml(**_arguments):
-    raise AssertionError("OpenML must not be asked")
+    raise AssertionError("OpenML must not be called")
 
 
 @pytest.fixture
