@@ -133,7 +133,7 @@ def hold_out_rows(
         data.classes[held.labels],
         None if sample_weight is None else np.asarray(weight_per_sample(sample_weight, table.shape[0]))[rows],
         table.take(rows) if isinstance(table, RawTable) else table[rows],
-        held.candidates.to_all_classes(held.labels),
+        held.candidates.to_all(held.labels),
         held.weights,
         None if lifts is None else held.candidates.spread(lifts, 0),
     )
@@ -426,7 +426,7 @@ class Validation:
         counts = weights > 0
         if candidates.places is not None:
             counts &= np.isin(held.labels, candidates.places)
-        labels = candidates.numbered(held.labels[counts]).astype(np.intp)
+        labels = candidates.to_trained(held.labels[counts]).astype(np.intp)
         return HeldVotes(self._scores[counts], labels, weights[counts])
 
     def catch_up(self, history: History, curve: list[float]) -> None:

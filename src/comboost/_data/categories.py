@@ -124,18 +124,11 @@ class CategoryCounts:
 
 @dataclass(frozen=True)
 class Categories:
-    """The values of every categorical feature in training. Part of the model; empty if there are none.
+    """The values of every categorical feature in training. Part of the model; empty if there are none."""
 
-    Parameters
-    ----------
-    values : dict of int to tuple
-        The sorted distinct values of every such feature that have codes of their own: all, or the most frequent ones.
-        Whole numbers are ints, whatever their type was.
-    infrequent : dict of int to tuple
-        The sorted other values, which share the code after those; only for features that have any.
-    """
-
+    #: The sorted values with codes of their own, by feature: all, or the most frequent. Whole numbers are ints.
     values: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    #: The sorted other values, which share the next code; only of features that have any.
     infrequent: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
     @classmethod

@@ -328,11 +328,11 @@ class Candidates:
         """Select the pairs of classes with weight from one value per pair of classes of y."""
         return matrix if self.places is None else np.ascontiguousarray(matrix[np.ix_(self.places, self.places)])
 
-    def to_all_classes(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
+    def to_all(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
         """Convert indices among the classes with weight to indices among the classes of y."""
         return labels if self.places is None else self.places[labels].astype(labels.dtype)
 
-    def numbered(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
+    def to_trained(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
         """Convert indices among the classes of y to indices among the classes with weight."""
         return labels if self.places is None else np.searchsorted(self.places, labels).astype(labels.dtype)
 

@@ -277,7 +277,7 @@ class TrainingSet:
         kept = np.flatnonzero(weights)
         if len(kept) == n_samples:
             return cls(None, labels, weights, candidates, weight_sums, class_weights.by_class)
-        labels = candidates.numbered(labels[kept])
+        labels = candidates.to_trained(labels[kept])
         return cls(kept, labels, weights[kept], candidates, weight_sums, class_weights.by_class)
 
     @property

@@ -79,19 +79,9 @@ class Metric:
 
 
 def nearest(metric: Metric, n_neighbours: int) -> Indices:
-    """Indices of the nearest other samples, or as many as there are; ties go to the first. A single sample is its own.
+    """Indices of the nearest other samples of every sample, the nearest first; ties go to the first sample.
 
-    Parameters
-    ----------
-    metric : Metric
-        The distances.
-    n_neighbours : int
-        k.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, min(k, n_samples - 1)), or (1, 1) for a single row
-        Indices of samples, the nearest first.
+    The shape is (n_samples, min(n_neighbours, n_samples - 1)), or (1, 1) for a single sample: it is its own neighbour.
     """
     n_samples = len(metric)
     if n_samples == 1:
