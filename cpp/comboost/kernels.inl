@@ -10,6 +10,7 @@
 #include <immintrin.h>
 #endif
 
+#include "comboost/dispatch.hpp"
 #include "comboost/kernels.hpp"
 
 // Before a loop that is to be written out, so many turns at a time.

@@ -64,9 +64,9 @@ void walk_on(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, 
 
 FindPlaces finder_of(const LevelTrees& trees) {
     static_assert(LevelTrees::kMaxDepth == 7);
-    constexpr FindPlaces by_depth[] = {&find_places<0>, &find_places<1>, &find_places<2>, &find_places<3>,
-                                       &find_places<4>, &find_places<5>, &find_places<6>, &find_places<7>};
-    return trees.starts == nullptr ? by_depth[trees.depth] : &walk_on;
+    if (trees.starts != nullptr) return &walk_on;
+    return dispatch<0, 1, 2, 3, 4, 5, 6, 7>(trees.depth,
+                                            []<std::size_t Depth>() -> FindPlaces { return &find_places<Depth>; });
 }
 
 // What trees vote is added some trees at a time, as many as have votes that stay in the nearest cache: so the scores of
@@ -155,17 +155,9 @@ void add_row(const float* const* votes, std::size_t n_trees, std::size_t n_class
     // No vector may share classes with one that is stored already, so the rest is a whole one at least.
     for (; begin + (kVectors + 1) * kLanes <= n_classes; begin += kVectors * kLanes)
         add_vectors<kVectors>(votes, n_trees, begin, n_classes, scores);
-    switch ((n_classes - begin + kLanes - 1) / kLanes) {
-        case 1: return add_vectors<1>(votes, n_trees, begin, n_classes, scores);
-        case 2: return add_vectors<2>(votes, n_trees, begin, n_classes, scores);
-        case 3: return add_vectors<3>(votes, n_trees, begin, n_classes, scores);
-        case 4: return add_vectors<4>(votes, n_trees, begin, n_classes, scores);
-        case 5: return add_vectors<5>(votes, n_trees, begin, n_classes, scores);
-        case 6: return add_vectors<6>(votes, n_trees, begin, n_classes, scores);
-        case 7: return add_vectors<7>(votes, n_trees, begin, n_classes, scores);
-        case 8: return add_vectors<8>(votes, n_trees, begin, n_classes, scores);
-        default: return add_vectors<9>(votes, n_trees, begin, n_classes, scores);
-    }
+    dispatch<1, 2, 3, 4, 5, 6, 7, 8, 9>((n_classes - begin + kLanes - 1) / kLanes, [&]<std::size_t V>() {
+        add_vectors<V>(votes, n_trees, begin, n_classes, scores);
+    });
 }
 
 void add_rows(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
