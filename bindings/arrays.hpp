@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -106,9 +107,11 @@ inline comboost::LeafCovers covers_of(const comboost::CostTable* table,
 // A new NumPy array of this shape with a copy of `records`, seen as elements of T.
 template <class T, class Record, class... Shape>
 Array<T, Shape...> copy_records(const std::vector<Record>& records, std::initializer_list<std::size_t> shape) {
-    T* data = new T[records.size() * sizeof(Record) / sizeof(T)];
-    if (!records.empty()) std::memcpy(data, records.data(), records.size() * sizeof(Record));
+    auto copy = std::make_unique_for_overwrite<T[]>(records.size() * sizeof(Record) / sizeof(T));
+    if (!records.empty()) std::memcpy(copy.get(), records.data(), records.size() * sizeof(Record));
+    T* data = copy.get();
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    copy.release();  // only now: the constructor of the capsule may throw
     return Array<T, Shape...>(data, shape, owner);
 }
 

@@ -520,8 +520,19 @@ void exponentiate(double* values, std::size_t n_values) {
 namespace comboost::COMBOOST_KERNELS {
 
 extern const Kernels table;
-const Kernels table{&add_votes,      &count_below<float>, &count_below<double>, &find_sides,  &advance,
-                    &advance_leaves, &sum_leaves,         &accumulate,          &sum_digit,   &add_records,
-                    &explain_leaf,   &scan<GiniSides>,    &scan<CostSides>,     &exponentiate};
+const Kernels table{.add_votes = &add_votes,
+                    .count_floats = &count_below<float>,
+                    .count_doubles = &count_below<double>,
+                    .find_sides = &find_sides,
+                    .advance = &advance,
+                    .advance_leaves = &advance_leaves,
+                    .sum_leaves = &sum_leaves,
+                    .accumulate = &accumulate,
+                    .sum_digit = &sum_digit,
+                    .add_records = &add_records,
+                    .explain_leaf = &explain_leaf,
+                    .scan_gini = &scan<GiniSides>,
+                    .scan_cost = &scan<CostSides>,
+                    .exponentiate = &exponentiate};
 
 }  // namespace comboost::COMBOOST_KERNELS
