@@ -43,7 +43,7 @@ SCHEMAS = {
 }
 
 #: Tests of what a wheel holds: estimators, bits, files, data sets.
-ON_WHEELS = ["common", "exactness", "files", "datasets"]
+ON_WHEELS = ["common", "exactness", "model_files", "datasets"]
 
 nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "types", "tests"]
@@ -57,16 +57,18 @@ def install(session: nox.Session, *packages: str) -> None:
 
 def paths_of(names: list[str]) -> list[str]:
     """The files of some tests."""
-    return [f"tests/test_{name}.py" for name in names]
+    return [str(path) for name in names for path in Path("tests").glob(f"*/test_{name}.py")]
 
 
 #: Tests of what the floors concern: tables, labels, models, files, pictures, other libraries, clusters, commands.
 ON_FLOORS = [
     *paths_of(["common", "classifier", "confusion", "metrics", "labels", "categories", "model_selection"]),
-    *paths_of(["table", "text", "times", "sparse", "odd_values", "files", "onnx", "skops", "callbacks", "displays"]),
-    "tests/test_explaining.py::test_shap_gets_all_that_its_plots_need",
-    "tests/test_baselines.py::test_drawn_rows_are_those_of_imbalanced_learns_smote",
-    "tests/test_baselines.py::test_value_differences_are_those_of_imbalanced_learn",
+    *paths_of(
+        ["tables", "text", "dates", "sparse", "unusual_values", "model_files", "onnx", "skops", "callbacks", "displays"]
+    ),
+    "tests/inspection/test_explaining.py::test_shap_gets_all_that_its_plots_need",
+    "tests/baselines/test_baselines.py::test_drawn_rows_are_those_of_imbalanced_learns_smote",
+    "tests/baselines/test_baselines.py::test_value_differences_are_those_of_imbalanced_learn",
     *("tests/cli", "tests/report", "--ignore=tests/report/test_browser.py"),
     *(f"tests/dask/test_{name}.py" for name in ("classifier", "parts", "predicting", "text")),
 ]
@@ -152,7 +154,7 @@ def clang(session: nox.Session) -> None:
     """Models of a core that Clang has compiled, which are those of GCC, to the bit."""
     options = (STRICT, "-Ccmake.define.COMBOOST_OPENMP=OFF", "-Cbuild-dir=build/clang")
     session.install(*options, ".[baselines]", *TESTING, env={"CXX": "clang++"})
-    session.run("pytest", "-q", "tests/golden", "tests/test_exactness.py")
+    session.run("pytest", "-q", "tests/golden", "tests/engine/test_exactness.py")
 
 
 @nox.session

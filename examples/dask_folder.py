@@ -25,19 +25,19 @@ N_WORKERS, MEMORY_LIMIT, N_FILES, ROWS_PER_FILE, N_SENSORS = 2, "1GB", 80, 35_00
 STATES = {"fine": 0.9495, "worn": 0.05, "broken": 0.0005}
 
 
-def write_files(folder: Path, n_files: int, n_rows: int) -> None:
+def write_files(folder: Path, n_files: int, n_samples: int) -> None:
     """Make up machines, their states and what their sensors say: file by file, so never all in memory."""
     for number in range(n_files):
         draw = np.random.default_rng(number)
-        state = draw.choice(len(STATES), n_rows, p=list(STATES.values()))
-        values = draw.normal(size=(n_rows, N_SENSORS)) + np.outer(state, np.linspace(-0.3, 0.3, N_SENSORS))
+        state = draw.choice(len(STATES), n_samples, p=list(STATES.values()))
+        values = draw.normal(size=(n_samples, N_SENSORS)) + np.outer(state, np.linspace(-0.3, 0.3, N_SENSORS))
         table = pd.DataFrame(values).add_prefix("sensor ").assign(state=np.array(list(STATES))[state])
         table.to_parquet(folder / f"{number:03}.parquet", compression=None)
 
 
-def main(folder: Path, n_files: int = N_FILES, n_rows: int = ROWS_PER_FILE) -> PerClassRecallDisplay:
+def main(folder: Path, n_files: int = N_FILES, n_samples: int = ROWS_PER_FILE) -> PerClassRecallDisplay:
     """Train on all files and, to see whether that is worth it, on one; compare both on rows that were held out."""
-    write_files(folder, n_files, n_rows)
+    write_files(folder, n_files, n_samples)
     with (
         LocalCluster(N_WORKERS, threads_per_worker=1, memory_limit=MEMORY_LIMIT, dashboard_address=":0") as cluster,
         Client(cluster),  # of a cluster that is there already: Client("tcp://scheduler.example.org:8786")

@@ -49,10 +49,10 @@ def weighted(law: str, *, zeros: bool = False) -> Callable[[Random], str]:
 
     def draw_law(random: Random) -> str:
         classifier = random.choice(CLASSIFIERS)
-        lines, n_rows, _ = draw_rows_and_labels(random)
+        lines, n_samples, _ = draw_rows_and_labels(random)
         given = ""
         if zeros or random.random() < 0.5:
-            lines.append(draw_weight_line(random, n_rows, zeros=zeros))
+            lines.append(draw_weight_line(random, n_samples, zeros=zeros))
             given = ", sample_weight=sample_weight"
         lines.append(f"model = {draw_booster(random, classifier, counts_rows=True)}")
         return program("\n".join([*lines, law.format(given, random.randrange(1000))]))
@@ -62,10 +62,10 @@ def weighted(law: str, *, zeros: bool = False) -> Callable[[Random], str]:
 
 def copies(random: Random) -> str:
     """Weights that count rows; leaves must not count them."""
-    lines, n_rows, _ = draw_rows_and_labels(random)
-    counts = f"draws.integers(0, 4, size={n_rows})"
-    if n_rows <= 100:
-        counts = f"np.array({[random.choice([0, 1, 1, 2, 3]) for _ in range(n_rows)]})"
+    lines, n_samples, _ = draw_rows_and_labels(random)
+    counts = f"draws.integers(0, 4, size={n_samples})"
+    if n_samples <= 100:
+        counts = f"np.array({[random.choice([0, 1, 1, 2, 3]) for _ in range(n_samples)]})"
     model = draw_booster(random, random.choice(CLASSIFIERS), counts_rows=False)
     lines += [f"counts = {counts}", f"model = {model}"]
     return program("\n".join([*lines, "never_refused(same_for_copies, model, X, y, counts)"]))
@@ -95,8 +95,8 @@ def containers(random: Random) -> str:
 
 def scaled(random: Random) -> str:
     """Weights times a power of two; smoothing counts rows by their weight, so only for the paper's classifiers."""
-    lines, n_rows, _ = draw_rows_and_labels(random)
-    lines.append(draw_weight_line(random, n_rows, zeros=False))
+    lines, n_samples, _ = draw_rows_and_labels(random)
+    lines.append(draw_weight_line(random, n_samples, zeros=False))
     lines.append(f"model = {draw_booster(random, random.choice(CLASSIFIERS[:2]), counts_rows=True)}")
     factor = f"2.0 ** {random.choice([1, -1, 10, -30, 200, -200])}"
     return program("\n".join([*lines, f"never_refused(same_for_scaled_weights, model, X, y, sample_weight, {factor})"]))

@@ -19,33 +19,35 @@ def draw(random: Random) -> str:
     """One argument is anything, now and then two; the others are plain, or every call would end at the first check."""
     classifier = random.choice(CLASSIFIERS * 2 + RIVALS)
     odd = set(random.choices(["X", "y", "sample_weight", "cost_matrix", "parameters"], k=random.choice([1, 1, 1, 2])))
-    n_rows, n_features = random.choice([1, 2, 3, 5, 8, 12, 20]), random.choice([1, 1, 2, 3])
+    n_samples, n_features = random.choice([1, 2, 3, 5, 8, 12, 20]), random.choice([1, 1, 2, 3])
     n_classes = random.choice([2, 2, 3, 4])
-    lines = [f"X = {draw_table(random, n_rows, n_features) if 'X' in odd else draw_array(random, n_rows, n_features)}"]
+    lines = [
+        f"X = {draw_table(random, n_samples, n_features) if 'X' in odd else draw_array(random, n_samples, n_features)}"
+    ]
     parameters = {"n_estimators": str(random.randint(1, 6))}
     if "parameters" in odd:
         parameters = draw_parameters(random, classifier, random.choice([1, 1, 2]))
     if "cost_matrix" in odd and "cost_matrix" not in parameters and classifier not in RIVALS:
         parameters["cost_matrix"] = draw_costs(random, n_classes)
     if "y" in odd:
-        listed, y = draw_labels(random, n_rows)
+        listed, y = draw_labels(random, n_samples)
         lines += [f"labels = {listed}", f"y = {y}"]
     else:
-        lines += [f"y = np.array({draw_classes(random, n_rows, n_classes)})"]
+        lines += [f"y = np.array({draw_classes(random, n_samples, n_classes)})"]
     lines.append(f"model = {constructor(classifier, parameters)}")
     given = ""
     if "sample_weight" in odd and classifier not in RIVALS:
-        lines.append(f"sample_weight = {draw_weights(random, n_rows)}")
+        lines.append(f"sample_weight = {draw_weights(random, n_samples)}")
         given = ", sample_weight=sample_weight"
     lines.append(f"fit_or_leave(model, X, y{given})")
     lines.append("check_fit(model)")
     if "y" in odd:
         lines.append("check_labels(model, y)")
-    lines += ask(random, n_rows, n_features, has_text=classifier not in RIVALS)
+    lines += ask(random, n_samples, n_features, has_text=classifier not in RIVALS)
     return program("\n".join(lines))
 
 
-def ask(random: Random, n_rows: int, n_features: int, *, has_text: bool) -> list[str]:
+def ask(random: Random, n_samples: int, n_features: int, *, has_text: bool) -> list[str]:
     """What is asked of the fitted model."""
     asked = random.choice(["same", "same", "other", "again"] + ["text"] * has_text)
     lines = ["check_answers(model, X)"]
@@ -55,5 +57,5 @@ def ask(random: Random, n_rows: int, n_features: int, *, has_text: bool) -> list
     if asked == "text":
         lines.append("assert model.export_text(-1)" if random.random() < 0.9 else "model.export_text(10**400)")
     if asked == "again":
-        lines.append(f"fit_or_leave(model, {draw_table(random, n_rows, n_features)}, y)")
+        lines.append(f"fit_or_leave(model, {draw_table(random, n_samples, n_features)}, y)")
     return lines

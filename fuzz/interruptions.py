@@ -9,8 +9,8 @@ SHARE = 2.0
 
 LARGE = """
 draws = np.random.default_rng({seed})
-X = draws.normal(size=({n_rows}, {n_features})){wide}
-y = (np.abs(X[:, 0]) + draws.exponential(size={n_rows})).astype(int) % 4
+X = draws.normal(size=({n_samples}, {n_features})){wide}
+y = (np.abs(X[:, 0]) + draws.exponential(size={n_samples})).astype(int) % 4
 """
 FIT = LARGE + "model = {model}\ncheck_interrupted_fit(model, X, y, {delay})"
 REFIT = LARGE + (
@@ -32,19 +32,19 @@ SEEDS = ["0", "np.random.RandomState(1)"]
 def draw(random: Random) -> str:
     """A fit, a binning, a prediction, a baseline or the study."""
     kind = random.choice(["fit", "fit", "refit", "binning", "predict", "predict", "baseline", "reproduce"])
-    drawn = {"seed": random.randrange(100), "n_rows": 100_000, "n_features": 10, "wide": ""}
+    drawn = {"seed": random.randrange(100), "n_samples": 100_000, "n_features": 10, "wide": ""}
     drawn["delay"] = round(random.choice([random.uniform(0, 0.3), random.uniform(0, 3)]), 3)
     booster, seed = random.choice(BOOSTERS), random.choice(SEEDS)
     drawn["model"] = f"{booster}(n_estimators=300, n_jobs={random.choice([1, 2])}, random_state={seed})"
     drawn["method"] = random.choice(["predict", "predict_proba", "decision_function"])
     if kind == "binning":
-        drawn |= {"n_rows": 400_000, "n_features": 40}
+        drawn |= {"n_samples": 400_000, "n_features": 40}
         drawn["model"] = f"{booster}(n_estimators=1, max_depth=1, random_state={seed})"
     if kind == "predict":
-        drawn |= {"n_rows": 1_000_000, "n_features": 6}
+        drawn |= {"n_samples": 1_000_000, "n_features": 6}
     if kind == "baseline":
         rival = random.choice(["SMOTEBoostClassifier", "AdaBoostNCClassifier"])
-        drawn |= {"n_rows": 20_000, "model": f"{rival}(n_estimators=300, random_state={seed})"}
+        drawn |= {"n_samples": 20_000, "model": f"{rival}(n_estimators=300, random_state={seed})"}
     if kind == "reproduce":
         return program(REPRODUCE.format(delay=round(random.uniform(0.3, 12), 2)))
     texts = {"fit": FIT, "refit": REFIT, "binning": FIT, "predict": PREDICT, "baseline": FIT}

@@ -100,11 +100,11 @@ def check_fit(model):
 def check_answers(model, X):
     """Classes, votes and probabilities of rows fit together, and are numbers."""
     elected = call_or_leave(model, model.predict, X)
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
     votes, shares = model.decision_function(X), model.predict_proba(X)
     n_classes = len(model.classes_)
-    assert elected.shape == (n_rows,), f"predict gives the shape {elected.shape} for {n_rows} rows"
-    assert shares.shape == (n_rows, n_classes), f"predict_proba gives the shape {shares.shape}"
+    assert elected.shape == (n_samples,), f"predict gives the shape {elected.shape} for {n_samples} rows"
+    assert shares.shape == (n_samples, n_classes), f"predict_proba gives the shape {shares.shape}"
     assert np.isfinite(votes).all(), "decision_function is not finite"
     assert np.isfinite(shares).all(), "predict_proba is not finite"
     assert ((shares >= 0) & (shares <= 1)).all(), "a probability is not within 0 and 1"
@@ -276,7 +276,7 @@ def as_objects(values, shape):
     return array.reshape(shape)
 
 
-def as_frame(columns, names, n_rows, index=None):
+def as_frame(columns, names, n_samples, index=None):
     """A data frame of columns whose names may be the same."""
     frame = pd.concat([column.reset_index(drop=True) for column in columns], axis=1) if columns else pd.DataFrame()
     frame.columns = pd.Index(names, dtype=object) if len(set(map(type, names))) > 1 else names

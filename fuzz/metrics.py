@@ -13,8 +13,8 @@ def draw(random: Random) -> str:
     """Labels of one alphabet, predictions and scores, with or without weights."""
     alphabet = random.choice([*ALPHABETS[:3] * 2, *ALPHABETS[:10]])
     n_classes = random.randint(2, len(alphabet))
-    n_rows = random.choice([1, 2, 5, 10, 20])
-    true = [random.choice(alphabet[:n_classes]) for _ in range(n_rows)]
+    n_samples = random.choice([1, 2, 5, 10, 20])
+    true = [random.choice(alphabet[:n_classes]) for _ in range(n_samples)]
     found = [random.choice(alphabet[:n_classes]) if random.random() < 0.5 else label for label in true]
     container = random.choice(["{}", "{}", "np.array({})", "np.array({}, dtype=object)", "pd.Series({})", "tuple({})"])
     lines = [f"y_true = [{', '.join(true)}]", f"y_pred = [{', '.join(found)}]"]

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from comboost import load_model
-from comboost._estimators.archive import write_archive
-from comboost._estimators.contents import MODEL, checksum_of_json, list_members, plain_parts
+from comboost._persistence.archive import write_archive
+from comboost._persistence.model_contents import MODEL, checksum_of_json, list_members, plain_parts
 from fuzz.models import FORGERS, Mutation, Subject, answers
 from fuzz.programs import program
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._dtypes import CATEGORICAL, LEAF, NODE_DTYPE
-from comboost._estimators.state import SEAL, seal
+from comboost._persistence.state import SEAL, seal
+from comboost._types import CATEGORICAL, LEAF, NODE_DTYPE
 
 State = dict[str, Any]
 

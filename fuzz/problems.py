@@ -14,32 +14,32 @@ def draw_rows_and_labels(random: Random, *, odd: float = 0.15) -> tuple[list[str
     n_classes = random.choice([2, 2, 3, 4, 5])
     if random.random() < 0.1:
         return draw_large(random, n_classes)
-    n_rows, n_features = random.randint(n_classes, 25), random.randint(1, 3)
+    n_samples, n_features = random.randint(n_classes, 25), random.randint(1, 3)
     odd = random.choice([0.0, odd])
-    X = f"np.array({draw_rows(random, n_rows, n_features, odd=odd)}).reshape({n_rows}, {n_features})"
-    return [f"X = {X}", f"y = np.array({draw_classes(random, n_rows, n_classes)})"], n_rows, n_classes
+    X = f"np.array({draw_rows(random, n_samples, n_features, odd=odd)}).reshape({n_samples}, {n_features})"
+    return [f"X = {X}", f"y = np.array({draw_classes(random, n_samples, n_classes)})"], n_samples, n_classes
 
 
 def draw_large(random: Random, n_classes: int) -> tuple[list[str], int, int]:
     """More rows than one thread takes at a time."""
-    n_rows, n_features = random.randint(4097, 9000), random.randint(1, 5)
+    n_samples, n_features = random.randint(4097, 9000), random.randint(1, 5)
     lines = [
         f"draws = np.random.default_rng({random.randrange(1000)})",
-        f"X = draws.normal(size=({n_rows}, {n_features}))",
-        f"y = (np.abs(X[:, 0]) + draws.exponential(size={n_rows})).astype(int) % {n_classes}",
+        f"X = draws.normal(size=({n_samples}, {n_features}))",
+        f"y = (np.abs(X[:, 0]) + draws.exponential(size={n_samples})).astype(int) % {n_classes}",
         f"y[:{n_classes}] = np.arange({n_classes})",
     ]
-    return lines, n_rows, n_classes
+    return lines, n_samples, n_classes
 
 
-def draw_weight_line(random: Random, n_rows: int, *, zeros: bool) -> str:
+def draw_weight_line(random: Random, n_samples: int, *, zeros: bool) -> str:
     """A line that makes weights of a few magnitudes; every class keeps rows that count."""
-    if n_rows > 100:
-        return f"sample_weight = draws.integers({int(not zeros)}, 4, size={n_rows}) + 0.0"
+    if n_samples > 100:
+        return f"sample_weight = draws.integers({int(not zeros)}, 4, size={n_samples}) + 0.0"
     choices = random.choice(
         [["1.0", "2.0", "3.0"], ["0.25", "1.5"], ["0.1", "0.7", "3.3"], ["1e-3", "1e3"], ["1e200", "3e200"]]
     )
-    weights = [random.choice(choices + ["0.0"] * zeros) for _ in range(n_rows)]
+    weights = [random.choice(choices + ["0.0"] * zeros) for _ in range(n_samples)]
     return f"sample_weight = np.array([{', '.join(weights)}])"
 
 

@@ -38,41 +38,41 @@ def draw_numbers(random: Random, n: int, *, odd: float = 0.0, wrong: float = 0.0
     return [one() for _ in range(n)]
 
 
-def draw_rows(random: Random, n_rows: int, n_features: int, *, odd: float = 0.0, wrong: float = 0.0) -> str:
+def draw_rows(random: Random, n_samples: int, n_features: int, *, odd: float = 0.0, wrong: float = 0.0) -> str:
     """A nested list of numbers, column by column of another kind."""
-    columns = [draw_numbers(random, n_rows, odd=odd, wrong=wrong) for _ in range(n_features)]
-    rows = (", ".join(column[i] for column in columns) for i in range(n_rows))
+    columns = [draw_numbers(random, n_samples, odd=odd, wrong=wrong) for _ in range(n_features)]
+    rows = (", ".join(column[i] for column in columns) for i in range(n_samples))
     return f"[{', '.join(f'[{row}]' for row in rows)}]"
 
 
-def draw_array(random: Random, n_rows: int, n_features: int, **kinds: float) -> str:
+def draw_array(random: Random, n_samples: int, n_features: int, **kinds: float) -> str:
     """A plain array of floats."""
-    return f"np.array({draw_rows(random, n_rows, n_features, **kinds)}).reshape({n_rows}, {n_features})"
+    return f"np.array({draw_rows(random, n_samples, n_features, **kinds)}).reshape({n_samples}, {n_features})"
 
 
-def draw_table(random: Random, n_rows: int, n_features: int) -> str:
+def draw_table(random: Random, n_samples: int, n_features: int) -> str:
     """X in any container, from plain to hostile."""
     kinds = [plain, plain, other_dtype, odd_layout, masked, objects, sparse_matrix, pandas_frame, pandas_frame]
     kinds += [polars_frame, arrow_table, odd_shape, no_table]
-    return random.choice(kinds)(random, n_rows, n_features)
+    return random.choice(kinds)(random, n_samples, n_features)
 
 
-def plain(random: Random, n_rows: int, n_features: int) -> str:
+def plain(random: Random, n_samples: int, n_features: int) -> str:
     odd, wrong = random.choice([(0.0, 0.0), (0.2, 0.0), (0.9, 0.0), (0.1, 0.05)])
     if random.random() < 0.3:
-        return draw_rows(random, n_rows, n_features, odd=odd, wrong=wrong)
-    return draw_array(random, n_rows, n_features, odd=odd, wrong=wrong)
+        return draw_rows(random, n_samples, n_features, odd=odd, wrong=wrong)
+    return draw_array(random, n_samples, n_features, odd=odd, wrong=wrong)
 
 
-def other_dtype(random: Random, n_rows: int, n_features: int) -> str:
+def other_dtype(random: Random, n_samples: int, n_features: int) -> str:
     dtype = random.choice(DTYPES * 3 + ODD_DTYPES)
     # Small numbers, which all of these can hold.
-    rows = f"(np.arange({n_rows * n_features}).reshape({n_rows}, {n_features}) * {random.randint(1, 7)} % 5)"
+    rows = f"(np.arange({n_samples * n_features}).reshape({n_samples}, {n_features}) * {random.randint(1, 7)} % 5)"
     return f"{rows}.astype({dtype!r})"
 
 
-def odd_layout(random: Random, n_rows: int, n_features: int) -> str:
-    array = draw_array(random, n_rows, n_features)
+def odd_layout(random: Random, n_samples: int, n_features: int) -> str:
+    array = draw_array(random, n_samples, n_features)
     layouts = ["np.asfortranarray({})", "{}[::-1]", "np.repeat({}, 2, axis=0)[::2]", "np.repeat({}, 3, axis=1)[:, ::3]"]
     layouts += [
         "np.broadcast_to({0}[:1], ({1}, {2}))",
@@ -81,7 +81,9 @@ def odd_layout(random: Random, n_rows: int, n_features: int) -> str:
     ]
     layouts += ["np.frombuffer(b'x' + {}.tobytes(), offset=1).reshape({1}, {2})", "memoryview({})"]
     layout = random.choice(layouts)
-    return layout.replace("{}", array).replace("{0}", array).replace("{1}", str(n_rows)).replace("{2}", str(n_features))
+    return (
+        layout.replace("{}", array).replace("{0}", array).replace("{1}", str(n_samples)).replace("{2}", str(n_features))
+    )
 
 
 def draw_mask(random: Random, n: int) -> str:
@@ -90,26 +92,26 @@ def draw_mask(random: Random, n: int) -> str:
     return repr([random.random() < share for _ in range(n)])
 
 
-def masked(random: Random, n_rows: int, n_features: int) -> str:
-    array = draw_array(random, n_rows, n_features)
+def masked(random: Random, n_samples: int, n_features: int) -> str:
+    array = draw_array(random, n_samples, n_features)
     dtype = random.choice(["float", "float", "int", "np.float32", "object", "bool"])
-    mask = f"np.array({draw_mask(random, n_rows * n_features)}, bool).reshape({n_rows}, {n_features})"
+    mask = f"np.array({draw_mask(random, n_samples * n_features)}, bool).reshape({n_samples}, {n_features})"
     return f"np.ma.array(np.nan_to_num({array}).clip(-100, 100).astype({dtype}), mask={mask})"
 
 
-def objects(random: Random, n_rows: int, n_features: int) -> str:
+def objects(random: Random, n_samples: int, n_features: int) -> str:
     share = random.choice([0.0, 0.05, 0.3])
 
     def one() -> str:
         return random.choice(ODD_OBJECTS) if random.random() < share else str(random.randint(-3, 3))
 
-    cells = [one() for _ in range(n_rows * n_features)]
-    return f"as_objects([{', '.join(cells)}], ({n_rows}, {n_features}))"
+    cells = [one() for _ in range(n_samples * n_features)]
+    return f"as_objects([{', '.join(cells)}], ({n_samples}, {n_features}))"
 
 
-def sparse_matrix(random: Random, n_rows: int, n_features: int) -> str:
+def sparse_matrix(random: Random, n_samples: int, n_features: int) -> str:
     odd, wrong = random.choice([(0.0, 0.0), (0.3, 0.0), (0.1, 0.05)])
-    matrix = f"sparse.{random.choice(SPARSE)}({draw_array(random, n_rows, n_features, odd=odd, wrong=wrong)})"
+    matrix = f"sparse.{random.choice(SPARSE)}({draw_array(random, n_samples, n_features, odd=odd, wrong=wrong)})"
     return random.choice(
         [matrix, matrix, f"sparse.csr_matrix({matrix}, dtype='float32')", f"with_wide_indices({matrix})"]
     )
@@ -118,7 +120,7 @@ def sparse_matrix(random: Random, n_rows: int, n_features: int) -> str:
 # Frames
 
 
-def draw_categories(random: Random, n_rows: int) -> list[str]:
+def draw_categories(random: Random, n_samples: int) -> list[str]:
     values = random.choice(
         [
             ["'a'", "'b'", "'c'"],
@@ -132,35 +134,35 @@ def draw_categories(random: Random, n_rows: int) -> list[str]:
             ["('a', 1)", "('b', 2)"],
         ]
     )
-    return [random.choice(values) for _ in range(n_rows)]
+    return [random.choice(values) for _ in range(n_samples)]
 
 
-def pandas_column(random: Random, n_rows: int) -> str:
-    numbers = f"[{', '.join(draw_numbers(random, n_rows, odd=random.choice([0, 0, 0.3])))}]"
-    small = [str(random.randint(0, 3)) for _ in range(n_rows)]
+def pandas_column(random: Random, n_samples: int) -> str:
+    numbers = f"[{', '.join(draw_numbers(random, n_samples, odd=random.choice([0, 0, 0.3])))}]"
+    small = [str(random.randint(0, 3)) for _ in range(n_samples)]
     some = [random.choice([each, each, each, "None"]) for each in small]
     kinds = [
         f"pd.Series({numbers}, dtype=float)",
         f"pd.Series({numbers}, dtype=float)",
         f"pd.Series([{', '.join(small)}], dtype={random.choice(['int8', 'uint16', 'Int64', 'float32', 'Float64'])!r})",
         f"pd.Series([{', '.join(some)}], dtype={random.choice(['Int64', 'Float64', 'object', 'Int8'])!r})",
-        f"pd.Series(pd.Categorical([{', '.join(draw_categories(random, n_rows))}]))",
-        f"pd.Series(pd.Categorical([{', '.join(draw_categories(random, n_rows))}]))",
-        f"pd.Series([{', '.join(draw_categories(random, n_rows))}], dtype=object)",
-        f"pd.Series(['a', 'b', None] * {n_rows}, dtype='string')[:{n_rows}]",
-        f"pd.Series(pd.to_datetime(np.arange({n_rows})))",
-        f"pd.Series(pd.to_timedelta(np.arange({n_rows})))",
-        f"pd.Series(pd.period_range('2020', periods={n_rows}, freq='D'))",
-        f"pd.Series(pd.arrays.SparseArray(np.arange({n_rows}, dtype=float)))",
-        f"pd.Series(pd.interval_range(0, {n_rows}))",
-        f"pd.Series([1 + 2j] * {n_rows})",
-        f"pd.Series([True, False, True] * {n_rows})[:{n_rows}]",
+        f"pd.Series(pd.Categorical([{', '.join(draw_categories(random, n_samples))}]))",
+        f"pd.Series(pd.Categorical([{', '.join(draw_categories(random, n_samples))}]))",
+        f"pd.Series([{', '.join(draw_categories(random, n_samples))}], dtype=object)",
+        f"pd.Series(['a', 'b', None] * {n_samples}, dtype='string')[:{n_samples}]",
+        f"pd.Series(pd.to_datetime(np.arange({n_samples})))",
+        f"pd.Series(pd.to_timedelta(np.arange({n_samples})))",
+        f"pd.Series(pd.period_range('2020', periods={n_samples}, freq='D'))",
+        f"pd.Series(pd.arrays.SparseArray(np.arange({n_samples}, dtype=float)))",
+        f"pd.Series(pd.interval_range(0, {n_samples}))",
+        f"pd.Series([1 + 2j] * {n_samples})",
+        f"pd.Series([True, False, True] * {n_samples})[:{n_samples}]",
     ]
     weights = [6, 6, 4, 4, 4, 4, 2, 1, 1, 1, 1, 1, 1, 1, 2]
     return random.choices(kinds, weights)[0]
 
 
-def pandas_frame(random: Random, n_rows: int, n_features: int) -> str:
+def pandas_frame(random: Random, n_samples: int, n_features: int) -> str:
     names: list[str] = random.choice(
         [
             [f"'x{i}'" for i in range(n_features)],
@@ -170,16 +172,16 @@ def pandas_frame(random: Random, n_rows: int, n_features: int) -> str:
             [random.choice(["'x'", "1", "None", "('a', 'b')", "np.nan", "''", "'\\n'"]) for _ in range(n_features)],
         ]
     )
-    columns = ", ".join(pandas_column(random, n_rows) for _ in range(n_features))
-    index = random.choice(["", "", f", index=[7] * {n_rows}", f", index=list('ab' * {n_rows})[:{n_rows}]"])
-    return f"as_frame([{columns}], [{', '.join(names)}], {n_rows}{index})"
+    columns = ", ".join(pandas_column(random, n_samples) for _ in range(n_features))
+    index = random.choice(["", "", f", index=[7] * {n_samples}", f", index=list('ab' * {n_samples})[:{n_samples}]"])
+    return f"as_frame([{columns}], [{', '.join(names)}], {n_samples}{index})"
 
 
-def polars_frame(random: Random, n_rows: int, n_features: int) -> str:
+def polars_frame(random: Random, n_samples: int, n_features: int) -> str:
     def column() -> str:
-        numbers = f"[{', '.join(draw_numbers(random, n_rows))}]"
-        small = [random.choice(["0", "1", "2", "None"]) for _ in range(n_rows)]
-        texts = [random.choice(["'a'", "'b'", "None", "''"]) for _ in range(n_rows)]
+        numbers = f"[{', '.join(draw_numbers(random, n_samples))}]"
+        small = [random.choice(["0", "1", "2", "None"]) for _ in range(n_samples)]
+        texts = [random.choice(["'a'", "'b'", "None", "''"]) for _ in range(n_samples)]
         return random.choice(
             [
                 f"pl.Series({numbers}, dtype=pl.Float64)",
@@ -187,11 +189,11 @@ def polars_frame(random: Random, n_rows: int, n_features: int) -> str:
                 f"pl.Series([{', '.join(texts)}], dtype=pl.Categorical)",
                 f"pl.Series([{', '.join(texts)}], dtype=pl.Enum(['a', 'b', '']))",
                 f"pl.Series([{', '.join(texts)}], dtype=pl.String)",
-                f"pl.Series([True, None, False] * {n_rows}, dtype=pl.Boolean)[:{n_rows}]",
-                f"pl.Series([datetime.date(2020, 1, 1)] * {n_rows}, dtype=pl.Date)",
-                f"pl.Series([[1.0]] * {n_rows}, dtype=pl.List(pl.Float64))",
+                f"pl.Series([True, None, False] * {n_samples}, dtype=pl.Boolean)[:{n_samples}]",
+                f"pl.Series([datetime.date(2020, 1, 1)] * {n_samples}, dtype=pl.Date)",
+                f"pl.Series([[1.0]] * {n_samples}, dtype=pl.List(pl.Float64))",
                 f"pl.Series([{', '.join(small)}], dtype=pl.Decimal(10, 2))",
-                f"pl.Series([None] * {n_rows}, dtype=pl.Null)",
+                f"pl.Series([None] * {n_samples}, dtype=pl.Null)",
             ]
         )
 
@@ -199,12 +201,12 @@ def polars_frame(random: Random, n_rows: int, n_features: int) -> str:
     return random.choice([frame] * 9 + [frame + ".lazy()"])
 
 
-def arrow_table(random: Random, n_rows: int, n_features: int) -> str:
+def arrow_table(random: Random, n_samples: int, n_features: int) -> str:
     def column() -> str:
-        numbers = f"[{', '.join(draw_numbers(random, n_rows))}]"
-        small = [random.choice(["0", "1", "2", "None"]) for _ in range(n_rows)]
-        texts = [random.choice(["'a'", "'b'", "None"]) for _ in range(n_rows)]
-        cut = random.randint(0, n_rows)
+        numbers = f"[{', '.join(draw_numbers(random, n_samples))}]"
+        small = [random.choice(["0", "1", "2", "None"]) for _ in range(n_samples)]
+        texts = [random.choice(["'a'", "'b'", "None"]) for _ in range(n_samples)]
+        cut = random.randint(0, n_samples)
         return random.choice(
             [
                 f"pa.array({numbers}, pa.float64())",
@@ -212,9 +214,9 @@ def arrow_table(random: Random, n_rows: int, n_features: int) -> str:
                 f"pa.chunked_array([pa.array({numbers}[:{cut}], 'f8'), pa.array({numbers}[{cut}:], 'f8')])",
                 f"pa.array([{', '.join(texts)}], pa.string()).dictionary_encode()",
                 f"pa.array([{', '.join(texts)}], pa.string())",
-                f"pa.array([None] * {n_rows}, pa.null())",
+                f"pa.array([None] * {n_samples}, pa.null())",
                 f"pa.array([{', '.join(small)}], pa.decimal128(10, 2))",
-                f"pa.array([[1.0]] * {n_rows}, pa.list_(pa.float64()))",
+                f"pa.array([[1.0]] * {n_samples}, pa.list_(pa.float64()))",
                 f"pa.array([{', '.join(small)}], pa.date32())",
             ]
         )
@@ -227,13 +229,13 @@ def arrow_table(random: Random, n_rows: int, n_features: int) -> str:
 # What is no table, or hardly
 
 
-def odd_shape(random: Random, n_rows: int, n_features: int) -> str:
+def odd_shape(random: Random, n_samples: int, n_features: int) -> str:
     shapes = [
         "(0, 0)",
         f"(0, {n_features})",
-        f"({n_rows}, 0)",
-        f"({n_rows},)",
-        f"({n_rows}, {n_features}, 1)",
+        f"({n_samples}, 0)",
+        f"({n_samples},)",
+        f"({n_samples}, {n_features}, 1)",
         "()",
         "(1, 1)",
     ]
@@ -241,7 +243,7 @@ def odd_shape(random: Random, n_rows: int, n_features: int) -> str:
     return f"{filled}({random.choice(shapes)})"
 
 
-def no_table(random: Random, n_rows: int, n_features: int) -> str:
+def no_table(random: Random, n_samples: int, n_features: int) -> str:
     odd = [
         "None",
         "'table'",

@@ -43,20 +43,20 @@ ODD_CONTAINERS = [
 NO_LABELS = ["None", "3", "'ab'", "[]", "np.zeros((3, 2))", "object()", "[[1], [2, 3]]", "np.array(1)", "lambda: 0"]
 
 
-def draw_classes(random: Random, n_rows: int, n_classes: int) -> list[int]:
+def draw_classes(random: Random, n_samples: int, n_classes: int) -> list[int]:
     """Class indices, every class among them if there are rows enough."""
-    drawn = [i % n_classes if i < n_classes else random.randrange(n_classes) for i in range(n_rows)]
+    drawn = [i % n_classes if i < n_classes else random.randrange(n_classes) for i in range(n_samples)]
     random.shuffle(drawn)
     return drawn
 
 
-def draw_labels(random: Random, n_rows: int) -> tuple[str, str]:
+def draw_labels(random: Random, n_samples: int) -> tuple[str, str]:
     """The labels as a list, and y in a container."""
     alphabet = random.choice(ALPHABETS[:3] * 3 + ALPHABETS)
     n_classes = random.choice([1, 2, 2, 3, 3, len(alphabet)])
-    labels = [alphabet[i % len(alphabet)] for i in draw_classes(random, n_rows, min(n_classes, len(alphabet)))]
+    labels = [alphabet[i % len(alphabet)] for i in draw_classes(random, n_samples, min(n_classes, len(alphabet)))]
     if random.random() < 0.2 and labels:
-        labels[random.randrange(n_rows)] = random.choice(STRANGERS)
+        labels[random.randrange(n_samples)] = random.choice(STRANGERS)
     if random.random() < 0.05:
         labels = labels[:-1]
     if random.random() < 0.04:

@@ -5,7 +5,7 @@ from random import Random
 WRONG = ["-1.0", "np.nan", "np.inf", "'1'", "None", "1j", "10**400", "Decimal('sNaN')", "pd.NA"]
 
 
-def draw_weight_list(random: Random, n_rows: int) -> list[str]:
+def draw_weight_list(random: Random, n_samples: int) -> list[str]:
     """Literals of weights of one kind, none of them wrong."""
     low, high = random.choice([(0, 0), (-2, 2), (-9, 0), (-8, 8), (-300, 300), (-320, -300), (300, 307)])
     kind = random.choice(["counts", "counts", "few", "wide", "heavy", "wide"])
@@ -19,10 +19,10 @@ def draw_weight_list(random: Random, n_rows: int) -> list[str]:
             return random.choice(["1.0", "1.0", "1e9", "1e8", "1e6", "1e12", "1e-9"])
         return repr(random.uniform(1, 10) * 10.0 ** random.randint(low, high))
 
-    return [one() for _ in range(n_rows)]
+    return [one() for _ in range(n_samples)]
 
 
-def draw_weights(random: Random, n_rows: int) -> str:
+def draw_weights(random: Random, n_samples: int) -> str:
     """An expression of ``sample_weight``."""
     if random.random() < 0.4:
         return "None"
@@ -30,9 +30,9 @@ def draw_weights(random: Random, n_rows: int) -> str:
         return random.choice(
             ["1.0", "2", "np.float32(0.5)", "np.array(3.0)", "0", "'balanced'", "[]", "True", "-1", "object()"]
         )
-    weights = draw_weight_list(random, n_rows)
+    weights = draw_weight_list(random, n_samples)
     if random.random() < 0.1 and weights:
-        weights[random.randrange(n_rows)] = random.choice(WRONG)
+        weights[random.randrange(n_samples)] = random.choice(WRONG)
     if random.random() < 0.04:
         weights = weights[:-1]
     mask = repr([random.random() < 0.2 for _ in weights])

@@ -42,18 +42,18 @@ def votes_of(model, X):
     return model._for_all(model._scores(X), model._no_votes)
 
 
-def text_frame(seed, n_rows=600):
+def text_frame(seed, n_samples=600):
     """Text, with more categories than codes in one column, numbers that are categories, and numbers; some missing."""
     random = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
-            "many": [f"city {k:03}" for k in random.integers(0, 500, n_rows)],
-            "few": random.choice(["", 'a"b\\', "*/ int x;", "größe ☃", "??/"], n_rows),
-            "number": random.normal(size=n_rows),
-            "kind": pd.Categorical(random.integers(0, 40, n_rows)),
+            "many": [f"city {k:03}" for k in random.integers(0, 500, n_samples)],
+            "few": random.choice(["", 'a"b\\', "*/ int x;", "größe ☃", "??/"], n_samples),
+            "number": random.normal(size=n_samples),
+            "kind": pd.Categorical(random.integers(0, 40, n_samples)),
         }
     )
-    hidden = random.random((n_rows, 4)) < 0.05
+    hidden = random.random((n_samples, 4)) < 0.05
     return frame.mask(hidden)
 
 

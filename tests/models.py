@@ -4,12 +4,12 @@ import dataclasses
 from itertools import pairwise
 
 import numpy as np
-from reference import leaf_twin, quantised_twin
+from reference import leaf_reference, quantised_reference
 from sklearn.utils import check_random_state
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._dtypes import CATEGORICAL, LEAF, MISSING_LEFT
-from comboost._table.categories import Categories
+from comboost._data.categories import Categories
+from comboost._types import CATEGORICAL, LEAF, MISSING_LEFT
 
 ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}
 CLASSIFIERS = ALGORITHMS | {"votes": ConfusionBoostingClassifier}
@@ -30,12 +30,12 @@ def fit(problem, **changed):
     return booster_for(problem, **changed).fit(problem.X, problem.y, problem.sample_weight)
 
 
-def fit_twin(problem, twin=quantised_twin):
+def fit_twin(problem, twin=quantised_reference):
     """The model of a problem that a twin makes, which the package's equals to the bit."""
     seed = int(check_random_state(problem.settings.get("seed", 0)).randint(np.iinfo(np.int32).max))
     settings = {**problem.settings, "seed": seed}
     if settings.get("algorithm") == "votes":
-        twin = leaf_twin
+        twin = leaf_reference
         del settings["algorithm"]
     return twin.fit(
         problem.X,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from comboost._engine.footprint import TreeLimits
+from comboost._engine.memory_plan import TreeLimits
 
 
 @dataclass
@@ -53,63 +53,63 @@ SIGNED_ZEROS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.2250738585072014e-308, -
 NEIGHBOURS = st.integers(0, 5).map(lambda k: 1.0 + k * 2.0**-52)
 
 
-def columns_of(elements, n_rows):
+def columns_of(elements, n_samples):
     """Draw a column, either of few distinct values or of many."""
-    with_ties = hnp.arrays(np.float64, n_rows, elements=elements)
-    mostly_distinct = hnp.arrays(np.float64, n_rows, elements=elements, fill=st.nothing())
+    with_ties = hnp.arrays(np.float64, n_samples, elements=elements)
+    mostly_distinct = hnp.arrays(np.float64, n_samples, elements=elements, fill=st.nothing())
     return with_ties | mostly_distinct
 
 
-def constant_columns(elements, n_rows):
+def constant_columns(elements, n_samples):
     """Draw a column of one value."""
-    return elements.map(lambda value: np.full(n_rows, value))
+    return elements.map(lambda value: np.full(n_samples, value))
 
 
-def rising_columns(n_rows):
+def rising_columns(n_samples):
     """Draw a column without ties, in any order."""
-    return st.permutations(range(n_rows)).map(lambda order: np.array(order, dtype=np.float64))
+    return st.permutations(range(n_samples)).map(lambda order: np.array(order, dtype=np.float64))
 
 
 @cache  # a strategy is validated once, which takes longer than to draw from it
-def feature_columns(n_rows, *, float32=False):
+def feature_columns(n_samples, *, float32=False):
     """Draw one column of X."""
     kinds = [
-        columns_of(SMALL_INTEGERS, n_rows),
-        columns_of(PLAIN_FLOATS, n_rows),
-        rising_columns(n_rows),
-        constant_columns(SMALL_INTEGERS, n_rows),
-        columns_of(FLOAT32, n_rows),
+        columns_of(SMALL_INTEGERS, n_samples),
+        columns_of(PLAIN_FLOATS, n_samples),
+        rising_columns(n_samples),
+        constant_columns(SMALL_INTEGERS, n_samples),
+        columns_of(FLOAT32, n_samples),
     ]
     if not float32:
-        kinds += [columns_of(elements, n_rows) for elements in (NEIGHBOURS, SIGNED_ZEROS, DENORMAL, HUGE, FLOAT64)]
+        kinds += [columns_of(elements, n_samples) for elements in (NEIGHBOURS, SIGNED_ZEROS, DENORMAL, HUGE, FLOAT64)]
     return st.one_of(kinds)
 
 
 @cache
-def category_columns(n_rows):
+def category_columns(n_samples):
     """Draw one column of categories: few of them, a dozen, or a new one in almost every row.
 
     A node searches every set of up to 8 categories, and sorts more than that. Only the later kinds lead to the sorting.
     """
-    kinds = [columns_of(st.integers(0, 3).map(float), n_rows), columns_of(st.integers(0, 13).map(float), n_rows)]
-    kinds += [rising_columns(n_rows).map(lambda column, n=n: column % n) for n in (7, 10, 14)]
-    kinds.append(rising_columns(n_rows))
+    kinds = [columns_of(st.integers(0, 3).map(float), n_samples), columns_of(st.integers(0, 13).map(float), n_samples)]
+    kinds += [rising_columns(n_samples).map(lambda column, n=n: column % n) for n in (7, 10, 14)]
+    kinds.append(rising_columns(n_samples))
     return st.one_of(kinds)
 
 
 @cache
-def missing_masks(n_rows):
+def missing_masks(n_samples):
     """Draw which rows of a column are missing: none, a few, many or, less often, all of them."""
-    none = st.just(np.zeros(n_rows, dtype=bool))
-    few = st.sets(st.integers(0, n_rows - 1), min_size=1, max_size=max(1, n_rows // 5))
-    few = few.map(lambda rows: np.isin(np.arange(n_rows), list(rows)))
-    many = hnp.arrays(bool, n_rows, elements=st.booleans(), fill=st.nothing())
-    everything = st.just(np.ones(n_rows, dtype=bool))
+    none = st.just(np.zeros(n_samples, dtype=bool))
+    few = st.sets(st.integers(0, n_samples - 1), min_size=1, max_size=max(1, n_samples // 5))
+    few = few.map(lambda rows: np.isin(np.arange(n_samples), list(rows)))
+    many = hnp.arrays(bool, n_samples, elements=st.booleans(), fill=st.nothing())
+    everything = st.just(np.ones(n_samples, dtype=bool))
     return st.sampled_from([none, few, many] * 2 + [everything]).flatmap(lambda masks: masks)
 
 
 @st.composite
-def feature_matrices(draw, n_rows, n_features, *, float32=None, missing=False, categorical=()):
+def feature_matrices(draw, n_samples, n_features, *, float32=None, missing=False, categorical=()):
     """Draw X, in float64 or, where asked for or left to chance, in float32.
 
     With ``missing``, most columns hold NaN. The columns ``categorical`` hold categories.
@@ -118,8 +118,8 @@ def feature_matrices(draw, n_rows, n_features, *, float32=None, missing=False, c
         float32 = draw(st.booleans())
     columns = []
     for f in range(n_features):
-        column = draw(category_columns(n_rows) if f in categorical else feature_columns(n_rows, float32=float32))
-        columns.append(np.where(draw(missing_masks(n_rows)), np.nan, column) if missing else column)
+        column = draw(category_columns(n_samples) if f in categorical else feature_columns(n_samples, float32=float32))
+        columns.append(np.where(draw(missing_masks(n_samples)), np.nan, column) if missing else column)
     return np.column_stack(columns).astype(np.float32 if float32 else np.float64)
 
 
@@ -127,9 +127,9 @@ def feature_matrices(draw, n_rows, n_features, *, float32=None, missing=False, c
 
 
 @st.composite
-def labels(draw, n_rows, n_classes):
+def labels(draw, n_samples, n_classes):
     """Draw y with every class present: often imbalanced, since one class fills what is not drawn."""
-    rest = draw(hnp.arrays(np.int64, n_rows - n_classes, elements=st.integers(0, n_classes - 1)))
+    rest = draw(hnp.arrays(np.int64, n_samples - n_classes, elements=st.integers(0, n_classes - 1)))
     return np.concatenate([np.arange(n_classes), rest])
 
 
@@ -276,11 +276,11 @@ def problems(
         Whether columns may hold NaN, or categories; categories may be missing too where both are set.
     """
     n_classes = draw(st.integers(2, max_classes))
-    n_rows = draw(st.integers(n_classes, max_rows))
+    n_samples = draw(st.integers(n_classes, max_rows))
     n_features = draw(st.integers(1, max_features))
-    y = draw(labels(n_rows, n_classes))
+    y = draw(labels(n_samples, n_classes))
     categorical = tuple(f for f in range(n_features) if draw(st.booleans())) if categories else ()
-    X = draw(feature_matrices(n_rows, n_features, missing=missing, categorical=categorical))
+    X = draw(feature_matrices(n_samples, n_features, missing=missing, categorical=categorical))
     sample_weight = draw(st.none() | sample_weights(y, wide=wide)) if weighted else None
     if missing and sample_weight is not None and draw(st.booleans()):
         X[sample_weight == 0] = np.nan  # in some columns the only missing values, which training does not see
@@ -324,12 +324,12 @@ def any_problems(**kinds):
 @st.composite
 def many_class_problems(draw, n_classes, *, max_rounds=2):
     """Draw a problem of so many classes that most have one row; few bins, since the twin is slow."""
-    n_rows = n_classes + draw(st.integers(0, 60))
+    n_samples = n_classes + draw(st.integers(0, 60))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    y = np.concatenate([np.arange(n_classes), random.integers(n_classes, size=n_rows - n_classes)])
-    X = random.normal(size=(n_rows, 2))
+    y = np.concatenate([np.arange(n_classes), random.integers(n_classes, size=n_samples - n_classes)])
+    X = random.normal(size=(n_samples, 2))
     X[:, 0] += 6 * y / n_classes
-    weights = draw(st.none() | st.just(random.integers(1, 4, n_rows).astype(float)))
+    weights = draw(st.none() | st.just(random.integers(1, 4, n_samples).astype(float)))
     costs = draw(st.none() | st.just(random.integers(0, 4, (n_classes, n_classes)) * (1.0 - np.eye(n_classes))))
     few = {"max_bins": draw(st.integers(2, 8)), "max_depth": draw(st.integers(1, 3))}
     return Problem(X, y, weights, costs, draw(vote_settings(2, max_rounds=max_rounds)) | few)

@@ -11,10 +11,10 @@ import numpy as np
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 
 
-def make_rows(n_rows: int, n_features: int, n_classes: int) -> tuple[Any, Any]:
+def make_rows(n_samples: int, n_features: int, n_classes: int) -> tuple[Any, Any]:
     random = np.random.default_rng(0)
-    X = random.normal(size=(n_rows, n_features))
-    return X, (X[:, :n_classes] + random.normal(size=(n_rows, n_classes))).argmax(axis=1)
+    X = random.normal(size=(n_samples, n_features))
+    return X, (X[:, :n_classes] + random.normal(size=(n_samples, n_classes))).argmax(axis=1)
 
 
 def best_of(call: Callable[[], Any], n_times: int, n_calls: int = 1) -> tuple[float, Any]:

@@ -7,7 +7,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from comboost._estimators.booster import Booster
+from comboost._estimators.base import Booster
 from comboost.cli import main
 
 

@@ -75,12 +75,12 @@ def differs_from_local(model: Any, rows: Rows) -> bool:
 
 def planned(rows: Rows) -> dict[str, int]:
     """Bytes that the package says that a worker with its share of the rows needs beside the input, by use."""
-    from comboost._engine.footprint import FitShape, TreeLimits
+    from comboost._engine.memory_plan import FitShape, TreeLimits
     from comboost.dask._memory import worker_uses
 
     n_bins = rows.n_features * MAX_BINS
-    shape = FitShape(rows.n_rows, rows.n_features, rows.n_classes, n_bins, TreeLimits(MAX_DEPTH, n_trees=N_ROUNDS))
-    return worker_uses(shape, rows.n_rows // N_WORKERS)
+    shape = FitShape(rows.n_samples, rows.n_features, rows.n_classes, n_bins, TreeLimits(MAX_DEPTH, n_trees=N_ROUNDS))
+    return worker_uses(shape, rows.n_samples // N_WORKERS)
 
 
 def result_of(

@@ -24,7 +24,7 @@ NOISE = 0.02  # of the rows have a class that is drawn at random: nothing can le
 class Rows:
     """A shape in equal chunks. Each class is half as frequent as the one before; half of the features tell of it."""
 
-    n_rows: int
+    n_samples: int
     n_features: int
     n_classes: int
     n_chunks: int
@@ -33,21 +33,21 @@ class Rows:
     @property
     def name(self) -> str:
         """The shape in words."""
-        shape = f"{self.n_rows:_} × {self.n_features} {self.dtype}, {self.n_classes} classes".replace("_", " ")
+        shape = f"{self.n_samples:_} × {self.n_features} {self.dtype}, {self.n_classes} classes".replace("_", " ")
         return f"{shape}, {self.n_chunks} chunks"
 
     @property
     def n_bytes(self) -> int:
         """Bytes of X."""
-        return self.n_rows * self.n_features * np.dtype(self.dtype).itemsize
+        return self.n_samples * self.n_features * np.dtype(self.dtype).itemsize
 
     def scaled(self, share: float) -> "Rows":
         """The same with fewer rows."""
-        return replace(self, n_rows=int(self.n_rows * share))
+        return replace(self, n_samples=int(self.n_samples * share))
 
     def sizes(self) -> tuple[int, ...]:
         """Rows of each chunk."""
-        ends = [k * self.n_rows // self.n_chunks for k in range(self.n_chunks + 1)]
+        ends = [k * self.n_samples // self.n_chunks for k in range(self.n_chunks + 1)]
         return tuple(np.diff(ends).tolist())
 
     def draw_truth(self, chunk: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -79,7 +79,7 @@ class Rows:
 
     def load(self) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """All rows, in memory."""
-        X = np.empty((self.n_rows, self.n_features), self.dtype)
+        X = np.empty((self.n_samples, self.n_features), self.dtype)
         start = 0
         for chunk, size in enumerate(self.sizes()):
             X[start : start + size] = self.draw_values(chunk)

@@ -24,10 +24,10 @@ def of_family(family: str) -> Callable[[Problem], bool]:
 
 KINDS: dict[str, Callable[[Problem], bool]] = {
     "all problems": lambda problem: True,
-    "≤ 1 000 rows": lambda problem: problem.n_rows <= 1_000,
-    "≤ 5 000": lambda problem: 1_000 < problem.n_rows <= 5_000,
-    "≤ 30 000": lambda problem: 5_000 < problem.n_rows <= 30_000,
-    "more": lambda problem: problem.n_rows > 30_000,
+    "≤ 1 000 rows": lambda problem: problem.n_samples <= 1_000,
+    "≤ 5 000": lambda problem: 1_000 < problem.n_samples <= 5_000,
+    "≤ 30 000": lambda problem: 5_000 < problem.n_samples <= 30_000,
+    "more": lambda problem: problem.n_samples > 30_000,
     "< 7 classes": lambda problem: problem.n_classes < 7,
     "≥ 7": lambda problem: problem.n_classes >= 7,
     **{family: of_family(family) for family in FAMILIES},

@@ -232,7 +232,7 @@ def describe_problem(problem: Problem) -> Row:
     return {
         "problem": problem.name,
         "family": problem.family,
-        "rows": problem.n_rows,
+        "rows": problem.n_samples,
         "features": problem.n_features,
         "classes": problem.n_classes,
         "smallest class": int(counts.min()),

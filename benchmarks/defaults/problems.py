@@ -48,14 +48,14 @@ class Problem:
 
     family: ClassVar[str]
     name: str
-    n_rows: int
+    n_samples: int
     n_features: int
     n_classes: int
 
     @property
     def size(self) -> str:
         """Small, medium or large."""
-        return next((size for size, most in MOST_ROWS.items() if self.n_rows <= most), LARGE)
+        return next((size for size, most in MOST_ROWS.items() if self.n_samples <= most), LARGE)
 
     @property
     def n_folds(self) -> int:
@@ -65,7 +65,7 @@ class Problem:
     @property
     def n_training_rows(self) -> int:
         """Rows that a fit gets to see."""
-        return round(self.n_rows * (0.8 if self.size == SMALL else 1 - HELD_OUT))
+        return round(self.n_samples * (0.8 if self.size == SMALL else 1 - HELD_OUT))
 
     def random(self) -> np.random.RandomState:
         """Random numbers that the name seeds."""
@@ -105,7 +105,7 @@ class Synthetic(Problem):
         random = self.random()
         shares = self.sizes(self.n_classes, self.imbalance)
         X, y = make_imbalanced(
-            self.n_rows,
+            self.n_samples,
             shares / shares.sum(),
             n_features=self.n_features,
             n_informative=self.n_informative,
@@ -114,7 +114,7 @@ class Synthetic(Problem):
             random_state=random,
         )
         # Labels that are exchanged, not drawn, keep the sizes of the classes.
-        noisy = random.choice(self.n_rows, round(self.noise * self.n_rows), replace=False)
+        noisy = random.choice(self.n_samples, round(self.noise * self.n_samples), replace=False)
         y[noisy] = y[random.permutation(noisy)]
         return (X if self.step == 0 else np.rint(X / self.step) * self.step), y
 
@@ -201,7 +201,7 @@ KEEL = (
     Keel("keel-magic", 7357, 10, 2, 10),
 )
 PROBLEMS: dict[str, Problem] = {
-    problem.name: problem for problem in sorted((*BUNDLED, *SYNTHETIC, *KEEL), key=lambda problem: problem.n_rows)
+    problem.name: problem for problem in sorted((*BUNDLED, *SYNTHETIC, *KEEL), key=lambda problem: problem.n_samples)
 }
 
 
@@ -221,7 +221,7 @@ def load_rows(name: str) -> Rows:
     X, y = problem.make()
     classes, y = np.unique(y, return_inverse=True)
     # Sizes are written down so that nobody has to read all tables to sort them; a wrong one would mislead quietly.
-    if (*X.shape, len(classes)) != (problem.n_rows, problem.n_features, problem.n_classes):
+    if (*X.shape, len(classes)) != (problem.n_samples, problem.n_features, problem.n_classes):
         raise ValueError(f"{name} has {X.shape[0]} rows, {X.shape[1]} features and {len(classes)} classes.")
     return X, y
 

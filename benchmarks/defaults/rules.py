@@ -13,13 +13,13 @@ from benchmarks.defaults.settings import Setting
 Rule = Callable[[int, int], tuple[Setting, int]]
 
 
-def depth_for(n_rows: int, n_classes: int, divisor: int) -> int:
+def depth_for(n_samples: int, n_classes: int, divisor: int) -> int:
     """The depth of a tree with about √(rows · classes)/divisor leaves, of those in the grid."""
-    return min(max(round(log2(sqrt(n_rows * n_classes) / divisor)), 3), 6)
+    return min(max(round(log2(sqrt(n_samples * n_classes) / divisor)), 3), 6)
 
 
 def deeper_for_more_rows_and_classes(divisor: int, n_rounds: int) -> Rule:
-    return lambda n_rows, n_classes: ({**CENTRE, "max_depth": depth_for(n_rows, n_classes, divisor)}, n_rounds)
+    return lambda n_samples, n_classes: ({**CENTRE, "max_depth": depth_for(n_samples, n_classes, divisor)}, n_rounds)
 
 
 # The depth "auto" divides by 8: would trees of twice or half the leaves be better?

@@ -21,18 +21,18 @@ PATIENCE = 1.0  # seconds, after which a measurement is not repeated
 REPEATS = 5
 
 
-def draw_rows(n_classes: int, n_rows: int, seed: int) -> tuple[Any, Any]:
+def draw_rows(n_classes: int, n_samples: int, seed: int) -> tuple[Any, Any]:
     """Rows whose classes overlap."""
     random = np.random.default_rng(seed)
-    y = random.integers(0, n_classes, n_rows)
+    y = random.integers(0, n_classes, n_samples)
     centres = np.random.default_rng(n_classes).normal(size=(n_classes, N_FEATURES))
-    return centres[y] + random.normal(0.0, 2.0, size=(n_rows, N_FEATURES)), y
+    return centres[y] + random.normal(0.0, 2.0, size=(n_samples, N_FEATURES)), y
 
 
 def rate(answer: Answer, X: Any, batch: int) -> float:
     """Rows per second of CPU time."""
-    n_rows = min(len(X), max(MANY_CALLS, FEW_CALLS * batch))
-    parts = [X[i : i + batch] for i in range(0, n_rows, batch)]
+    n_samples = min(len(X), max(MANY_CALLS, FEW_CALLS * batch))
+    parts = [X[i : i + batch] for i in range(0, n_samples, batch)]
     answer(parts[0])
     best, spent = np.inf, 0.0
     for _ in range(REPEATS):

@@ -15,8 +15,8 @@ Rows = NDArray[np.float64]
 Answer = Callable[[Rows], Any]
 
 LOOP = """
-void predict_rows(const double *X, long n_rows, int *classes) {
-    for (long i = 0; i < n_rows; ++i) classes[i] = predict(X + i * N_FEATURES);
+void predict_rows(const double *X, long n_samples, int *classes) {
+    for (long i = 0; i < n_samples; ++i) classes[i] = predict(X + i * N_FEATURES);
 }
 """
 

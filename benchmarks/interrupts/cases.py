@@ -13,11 +13,11 @@ from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 Case = tuple[Any, Callable[[], Any]]
 
 
-def make_rows(n_rows: int, n_features: int, n_classes: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def make_rows(n_samples: int, n_features: int, n_classes: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Rows whose class has to do with a few of the features, and more so with chance: no fit comes to an end early."""
     random = np.random.default_rng(0)
-    X = random.standard_normal((n_rows, n_features), dtype=np.float32)
-    y = np.digitize(X[:, 0] + X[:, 1 % n_features] + random.normal(size=n_rows), np.linspace(-2, 2, n_classes - 1))
+    X = random.standard_normal((n_samples, n_features), dtype=np.float32)
+    y = np.digitize(X[:, 0] + X[:, 1 % n_features] + random.normal(size=n_samples), np.linspace(-2, 2, n_classes - 1))
     return X, y
 
 

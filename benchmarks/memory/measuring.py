@@ -13,10 +13,10 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.memory.shapes import KINDS, SHAPES, SHRUNK
-from benchmarks.speed.footprint import CLEAR_REFS, RESET_PEAK, resident
 from benchmarks.speed.machine import REPOSITORY
+from benchmarks.speed.memory_plan import CLEAR_REFS, RESET_PEAK, resident
 from benchmarks.tables.peak import settle
-from comboost._engine import footprint, memory
+from comboost._engine import memory, memory_plan
 
 
 def measure_apart(name: str, kind: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def plans() -> Iterator[list[dict[str, int]]]:
     def note(task: str, needed: dict[str, int], advice: str) -> None:
         asked.append(dict(needed))
 
-    with patch.object(memory, "check_room", note), patch.object(footprint, "check_room", note):
+    with patch.object(memory, "check_room", note), patch.object(memory_plan, "check_room", note):
         yield asked
 
 

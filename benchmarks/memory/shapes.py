@@ -29,11 +29,11 @@ class Shape:
     kinds: tuple[str, ...] = tuple(KINDS)
 
 
-def draw(n_rows: int, n_features: int, n_classes: int, dtype: type = np.float64) -> tuple[Any, Any]:
+def draw(n_samples: int, n_features: int, n_classes: int, dtype: type = np.float64) -> tuple[Any, Any]:
     """Rows and labels that have nothing to do with each other; every class has rows."""
     random = np.random.default_rng(0)
-    X = random.random((n_rows, n_features), dtype=dtype)
-    return X, random.permutation(np.arange(n_rows) % n_classes)
+    X = random.random((n_samples, n_features), dtype=dtype)
+    return X, random.permutation(np.arange(n_samples) % n_classes)
 
 
 def fit(kind: Any, X: Any, y: Any, *more: Any, **parameters: Any) -> Call:
@@ -63,9 +63,9 @@ def leafy(kind: Any, shrink: int) -> Call:
 
 
 def csr(kind: Any, shrink: int) -> Call:
-    n_rows = 40_000 // shrink
-    X = random_sparse(n_rows, 1000, density=0.5, format="csr", random_state=0)
-    return fit(kind, X, np.arange(n_rows) % 5)
+    n_samples = 40_000 // shrink
+    X = random_sparse(n_samples, 1000, density=0.5, format="csr", random_state=0)
+    return fit(kind, X, np.arange(n_samples) % 5)
 
 
 def x_val(kind: Any, shrink: int) -> Call:

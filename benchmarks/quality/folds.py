@@ -45,7 +45,7 @@ class Folds:
         folds = [measure_fold(method, X, y, train, test, plan) for train, test in splitter.split(X, y)]
         sizes = np.bincount(y)
         return {
-            "n_rows": len(y),
+            "n_samples": len(y),
             "n_classes": len(sizes),
             "smallest": int(sizes.min()),
             "folds": {key: [round(fold[key], 6) for fold in folds] for key in folds[0]},

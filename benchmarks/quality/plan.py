@@ -19,7 +19,7 @@ class Plan:
         return 10 if self.quick else CHECKPOINTS[-1]
 
     @property
-    def n_rows(self) -> int | None:
+    def n_samples(self) -> int | None:
         """Rows of a problem at most; None is all."""
         return 3_000 if self.quick else None
 

@@ -30,9 +30,9 @@ class Problem:
     def load(self, plan: Plan) -> Rows:
         """The rows, and their classes from 0 on; some of them if the plan wants no more."""
         X, y = self.load_all()
-        if plan.n_rows is None or plan.n_rows >= len(y):
+        if plan.n_samples is None or plan.n_samples >= len(y):
             return X, y
-        return train_test_split(X, y, train_size=plan.n_rows, stratify=y, random_state=SEED)[::2]
+        return train_test_split(X, y, train_size=plan.n_samples, stratify=y, random_state=SEED)[::2]
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ def bundled(name: str) -> Problem:
     return Problem(name, load)
 
 
-def synthetic(n_rows: int, n_features: int, n_classes: int) -> Problem:
+def synthetic(n_samples: int, n_features: int, n_classes: int) -> Problem:
     """Clusters of classes of unequal sizes in some of the features; the others are noise."""
 
     def load() -> Rows:
         sizes = np.geomspace(IMBALANCE, 1, n_classes)
         X, y = make_imbalanced(
-            n_rows,
+            n_samples,
             sizes / sizes.sum(),
             n_features=n_features,
             n_informative=INFORMATIVE,
@@ -78,7 +78,7 @@ def synthetic(n_rows: int, n_features: int, n_classes: int) -> Problem:
         )
         return X.astype(np.float32), y
 
-    return Problem(f"{n_rows // 1000}k-{n_features}-{n_classes}", load)
+    return Problem(f"{n_samples // 1000}k-{n_features}-{n_classes}", load)
 
 
 #: Those of the curves.

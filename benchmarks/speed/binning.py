@@ -23,7 +23,7 @@ class BinningCase:
     def title(self, plan: Plan) -> str:
         """What is measured."""
         problem = plan.scale(self.problem)
-        return f"binning, {problem.n_rows} × {problem.n_features} {self.dtype}"
+        return f"binning, {problem.n_samples} × {problem.n_features} {self.dtype}"
 
     def run(self, plan: Plan) -> Outcome:
         """Bin with all libraries."""

@@ -30,7 +30,7 @@ FEW_VALUES = {
     "car": Discrete("like car", 50_000, 6 * (3, 4), 4, as_categories=True),
     "boolean": Discrete("boolean", 100_000, 100 * (2,), 5),
 }
-TRAINING = Training(LARGE["200k-50-5"], n_rows=20_000, n_rounds=200)
+TRAINING = Training(LARGE["200k-50-5"], n_samples=20_000, n_rounds=200)
 DEFAULT_TRAINING = replace(TRAINING, n_rounds=300, max_depth=5, n_leaves=32)  # as max_depth="auto" has it here
 DEEP_TRAINING = replace(TRAINING, n_rounds=50, max_depth=12, n_leaves=255)
 EXPLAINED = {

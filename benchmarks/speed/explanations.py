@@ -36,7 +36,9 @@ class ExplanationCase:
         """Explain some rows with all libraries."""
         outcome, kinds = open_outcome("thousand rows per second", KINDS)
         problem = plan.scale(self.training.problem)
-        training = replace(self.training, problem=problem, n_rows=min(self.training.n_rows, problem.n_rows // 4))
+        training = replace(
+            self.training, problem=problem, n_samples=min(self.training.n_samples, problem.n_samples // 4)
+        )
         X = problem.load()[0][:N_EXPLAINED]
         threads = sorted({1, plan.n_threads})
         models = {kind.name: models_of(kind, training, plan.n_threads)[0] for kind in kinds}

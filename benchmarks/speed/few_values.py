@@ -86,7 +86,7 @@ class Discrete:
     """Random values, and classes that depend on sums and products of some of them; ours may take them as categories."""
 
     kind: str
-    n_rows: int
+    n_samples: int
     n_values: tuple[int, ...]
     n_classes: int
     as_categories: bool = False
@@ -94,7 +94,7 @@ class Discrete:
     @property
     def name(self) -> str:
         """The shape in words."""
-        return f"{self.kind}, {self.n_rows:_} × {len(self.n_values)}, {self.n_classes} classes".replace("_", " ")
+        return f"{self.kind}, {self.n_samples:_} × {len(self.n_values)}, {self.n_classes} classes".replace("_", " ")
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -103,12 +103,12 @@ class Discrete:
 
     def scaled(self, share: float) -> "Discrete":
         """The same with fewer rows."""
-        return replace(self, n_rows=int(self.n_rows * share))
+        return replace(self, n_samples=int(self.n_samples * share))
 
     def load(self) -> Rows:
         """The same for every run."""
         random = np.random.default_rng(SEED)
-        X = random.integers(0, self.n_values, (self.n_rows, len(self.n_values))).astype(np.float32)
+        X = random.integers(0, self.n_values, (self.n_samples, len(self.n_values))).astype(np.float32)
         telling = np.column_stack([X[:, :N_TELLING], X[:, :1] * X[:, 1:2]])
         worth = telling @ random.normal(size=(telling.shape[1], self.n_classes)).astype(np.float32)
         return X, (worth - worth.mean(axis=0)).argmax(axis=1).astype(np.int32)

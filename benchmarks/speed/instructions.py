@@ -31,7 +31,7 @@ def count_all() -> dict[str, Any]:
     program = build_kernels()
     setup = count(program, "setup")
     kernels = {name: describe(name, count(program, name) - setup) for name in STEPS}
-    problem = {"n_rows": N_ROWS, "n_features": N_FEATURES, "n_classes": N_CLASSES, "n_trees": N_TREES}
+    problem = {"n_samples": N_ROWS, "n_features": N_FEATURES, "n_classes": N_CLASSES, "n_trees": N_TREES}
     return {"valgrind": valgrind, "problem": problem, "kernels": kernels}
 
 

@@ -111,9 +111,9 @@ class Comboost(Library):
 
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
         """Codes, (n_features, n_samples)."""
+        from comboost._data.categories import Categories
+        from comboost._data.tables import ArraySource, RawTable
         from comboost._engine.binning import BinMapper
-        from comboost._table.categories import Categories
-        from comboost._table.table import ArraySource, RawTable
 
         table = RawTable(ArraySource(X)).encode(Categories())
         return BinMapper.fit(table, Categories(), None, MAX_BINS, n_threads).transform(table, n_threads)

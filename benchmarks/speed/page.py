@@ -106,7 +106,7 @@ def render_instructions(counts: dict[str, Any]) -> str:
         "",
         "## Instructions",
         "",
-        f"What noise does not move: instructions of the kernels by callgrind, {problem['n_rows']} × "
+        f"What noise does not move: instructions of the kernels by callgrind, {problem['n_samples']} × "
         f"{problem['n_features']}, {problem['n_classes']} classes, {problem['n_trees']} trees, one thread.",
         "",
         "| kernel | million instructions | per | |",

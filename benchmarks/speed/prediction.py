@@ -58,7 +58,7 @@ class Training:
     """What models learn before they predict: some of a problem's rows are enough."""
 
     problem: Problem
-    n_rows: int
+    n_samples: int
     n_rounds: int
     max_depth: int = MAX_DEPTH
     n_leaves: int = N_LEAVES
@@ -67,7 +67,7 @@ class Training:
 @cache
 def models_of(kind: type[Library], training: Training, n_threads: int) -> list[tuple[Library, Any, Learning]]:
     """A model per variant of a library, trained once for all cases."""
-    X, y = (array[: training.n_rows] for array in training.problem.load())
+    X, y = (array[: training.n_samples] for array in training.problem.load())
     found = []
     trees = kind.tree_settings(training.max_depth, training.n_leaves)
     for library in (kind({**trees, **variant}) for variant in kind.prediction_variants):
@@ -92,7 +92,7 @@ class PredictionCase:
     def scaled_training(self, plan: Plan) -> Training:
         """The training at the size of the plan."""
         problem = plan.scale(self.training.problem)
-        return replace(self.training, problem=problem, n_rows=min(self.training.n_rows, problem.n_rows // 4))
+        return replace(self.training, problem=problem, n_samples=min(self.training.n_samples, problem.n_samples // 4))
 
     def predictors(self, plan: Plan, kind: type[Library], threads: Iterable[int]) -> list[Predictor]:
         """A library's models, each on all these numbers of threads."""

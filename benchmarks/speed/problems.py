@@ -19,7 +19,7 @@ SEED = 20131
 class Problem:
     """A shape, and the share of rows whose class is drawn at random."""
 
-    n_rows: int
+    n_samples: int
     n_features: int
     n_classes: int
     noise: float = 0.02
@@ -27,15 +27,15 @@ class Problem:
     @property
     def name(self) -> str:
         """The shape in words."""
-        return f"{self.n_rows:_} × {self.n_features}, {self.n_classes} classes".replace("_", " ")
+        return f"{self.n_samples:_} × {self.n_features}, {self.n_classes} classes".replace("_", " ")
 
     def scaled(self, share: float) -> "Problem":
         """The same with fewer rows."""
-        return Problem(int(self.n_rows * share), self.n_features, self.n_classes, self.noise)
+        return Problem(int(self.n_samples * share), self.n_features, self.n_classes, self.noise)
 
     def paths(self) -> tuple[Path, Path]:
         """Where X and y are; they are generated if they are not there yet."""
-        stem = f"{self.n_rows}x{self.n_features}x{self.n_classes}-noise{self.noise}-seed{SEED}"
+        stem = f"{self.n_samples}x{self.n_features}x{self.n_classes}-noise{self.noise}-seed{SEED}"
         paths = SCRATCH / f"{stem}-X.npy", SCRATCH / f"{stem}-y.npy"
         if not all(path.exists() for path in paths):
             for path, array in zip(paths, generate(self), strict=True):
@@ -53,7 +53,7 @@ def generate(problem: Problem) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     from sklearn.datasets import make_classification  # slow to import, and seldom needed
 
     X, y = make_classification(
-        problem.n_rows,
+        problem.n_samples,
         problem.n_features,
         n_informative=max(3, problem.n_features // 2),
         n_redundant=problem.n_features // 10,

@@ -53,11 +53,11 @@ class CopiesCase:
 
 def row_of(container: str, problem: Problem, peak: Peak) -> Row:
     """The memory of a fit beside what it must take."""
-    from comboost._dtypes import MAX_BINS
-    from comboost._engine.footprint import FitShape
+    from comboost._engine.memory_plan import FitShape
+    from comboost._types import MAX_BINS
 
     n_bins = problem.n_features * MAX_BINS
-    planned = FitShape(problem.n_rows, problem.n_features, problem.n_classes, n_bins).peak()
+    planned = FitShape(problem.n_samples, problem.n_features, problem.n_classes, n_bins).peak()
     unplanned = peak.extra - sum(planned.values())
     return {
         "X": container,

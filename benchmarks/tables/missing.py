@@ -27,7 +27,7 @@ class WithMissing(Problem):
 
     def scaled(self, share: float) -> "WithMissing":
         """The same with fewer rows."""
-        return replace(self, n_rows=int(self.n_rows * share))
+        return replace(self, n_samples=int(self.n_samples * share))
 
     def load(self) -> tuple[Any, Any]:
         """X with NaN, and y."""

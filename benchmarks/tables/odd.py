@@ -20,7 +20,7 @@ class Shape:
     """A problem that few have."""
 
     name: str
-    n_rows: int
+    n_samples: int
     n_features: int
     n_classes: int
     n_rounds: int
@@ -30,21 +30,23 @@ class Shape:
 
     def scaled(self, share: float) -> "Shape":
         """The same with fewer rows, and fewer classes where there would be one for less than two rows."""
-        n_rows = max(FEW_ROWS, int(self.n_rows * share))
+        n_samples = max(FEW_ROWS, int(self.n_samples * share))
         return (
-            self if n_rows >= self.n_rows else replace(self, n_rows=n_rows, n_classes=min(self.n_classes, n_rows // 2))
+            self
+            if n_samples >= self.n_samples
+            else replace(self, n_samples=n_samples, n_classes=min(self.n_classes, n_samples // 2))
         )
 
     def __call__(self, *, small: bool) -> tuple[Any, Any]:
         """Rows of noise around a centre for each class, or all the same."""
         if small:
-            return replace(self, n_rows=SMALL, n_features=min(self.n_features, 3), n_classes=3)(small=False)
+            return replace(self, n_samples=SMALL, n_features=min(self.n_features, 3), n_classes=3)(small=False)
         random = np.random.default_rng(SEED)
-        y = (np.arange(self.n_rows) % self.n_classes).astype(np.int32)
+        y = (np.arange(self.n_samples) % self.n_classes).astype(np.int32)
         random.shuffle(y)
         if self.constant:
-            return np.ones((self.n_rows, self.n_features), dtype=np.float32), y
-        X = random.standard_normal((self.n_rows, self.n_features), dtype=np.float32)
+            return np.ones((self.n_samples, self.n_features), dtype=np.float32), y
+        X = random.standard_normal((self.n_samples, self.n_features), dtype=np.float32)
         for f in range(min(self.n_features, N_INFORMATIVE)):
             X[:, f] += 2 * random.standard_normal(self.n_classes, dtype=np.float32)[y]
         if self.twins:
@@ -85,16 +87,18 @@ class OddCase:
 
 def row_of(shape: Shape, peak: Peak) -> Row:
     """Time and memory of a fit, or why it was refused."""
-    from comboost._dtypes import MAX_BINS
-    from comboost._engine.footprint import FitShape, TreeLimits
+    from comboost._engine.memory_plan import FitShape, TreeLimits
+    from comboost._types import MAX_BINS
 
-    n_bins = shape.n_features * min(shape.n_rows, MAX_BINS)  # as if no value came twice
+    n_bins = shape.n_features * min(shape.n_samples, MAX_BINS)  # as if no value came twice
     depth = shape.params.get("max_depth", 3)
-    planned = sum(FitShape(shape.n_rows, shape.n_features, shape.n_classes, n_bins, TreeLimits(depth)).peak().values())
+    planned = sum(
+        FitShape(shape.n_samples, shape.n_features, shape.n_classes, n_bins, TreeLimits(depth)).peak().values()
+    )
     refused = peak.refusal is not None
     return {
         "problem": shape.name,
-        "rows": shape.n_rows,
+        "rows": shape.n_samples,
         "features": shape.n_features,
         "classes": shape.n_classes,
         "fit, s": None if refused else peak.seconds,

@@ -43,16 +43,16 @@ class RareCase:
         return result
 
 
-def make_table(n_rows: int, n_categories: int, exponent: float) -> tuple[Any, Any]:
+def make_table(n_samples: int, n_categories: int, exponent: float) -> tuple[Any, Any]:
     """Every category adds to the score of every class, and so do the numbers; a row is of the class with the most."""
     import pandas
 
     random = np.random.default_rng(SEED)
     share = np.arange(1, n_categories + 1) ** -exponent
-    place = random.choice(n_categories, size=n_rows, p=share / share.sum())
-    numbers = random.standard_normal((n_rows, N_NUMBERS))
+    place = random.choice(n_categories, size=n_samples, p=share / share.sum())
+    numbers = random.standard_normal((n_samples, N_NUMBERS))
     scores = EFFECT * random.standard_normal((n_categories, N_CLASSES))[place]
-    scores += numbers @ random.standard_normal((N_NUMBERS, N_CLASSES)) + random.standard_normal((n_rows, N_CLASSES))
+    scores += numbers @ random.standard_normal((N_NUMBERS, N_CLASSES)) + random.standard_normal((n_samples, N_CLASSES))
     # Names in another order than that of the frequencies.
     words = np.array([f"w{k:05}" for k in random.permutation(n_categories)])
     columns = {"word": pandas.Categorical(words[place])}

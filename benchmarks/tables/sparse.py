@@ -46,18 +46,18 @@ class SparseCase:
         return Result({"sparse": rows}, verdicts_of(typical), raw={"seconds": seconds})
 
 
-def make_texts(n_rows: int) -> tuple[Any, Any]:
+def make_texts(n_samples: int) -> tuple[Any, Any]:
     """Words with rates after Zipf, which depend on the class, weighted by how rare they are."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     random = np.random.default_rng(SEED)
-    y = random.choice(len(SHARES), n_rows, p=SHARES)
+    y = random.choice(len(SHARES), n_samples, p=SHARES)
     rates = np.exp(TOPIC * random.standard_normal((len(SHARES), N_WORDS))) / np.arange(1, N_WORDS + 1)
     chances = (rates / rates.sum(axis=1, keepdims=True)).cumsum(axis=1)
-    lengths = random.poisson(WORDS_PER_TEXT, n_rows)
+    lengths = random.poisson(WORDS_PER_TEXT, n_samples)
     words = [np.searchsorted(chances[label], random.random(size)) for label, size in zip(y, lengths, strict=True)]
-    places = np.repeat(np.arange(n_rows), lengths), np.minimum(np.concatenate(words), N_WORDS - 1)
-    counts = csr_matrix((np.ones(len(places[0])), places), (n_rows, N_WORDS))
+    places = np.repeat(np.arange(n_samples), lengths), np.minimum(np.concatenate(words), N_WORDS - 1)
+    counts = csr_matrix((np.ones(len(places[0])), places), (n_samples, N_WORDS))
     return TfidfTransformer(sublinear_tf=True).fit_transform(counts), y
 
 
@@ -129,7 +129,7 @@ def verdicts_of(seconds: dict[str, float]) -> list[Verdict]:
 class SparseShape:
     """A table of words, most of which are rare."""
 
-    n_rows: int
+    n_samples: int
     n_features: int
     n_per_row: int = 30
     n_rounds: int = 10
@@ -137,29 +137,29 @@ class SparseShape:
     def __call__(self, *, small: bool) -> tuple[Any, Any]:
         """Words of which some tell the five classes apart."""
         if small:
-            return replace(self, n_rows=200, n_features=1000)(small=False)
+            return replace(self, n_samples=200, n_features=1000)(small=False)
         random = np.random.default_rng(SEED)
-        y = random.choice(len(SHARES), self.n_rows, p=SHARES)
-        words = (self.n_features * random.random((self.n_rows, self.n_per_row)) ** 3).astype(np.int32)
+        y = random.choice(len(SHARES), self.n_samples, p=SHARES)
+        words = (self.n_features * random.random((self.n_samples, self.n_per_row)) ** 3).astype(np.int32)
         own = random.random(words.shape) < 0.2
         words[own] = ((37 * y[:, np.newaxis] + words % 200) % self.n_features)[own]
         starts = np.arange(0, words.size + 1, self.n_per_row, dtype=np.int32)
-        X = csr_matrix((random.random(words.size), words.ravel(), starts), (self.n_rows, self.n_features))
+        X = csr_matrix((random.random(words.size), words.ravel(), starts), (self.n_samples, self.n_features))
         X.sum_duplicates()
         return X, y
 
     def planned(self) -> int:
         """Bytes that a fit plans to take."""
+        from comboost._data.categories import Categories
+        from comboost._data.tables import RawTable, SparseSource
         from comboost._engine.binning import BinMapper
-        from comboost._engine.footprint import FitShape, TableCopies
-        from comboost._table.categories import Categories
-        from comboost._table.table import RawTable, SparseSource
+        from comboost._engine.memory_plan import FitShape, TableCopies
 
         X, _ = self(small=False)
         raw = RawTable(SparseSource(X))
         table = raw.encode(Categories())
         n_bins = int(BinMapper.fit_entries(table.entries(), table, None, 255).bin_offsets[-1])
-        shape = FitShape(self.n_rows, self.n_features, len(SHARES), n_bins, table=TableCopies.of(raw))
+        shape = FitShape(self.n_samples, self.n_features, len(SHARES), n_bins, table=TableCopies.of(raw))
         return sum(shape.peak().values())
 
 
@@ -192,7 +192,7 @@ def memory_row(shape: SparseShape, peak: Peak) -> Row:
     """Time and memory of a fit, beside the plan."""
     planned = shape.planned()
     return {
-        "rows": shape.n_rows,
+        "rows": shape.n_samples,
         "features": shape.n_features,
         "entries per row": shape.n_per_row,
         "fit, s": peak.seconds,

@@ -50,19 +50,19 @@ class WideCase:
         return Result({"wide": rows}, raw={"seconds": seconds})
 
 
-def make_table(n_rows: int) -> tuple[Any, Any]:
+def make_table(n_samples: int) -> tuple[Any, Any]:
     """Every class has a subset of each column's categories; a row's class is the one that it fits best."""
     import pandas
 
     random = np.random.default_rng(SEED)
-    codes = random.integers(N_CATEGORIES, size=(n_rows, N_COLUMNS))
-    numbers = random.standard_normal((n_rows, N_NUMBERS))
+    codes = random.integers(N_CATEGORIES, size=(n_samples, N_COLUMNS))
+    numbers = random.standard_normal((n_samples, N_NUMBERS))
     in_subset = random.random((N_COLUMNS, N_CATEGORIES, N_CLASSES)) < 0.5
     votes = sum(in_subset[c, codes[:, c]] for c in range(N_COLUMNS)) + 0.5 * numbers @ random.standard_normal(
         (N_NUMBERS, N_CLASSES)
     )
     y = votes.argmax(axis=1)
-    drawn = random.random(n_rows) < NOISE
+    drawn = random.random(n_samples) < NOISE
     y[drawn] = random.integers(N_CLASSES, size=drawn.sum())
     words = [f"w{k:03}" for k in range(N_CATEGORIES)]
     columns = {f"c{c}": pandas.Categorical.from_codes(codes[:, c], words) for c in range(N_COLUMNS)}

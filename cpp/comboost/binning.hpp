@@ -72,7 +72,7 @@ struct Cell {
     std::uint32_t feature() const { return tag >> kShiftBits; }
     ValueKey place() const { return low >> (tag & ((1u << kShiftBits) - 1)); }
 };
-static_assert(sizeof(Cell) == 32 && alignof(Cell) == 8, "CELL_DTYPE of dask/_quantiles.py mirrors this record");
+static_assert(sizeof(Cell) == 32 && alignof(Cell) == 8, "CELL_DTYPE of _distributed/quantiles.py mirrors this record");
 static_assert(offsetof(Cell, low) == 0 && sizeof(Cell::low) == 8);
 static_assert(offsetof(Cell, high) == 8 && sizeof(Cell::high) == 8);
 static_assert(offsetof(Cell, weight) == 16 && sizeof(Cell::weight) == 8);

@@ -1,4 +1,4 @@
-// The vocabulary of the core: number types, the records that cross the border, and the limits. src/comboost/_dtypes.py
+// The vocabulary of the core: number types, the records that cross the border, and the limits. src/comboost/_types.py
 // is its mirror.
 #pragma once
 

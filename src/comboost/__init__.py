@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier
     from comboost._estimators.confusion import ConfusionBoostingClassifier
-    from comboost._estimators.explanation import Explanation
-    from comboost._estimators.files import load_model
+    from comboost._estimators.paper import AdaBoostMMClassifier, CoMBoClassifier
+    from comboost._inspection.explanation import Explanation
+    from comboost._persistence.model_file import load_model
 
     __version__: str
 
@@ -24,11 +24,11 @@ __all__ = [
 ]
 
 HOMES = {
-    "AdaBoostMMClassifier": "comboost._estimators.classifiers",
-    "CoMBoClassifier": "comboost._estimators.classifiers",
+    "AdaBoostMMClassifier": "comboost._estimators.paper",
+    "CoMBoClassifier": "comboost._estimators.paper",
     "ConfusionBoostingClassifier": "comboost._estimators.confusion",
-    "Explanation": "comboost._estimators.explanation",
-    "load_model": "comboost._estimators.files",
+    "Explanation": "comboost._inspection.explanation",
+    "load_model": "comboost._persistence.model_file",
 }
 
 

@@ -342,12 +342,12 @@ def limited(client):
 
 
 @pytest.mark.parametrize(
-    ("model", "n_rows", "n_classes"),
+    ("model", "n_samples", "n_classes"),
     [(DaskCoMBoClassifier(), 10**6, 2), (DaskConfusionBoostingClassifier(max_depth=None), 2000, 50)],
     ids=["rows", "leaves"],
 )
-def test_fit_too_large_for_a_worker_is_refused_before_memory_runs_out(limited, model, n_rows, n_classes):
-    X = da.random.random((n_rows, 1), chunks=(n_rows // 2, 1))
+def test_fit_too_large_for_a_worker_is_refused_before_memory_runs_out(limited, model, n_samples, n_classes):
+    X = da.random.random((n_samples, 1), chunks=(n_samples // 2, 1))
     with pytest.raises(MemoryError, match=r"its memory limit is 0\.0; use more workers"):
         model.set_params(client=limited).fit(X, (X[:, 0] * n_classes).astype(int))
 

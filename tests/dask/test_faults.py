@@ -20,11 +20,11 @@ from models import everything
 from sklearn.base import clone
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
+from comboost._distributed.steps import DivideStep, pack
 from comboost.dask import DaskCoMBoClassifier, _cluster, _shard, _shard_group
 from comboost.dask._cluster import Cluster, ClusterError
 from comboost.dask._shard import Shard, ShardFacts, call, wait_for_answer
 from comboost.dask._shard_group import CONNECTION_ERRORS, FAN_OUT, ShardGroup, ShardHandle, children_of
-from comboost.dask._steps import DivideStep, pack
 from comboost.datasets import load_yeast
 
 N_ROUNDS = 4

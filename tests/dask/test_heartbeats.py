@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from comboost.dask._heartbeats import LONGEST_PAUSE, PATIENCE_FACTOR, SHORTEST_LIMIT, Heartbeats
+from comboost._distributed.heartbeats import LONGEST_PAUSE, PATIENCE_FACTOR, SHORTEST_LIMIT, Heartbeats
 
 TIMEOUTS = st.none() | st.floats(1, 1e3)
 PAUSES = st.lists(st.floats(0.01, 1e4), min_size=1, max_size=30)

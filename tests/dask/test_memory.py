@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tree_limits
 
-from comboost._engine.footprint import FitShape, HeldShape, TableCopies
+from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies
 from comboost.dask._memory import client_uses, worker_uses
 
 shapes = st.builds(
@@ -20,21 +20,21 @@ def total(uses):
 
 @given(shapes)
 def test_rows_of_a_worker_take_what_they_take_in_a_local_fit(shape):
-    local, worker = shape.rows(), worker_uses(shape, shape.n_rows)
+    local, worker = shape.rows(), worker_uses(shape, shape.n_samples)
     assert all(worker[use] >= local[use] for use in local)
     assert total(worker) <= total(shape.peak()) + local["codes"]
 
 
 @given(shapes, st.data())
 def test_trees_take_the_same_on_every_worker_however_few_rows_it_has(shape, data):
-    n_rows = data.draw(st.integers(0, shape.n_rows))
-    needed = total(worker_uses(shape, n_rows))
+    n_samples = data.draw(st.integers(0, shape.n_samples))
+    needed = total(worker_uses(shape, n_samples))
     assert needed >= max(total(shape.casting()), total(shape.kept_trees(2)), shape.histograms())
-    assert needed <= total(worker_uses(shape, shape.n_rows))
+    assert needed <= total(worker_uses(shape, shape.n_samples))
 
 
 @given(shapes, st.integers(1, 10**8))
 def test_rows_to_validate_on_take_memory_of_the_client_alone(shape, n_held):
     validated = replace(shape, held=HeldShape(TableCopies(n_held, shape.n_features)))
-    assert worker_uses(validated, shape.n_rows) == worker_uses(shape, shape.n_rows)
+    assert worker_uses(validated, shape.n_samples) == worker_uses(shape, shape.n_samples)
     assert total(client_uses(validated)) >= total(client_uses(shape)) + n_held * shape.n_classes * 8

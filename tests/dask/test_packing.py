@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from comboost import _core
-from comboost.dask._packing import PackedIntegers
+from comboost._distributed.packing import PackedIntegers
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=6)
 

@@ -51,17 +51,17 @@ def unknown_array_of(rows, sizes):
 CONTAINERS = {"array": array_of, "unknown array": unknown_array_of, "frame": frame_of}
 
 
-def table(n_rows):
+def table(n_samples):
     """X, y and weights that tell each row from the others."""
-    numbers = np.arange(n_rows)
+    numbers = np.arange(n_samples)
     return np.outer(numbers + 0.5, [1.0, 10.0, 100.0]), numbers * 7, numbers / 3
 
 
 class Source:
     """Partitions of a dataframe, and a record of who asked for which columns of them."""
 
-    def __init__(self, n_rows=6):
-        self.frame = pd.DataFrame(dict.fromkeys("abcyw", np.arange(float(n_rows))))
+    def __init__(self, n_samples=6):
+        self.frame = pd.DataFrame(dict.fromkeys("abcyw", np.arange(float(n_samples))))
         self.asked = []
 
     def __call__(self, place, columns=None):
@@ -93,7 +93,7 @@ def test_rows_of_a_part_are_those_at_its_place_in_every_container(sizes, X_kind,
     given_weights = None if weight_kind is None else CONTAINERS[weight_kind](weights, sizes)
     parts = compute(read_collections(CONTAINERS[X_kind](X, sizes), CONTAINERS[y_kind](y, sizes), given_weights))
     assert [part.number for part in parts] == list(range(len(sizes)))
-    for part, rows, labels, masses in zip(parts, cut(X, sizes), cut(y, sizes), cut(weights, sizes), strict=True):
+    for part, rows, labels, weight_sums in zip(parts, cut(X, sizes), cut(y, sizes), cut(weights, sizes), strict=True):
         assert isinstance(part, Part)
         assert isinstance(part.X, pd.DataFrame if X_kind == "frame" else np.ndarray)
         np.testing.assert_array_equal(part.X, rows)
@@ -101,7 +101,7 @@ def test_rows_of_a_part_are_those_at_its_place_in_every_container(sizes, X_kind,
         if weight_kind is None:
             assert part.sample_weight is None
         else:
-            np.testing.assert_array_equal(part.sample_weight, masses)
+            np.testing.assert_array_equal(part.sample_weight, weight_sums)
 
 
 @given(sizes, st.data())
@@ -115,12 +115,12 @@ def test_columns_and_labels_of_known_sizes_are_cut_as_the_rows_are(X_sizes, data
     collection = read_collections(
         da.from_array(X, chunks=(tuple(X_sizes), column_sizes)), array_of(y, y_sizes), array_of(weights, weight_sizes)
     )
-    for part, rows, labels, masses in zip(
+    for part, rows, labels, weight_sums in zip(
         compute(collection), cut(X, X_sizes), cut(y, X_sizes), cut(weights, X_sizes), strict=True
     ):
         np.testing.assert_array_equal(part.X, rows)
         np.testing.assert_array_equal(part.y, labels)
-        np.testing.assert_array_equal(part.sample_weight, masses)
+        np.testing.assert_array_equal(part.sample_weight, weight_sums)
 
 
 def test_columns_in_chunks_are_joined_if_row_chunks_are_unknown():

@@ -11,11 +11,11 @@ from hypothesis.extra import numpy as hnp
 from strategies import feature_columns, missing_masks
 
 from comboost import _core
-from comboost._table.categories import Categories
-from comboost._table.frames import PandasSource
-from comboost._table.table import ArraySource, RawTable
-from comboost.dask import _quantiles
-from comboost.dask._quantiles import CELL_DTYPE, EdgeSearch, Tally, count_keys
+from comboost._data.categories import Categories
+from comboost._data.frames import PandasSource
+from comboost._data.tables import ArraySource, RawTable
+from comboost._distributed import quantiles
+from comboost._distributed.quantiles import CELL_DTYPE, EdgeSearch, Tally, count_keys
 
 MOST_PASSES = 26  # the first one leaves 50 bits of a key open, and the others take at least 2 each
 
@@ -69,14 +69,14 @@ INFINITIES = st.sampled_from([np.inf, -np.inf])
 @st.composite
 def weighted_rows(draw):
     """Draw few rows of any doubles, some missing and, seldom, some infinite, with or without weights."""
-    n_rows = draw(st.integers(1, 100))
+    n_samples = draw(st.integers(1, 100))
     columns = []
     for _ in range(draw(st.integers(1, 3))):
-        column = np.where(draw(missing_masks(n_rows)), np.nan, draw(feature_columns(n_rows)))
+        column = np.where(draw(missing_masks(n_samples)), np.nan, draw(feature_columns(n_samples)))
         if draw(st.integers(0, 9)) == 9:
-            column[draw(st.integers(0, n_rows - 1))] = draw(INFINITIES)
+            column[draw(st.integers(0, n_samples - 1))] = draw(INFINITIES)
         columns.append(column)
-    weights = draw(st.none() | hnp.arrays(np.uint32, n_rows, elements=draw(st.sampled_from([SMALL, HEAVY]))))
+    weights = draw(st.none() | hnp.arrays(np.uint32, n_samples, elements=draw(st.sampled_from([SMALL, HEAVY]))))
     return np.column_stack(columns), weights
 
 
@@ -117,14 +117,14 @@ COLUMNS = [
 @given(
     data=st.data(),
     seed=st.integers(0, 2**32 - 1),
-    n_rows=st.integers(200, 3000),
+    n_samples=st.integers(200, 3000),
     max_bins=st.integers(2, 255) | st.just(255),
     most_keys=st.sampled_from([0, 300, 3000, 2**19]),
 )
-def test_edges_of_many_values_are_those_of_all_rows(data, seed, n_rows, max_bins, most_keys):
+def test_edges_of_many_values_are_those_of_all_rows(data, seed, n_samples, max_bins, most_keys):
     random = np.random.default_rng(seed)
-    X = np.column_stack([COLUMNS[k](random, n_rows) for k in random.integers(0, len(COLUMNS), 3)])
-    weights = random.integers(1, 1000, n_rows).astype(np.uint32) if data.draw(st.booleans()) else None
+    X = np.column_stack([COLUMNS[k](random, n_samples) for k in random.integers(0, len(COLUMNS), 3)])
+    weights = random.integers(1, 1000, n_samples).astype(np.uint32) if data.draw(st.booleans()) else None
     search = EdgeSearch(range(3), 3, max_bins, most_keys)
     asked = ask_all(search, data.draw(cuts(X, weights)))
     assert len(asked) <= MOST_PASSES
@@ -174,7 +174,7 @@ def n_cells_asked(question):
 @pytest.mark.parametrize("most_keys", [0, 100, 10_000])
 @pytest.mark.parametrize("max_bins", [2, 20, 60])
 def test_no_more_cells_travel_than_there_is_room_for(monkeypatch, most_keys, max_bins):
-    monkeypatch.setattr(_quantiles, "MOST_CELLS", 2**12)
+    monkeypatch.setattr(quantiles, "MOST_CELLS", 2**12)
     random = np.random.default_rng(0)
     X = np.column_stack([column(random, 20_000) for column in COLUMNS])
     search = EdgeSearch(range(len(COLUMNS)), len(COLUMNS), max_bins, most_keys)
@@ -210,7 +210,7 @@ def test_a_table_without_numbers_is_asked_once_and_has_no_edges():
     search = EdgeSearch([], 2, 255)
     (_, answer), *others = ask_all(search, [(np.zeros((3, 2)), None), (np.zeros((2, 2)), None)])
     assert len(answer.cells) == len(others) == 0
-    assert answer.n_rows == 5
+    assert answer.n_samples == 5
     assert [len(edges) for edges in search.edges] == [0, 0]
 
 
@@ -219,7 +219,7 @@ def test_cells_may_lie_at_any_address():
     tally = count_keys(table_of(X), EdgeSearch([0], 1, 255).question, None)
     moved = np.frombuffer(b"." + tally.cells.tobytes(), dtype=CELL_DTYPE, offset=1)
     twice = Tally.merge([Tally(50, moved), tally])
-    assert twice.n_rows == 100
+    assert twice.n_samples == 100
     np.testing.assert_array_equal(twice.cells["rows"], 2 * tally.cells["rows"])
 
 
@@ -228,7 +228,7 @@ def test_tally_arrives_as_it_was_sent(rows):
     X, weights = rows
     tally = count_keys(table_of(X), EdgeSearch(range(X.shape[1]), X.shape[1], 255).question, weights)
     arrived = pickle.loads(pickle.dumps(tally))
-    assert arrived.n_rows == tally.n_rows
+    assert arrived.n_samples == tally.n_samples
     assert arrived.cells.dtype == CELL_DTYPE
     assert arrived.cells.tobytes() == tally.cells.tobytes()
 

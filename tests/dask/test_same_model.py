@@ -14,15 +14,15 @@ from models import booster_for, fit
 from strategies import problems, vote_settings
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._dtypes import MAX_PAIRED
+from comboost._types import MAX_PAIRED
 from comboost.dask import DaskCoMBoClassifier
 from comboost.datasets import load_car, load_yeast
 
 
-def draw_sizes(data, n_rows, n_parts):
+def draw_sizes(data, n_samples, n_parts):
     """Sizes of that many parts, of which some may be empty."""
-    cuts = sorted(data.draw(st.lists(st.integers(0, n_rows), min_size=n_parts - 1, max_size=n_parts - 1)))
-    return np.diff([0, *cuts, n_rows]).tolist()
+    cuts = sorted(data.draw(st.lists(st.integers(0, n_samples), min_size=n_parts - 1, max_size=n_parts - 1)))
+    return np.diff([0, *cuts, n_samples]).tolist()
 
 
 def any_problems(**kinds):

@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._dtypes import CODE, LABEL, SUM
-from comboost._engine.balancing import LeafFactors
-from comboost._engine.formulas import BalancedObjective
-from comboost._engine.rows import BinnedRows, LeafVote, Vote
-from comboost._table.weights import Masses
-from comboost.dask._quantiles import EdgeSearch
-from comboost.dask._steps import (
+from comboost._data.sample_weights import ClassWeightSums
+from comboost._distributed.quantiles import EdgeSearch
+from comboost._distributed.steps import (
     AdvanceAnswer,
     AdvanceStep,
     ConfusionStep,
@@ -29,12 +25,16 @@ from comboost.dask._steps import (
     unpack,
     unpack_answer,
 )
+from comboost._engine.formulas import BalancedObjective
+from comboost._engine.leaf_values import LeafFactors
+from comboost._engine.rows import BinnedRows, LeafVote, Vote
+from comboost._types import CODE, LABEL, SUM
 
 FOREST = CoMBoClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
 VOTING_FOREST = ConfusionBoostingClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
 TREE, VOTING_TREE = FOREST.tree(0), VOTING_FOREST.tree(0)
 LEAF_VOTE = LeafVote(VOTING_TREE, LeafFactors.of(VOTING_TREE.votes))
-OBJECTIVE = BalancedObjective.of(None, Masses(np.array([1, 1, 1])), 1.0, "log")
+OBJECTIVE = BalancedObjective.of(None, ClassWeightSums(np.array([1, 1, 1])), 1.0, "log")
 SPLITS = np.arange(6, dtype=np.int32).reshape(2, 3)
 SUMS = np.arange(6, dtype=SUM).reshape(1, 2, 3)
 STEPS = [
@@ -122,7 +122,7 @@ def split_of(node, feature, last_left):
 def test_split_is_answered_with_its_left_child_whatever_histograms_were_kept(monkeypatch, n_kept):
     shard = ShardState(binned_rows(), best_first=True)
     root = AdvanceStep(None, np.ones((3, 3)) - np.eye(3), 20, with_root=True).take(shard).root
-    monkeypatch.setattr("comboost.dask._steps.HISTOGRAM_BUDGET", n_kept * root.nbytes)
+    monkeypatch.setattr("comboost._distributed.steps.HISTOGRAM_BUDGET", n_kept * root.nbytes)
     for split in (split_of(0, 0, 1), split_of(2, 1, 0), split_of(1, 1, 2), split_of(4, 0, 2)):
         left = shard.n_nodes
         answer = SplitStep(split).take(shard)

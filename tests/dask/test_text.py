@@ -8,7 +8,7 @@ import pytest
 from clusters import on_dask, same_bytes
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._table.categories import MAX_CATEGORIES
+from comboost._data.categories import MAX_CATEGORIES
 from comboost.dask import DaskCoMBoClassifier
 
 N_ROWS = 2000

@@ -5,9 +5,9 @@ import pytest
 from clusters import cut
 from distributed.diagnostics.plugin import SchedulerPlugin
 
+from comboost._distributed.steps import AdvanceStep, LeafAdvanceStep, RoundStep, SplitStep, SumLeavesStep
 from comboost.dask import DaskCoMBoClassifier, DaskConfusionBoostingClassifier
 from comboost.dask._shard_group import ShardGroup, assign_parts
-from comboost.dask._steps import AdvanceStep, LeafAdvanceStep, RoundStep, SplitStep, SumLeavesStep
 from comboost.dask._survey import PartLocation
 from comboost.datasets import load_yeast
 

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._estimators.contents import FILE_FORMAT
-from comboost._estimators.state import SEAL_FORMAT
+from comboost._persistence.model_contents import FILE_FORMAT
+from comboost._persistence.state import SEAL_FORMAT
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
 FOLDER = Path(__file__).parent
@@ -41,13 +41,13 @@ MODELS = {
 }
 
 
-def make_columns(n_rows, seed):
+def make_columns(n_samples, seed):
     """Numbers, some of them missing, and categories, by the names of the columns."""
     random = np.random.default_rng(seed)
-    numbers = random.normal(size=(n_rows, 2)).round(3)
+    numbers = random.normal(size=(n_samples, 2)).round(3)
     columns = {"Höhe": numbers[:, 0].tolist(), "girth": numbers[:, 1].tolist()}
-    columns["girth"][:: 1 + n_rows // 7] = [None] * len(columns["girth"][:: 1 + n_rows // 7])
-    return columns | {"soil": random.choice(["clay", "loam", "sand", None], size=n_rows).tolist()}
+    columns["girth"][:: 1 + n_samples // 7] = [None] * len(columns["girth"][:: 1 + n_samples // 7])
+    return columns | {"soil": random.choice(["clay", "loam", "sand", None], size=n_samples).tolist()}
 
 
 def as_frame(columns):

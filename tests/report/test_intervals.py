@@ -9,11 +9,11 @@ from report.oracles import Oracle, table_of
 from scipy.sparse import csr_array
 from scipy.stats import binomtest
 
+from comboost._stats.exact_intervals import exact_interval
+from comboost._stats.paired_intervals import newcombe_interval
 from comboost.metrics._measures import norm_of
-from comboost.report._exact_limits import exact_interval
 from comboost.report._figures import at_once, norm_of_many
 from comboost.report._inquiry import Inquiry
-from comboost.report._paired_intervals import newcombe_interval
 from comboost.report._resampling import (
     dense_norms,
     draw_anew,

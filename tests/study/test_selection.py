@@ -83,15 +83,15 @@ def test_the_first_candidate_gives_way_only_to_a_sure_lead_of_the_smallest_norm(
 
 
 @given(st.integers(2, 4), st.integers(1, 30), st.integers(0, 2**32 - 1))
-def test_a_bootstrap_draws_rows_class_by_class_and_alike_for_all_candidates(n_classes, n_rows, seed):
+def test_a_bootstrap_draws_rows_class_by_class_and_alike_for_all_candidates(n_classes, n_samples, seed):
     random = np.random.default_rng(seed)
-    true = np.repeat(np.arange(n_classes), n_rows)
+    true = np.repeat(np.arange(n_classes), n_samples)
     guess = random.integers(0, n_classes, true.size)
     norms = resample_norms(true, np.stack([guess, true, guess]), random)
     assert norms.shape == (3, N_RESAMPLES)
     assert np.array_equal(norms[0], norms[2])
     assert not norms[1].any()
-    if n_rows == 1:  # a class of one row has but one bootstrap
+    if n_samples == 1:  # a class of one row has but one bootstrap
         assert norms[0] == pytest.approx(confusion_norm_loss(true, guess))
 
 

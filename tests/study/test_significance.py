@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import t as student
 from scipy.stats import ttest_rel
 
-from comboost.study._significance import compare
+from comboost._stats.significance import compare
 
 RNG = np.random.default_rng(0)
 FIRST, SECOND = RNG.random(20) + 0.3, RNG.random(20)

@@ -20,13 +20,13 @@ from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
 from comboost._boosting.model_so_far import ModelSoFar, answers_by_votes
 from comboost._boosting.warm_start import check_same_values
-from comboost._dtypes import LABEL, SUM, Floats, Labels, Sums, Weights
+from comboost._data.candidates import Candidates
+from comboost._data.labels import find_distinct, locate_labels, read_labels
+from comboost._data.sample_weights import ClassWeights, as_given, class_sums, find_scale, read_weights
+from comboost._data.tables import RawTable
+from comboost._data.validation import TrainingSet
 from comboost._engine.calibration import HeldVotes
-from comboost._table.candidates import Candidates
-from comboost._table.labels import find_distinct, find_places, read_labels
-from comboost._table.reading import TrainingSet
-from comboost._table.table import RawTable
-from comboost._table.weights import ClassWeights, as_given, class_sums, find_scale, read_weights
+from comboost._types import LABEL, SUM, Floats, Labels, Sums, Weights
 from comboost.metrics._measures import mauc_of
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
 
@@ -60,9 +60,9 @@ class HeldRows:
     @classmethod
     def read(cls, X: Any, y: Any, sample_weight: Any, table: Any, candidates: Candidates) -> "HeldRows":
         """Check what ``fit`` is given to validate on; ``table`` is X, checked."""
-        n_rows, classes = table.shape[0], candidates.given
-        seen, places = find_distinct(read_labels(y, n_rows, "y_val"), "y_val")
-        found = find_places(seen, classes)
+        n_samples, classes = table.shape[0], candidates.given
+        seen, places = find_distinct(read_labels(y, n_samples, "y_val"), "y_val")
+        found = locate_labels(seen, classes)
         if (found < 0).any():
             raise ValueError(
                 f"y_val holds the class(es) {seen[found < 0].tolist()}, but the classes of y are {classes.tolist()}; "
@@ -71,12 +71,12 @@ class HeldRows:
         labels = found[places].astype(LABEL)
         if sample_weight is None:
             return cls(X, y, None, table, labels, None)
-        given = read_weights(sample_weight, n_rows, "sample_weight_val")
+        given = read_weights(sample_weight, n_samples, "sample_weight_val")
         of_classes = ClassWeights.of(given, labels, len(classes))
         scale = find_scale(of_classes.exponents)
         weights = scale.apply(given, labels)
         of_classes.check_none_lost(class_sums(labels, weights, len(classes)), classes, "sample_weight_val")
-        return cls(X, y, as_given(sample_weight, n_rows), table, labels, weights, scale.lifts)
+        return cls(X, y, as_given(sample_weight, n_samples), table, labels, weights, scale.lifts)
 
 
 def hold_out(
@@ -148,7 +148,7 @@ def hold_out_rows(
     """
     train, places = hold_out(data.labels, len(data.classes), fraction, np.random.RandomState(seed))
     rows, held = places if data.rows is None else data.rows[places], data.take(places)
-    lifts = held.masses.scale.lifts
+    lifts = held.weight_sums.scale.lifts
     return data.take(train), HeldRows(
         None if given is None else given.as_given(rows),
         data.classes[held.labels],

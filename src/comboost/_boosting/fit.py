@@ -13,15 +13,15 @@ from comboost._boosting.loop import History
 from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprints
 from comboost._cached import cached_property
-from comboost._dtypes import Floats
+from comboost._data.candidates import Candidates
+from comboost._data.categories import Categories
+from comboost._data.tables import RawTable
 from comboost._engine.binning import BinMapper
-from comboost._engine.footprint import TreeLimits
 from comboost._engine.formulas import error_shares
+from comboost._engine.memory_plan import TreeLimits
 from comboost._engine.rows import MemoryRows, Rows, TreeRows
-from comboost._engine.votes import Audience
-from comboost._table.candidates import Candidates
-from comboost._table.categories import Categories
-from comboost._table.table import RawTable
+from comboost._engine.scores import Audience
+from comboost._types import Floats
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class FitPlan:
         The classes of y, and which of them are voted for.
     by_class : bool
         Whether sample weights only tell classes apart.
-    n_rows : int
+    n_samples : int
         Rows of the table that was given.
     seed : int
         Seeds the draws of every round.
@@ -53,7 +53,7 @@ class FitPlan:
     limits: TreeLimits
     candidates: Candidates
     by_class: bool
-    n_rows: int
+    n_samples: int
     seed: int
     n_threads: int
 
@@ -85,7 +85,7 @@ class Fit(ABC):
     def origin(self) -> Origin:
         """What the model is learned with, for a warm start."""
         plan = self.plan
-        return Origin(fingerprints(plan.parameters), plan.seed, plan.n_rows, plan.classes, self._row_fingerprint())
+        return Origin(fingerprints(plan.parameters), plan.seed, plan.n_samples, plan.classes, self._row_fingerprint())
 
     def bounds(self, history: History) -> Floats:
         """What the edges of the rounds promise."""

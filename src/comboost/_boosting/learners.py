@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 
 from comboost import _core
-from comboost._dtypes import LABEL, Floats, Labels, Sums
 from comboost._engine.binning import BinMapper
 from comboost._engine.forest import Forest, Tree, with_covers
 from comboost._engine.memory import check_room
 from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, Costs, MemoryRows, SteppedRows, TreeRows, empty_histograms
+from comboost._types import LABEL, Floats, Labels, Sums
 
 LARGE_TREE = 2**20  # bytes of nodes; to ask the system takes no time beside what it takes to grow so many
 

@@ -6,9 +6,9 @@ from typing import Protocol
 
 from comboost._boosting.learners import Hypothesis, Learner
 from comboost._boosting.voting import Voting
-from comboost._dtypes import MIN_LOSS, ROUNDING_ROOM
 from comboost._engine import formulas
 from comboost._engine.rows import Costs, Rows
+from comboost._types import MIN_LOSS, ROUNDING_ROOM
 
 #: Why a fit ended.
 N_ESTIMATORS = "n_estimators"  # all rounds asked for are there

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from comboost._boosting.fit import Fit
 from comboost._boosting.loop import History
 from comboost._cached import cached_property
-from comboost._dtypes import Floats
+from comboost._types import Floats
 from comboost.metrics._outcomes import share_predicted
 
 

@@ -11,18 +11,18 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from comboost._boosting.learners import Hypothesis
-from comboost._dtypes import Floats
 from comboost._engine import formulas
-from comboost._engine.balancing import (
+from comboost._engine.forest import Tree
+from comboost._engine.formulas import BalancedObjective, Objective
+from comboost._engine.leaf_values import (
     LeafFactors,
     LeafSums,
     balance,
     remaining_cost,
     sums_pairs,
 )
-from comboost._engine.forest import Tree
-from comboost._engine.formulas import BalancedObjective, Objective
 from comboost._engine.rows import Ballot, Costs, LeafVote, Rows, TreeRows, Vote
+from comboost._types import Floats
 
 
 class Cast(NamedTuple):
@@ -132,7 +132,7 @@ class ClassVoting:
 
     def kept(self, alphas: Sequence[float], promises: Sequence[float]) -> dict[str, Any]:
         """The weight α of every round, and the shares of the classes, which probabilities need."""
-        return {"estimator_weights_": np.array(alphas), "class_prior_": self.objective.masses.shares.copy()}
+        return {"estimator_weights_": np.array(alphas), "class_prior_": self.objective.weight_sums.shares.copy()}
 
     def _round_weight(self, rows: Rows, hypothesis: Hypothesis, costs: Costs) -> float:
         """α_t before the learning rate."""
@@ -214,4 +214,4 @@ class LeafVoting:
 
     def kept(self, alphas: Sequence[float], promises: Sequence[float]) -> dict[str, Any]:
         """The shares of the classes, which probabilities need, and what rounds promised, which a warm start does."""
-        return {"class_prior_": self.objective.masses.shares.copy(), "_promises": np.array(promises)}
+        return {"class_prior_": self.objective.weight_sums.shares.copy(), "_promises": np.array(promises)}

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 
 from comboost import _core
 from comboost._boosting.loop import History
-from comboost._dtypes import Codes, Labels, Weights
+from comboost._types import Codes, Labels, Weights
 
 DIGESTED_AT_ONCE = 2**16  # rows, or entries of a sparse table: their hashes take next to no memory
 
@@ -35,7 +35,7 @@ class Origin:
         Fingerprints of the parameters that may not change.
     seed : int
         Seeds the draws of every round.
-    n_rows : int
+    n_samples : int
         Rows of the table.
     classes : ndarray
         The classes.
@@ -45,16 +45,16 @@ class Origin:
 
     parameters: dict[str, str]
     seed: int
-    n_rows: int
+    n_samples: int
     classes: NDArray[Any]
     rows: str
 
-    def check_rows(self, n_rows: int, classes: NDArray[Any]) -> None:
+    def check_rows(self, n_samples: int, classes: NDArray[Any]) -> None:
         """Raise if a warm start would go on with rows of another shape."""
-        if n_rows != self.n_rows:
+        if n_samples != self.n_samples:
             raise ValueError(
-                f"warm_start: X has {n_rows} rows now and had {self.n_rows} in the earlier fit; give the same rows, or "
-                "set warm_start=False."
+                f"warm_start: X has {n_samples} rows now and had {self.n_samples} in the earlier fit; give the "
+                "same rows, or set warm_start=False."
             )
         if not np.array_equal(classes, self.classes):
             raise ValueError(

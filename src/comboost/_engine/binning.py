@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from comboost import _core
 from comboost._cached import cached_property
-from comboost._dtypes import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
-from comboost._table.categories import Categories
-from comboost._table.choosing import fit_categories
-from comboost._table.table import Entries, Matrix, RawTable, Table
+from comboost._data.categories import Categories
+from comboost._data.choosing import fit_categories
+from comboost._data.tables import Entries, Matrix, RawTable, Table
+from comboost._types import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
 
 MOST_COLUMNS = 64
 COLUMNS_BYTES = 2**24  # of a table that must be converted, at a time
@@ -69,7 +69,7 @@ class BinMapper:
     ) -> "BinMapper":
         """As `fit`, from the entries of a sparse table."""
         flat, starts, missing, infinite = _core.find_sparse_edges(
-            entries.starts, entries.rows, entries.values, entries.n_rows, weights, max_bins, n_threads
+            entries.starts, entries.rows, entries.values, entries.n_samples, weights, max_bins, n_threads
         )
         categories = table.categories
         if infinite.any():
@@ -192,10 +192,10 @@ def category_edges(categories: Categories, feature: int) -> Floats:
 
 def runs(table: Table, kinds: Kinds) -> list[tuple[int, int]]:
     """Columns to read at once, (first, last): all of them if nothing is copied, otherwise a few of the same sort."""
-    n_rows, n_features = table.shape
+    n_samples, n_features = table.shape
     if table.matrix is not None:
         return [(0, n_features)]
-    most = columns_at_once(n_rows)
+    most = columns_at_once(n_samples)
     found = []
     first = 0
     for last in range(1, n_features + 1):
@@ -206,9 +206,9 @@ def runs(table: Table, kinds: Kinds) -> list[tuple[int, int]]:
     return found
 
 
-def columns_at_once(n_rows: int) -> int:
+def columns_at_once(n_samples: int) -> int:
     """Columns of a table that are converted at a time."""
-    return min(MOST_COLUMNS, max(1, COLUMNS_BYTES // (8 * max(1, n_rows))))
+    return min(MOST_COLUMNS, max(1, COLUMNS_BYTES // (8 * max(1, n_samples))))
 
 
 def read(table: Table, first: int, last: int) -> Matrix:

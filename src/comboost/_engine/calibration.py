@@ -13,8 +13,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 from sklearn.isotonic import IsotonicRegression
 
-from comboost._dtypes import Floats
 from comboost._engine.forest import typed_array
+from comboost._types import Floats
 
 TEMPERATURES = (2.0**-6, 2.0**14)
 PRECISION = 1e-6  # of a temperature's logarithm

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._dtypes import Floats
+from comboost._types import Floats
 
 REJECTED = -1  # the row is left to somebody else
 

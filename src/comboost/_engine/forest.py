@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from comboost import _core
 from comboost._cached import cached_property
-from comboost._dtypes import (
+from comboost._types import (
     KIND,
     LEAF,
     MAX_CLASSES,

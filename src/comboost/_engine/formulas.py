@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from comboost._cached import cached_property
-from comboost._dtypes import MAX_EDGE, MAX_ROUNDING, MIN_EDGE, UNIT_BITS, Floats, Sums
-from comboost._table.weights import Masses
+from comboost._data.sample_weights import ClassWeightSums
+from comboost._types import MAX_EDGE, MAX_ROUNDING, MIN_EDGE, UNIT_BITS, Floats, Sums
 
 LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so it stays below 2**61 units
 MOST_COST = 1e250  # of a row of weight 1, if all weights are next to nothing; more might overflow
@@ -29,36 +29,36 @@ class Objective:
         c(l,j)/M_l: what one unit of weight costs, before any vote.
     start : float
         L_0, the loss before any vote.
-    masses : Masses
+    weight_sums : ClassWeightSums
         The summed weight of every class.
     """
 
     unit: Floats
     start: float
-    masses: Masses
+    weight_sums: ClassWeightSums
 
     @classmethod
-    def of(cls, costs: Floats | None, masses: Masses, *, by_class: bool) -> "Objective":
+    def of(cls, costs: Floats | None, weight_sums: ClassWeightSums, *, by_class: bool) -> "Objective":
         """CoMBo's, in which every class weighs the same, or AdaBoost.MM's, in which every row does.
 
         Parameters
         ----------
         costs : ndarray of shape (K, K) or None
             c(l,j); None is 1 for every mistake.
-        masses : Masses
+        weight_sums : ClassWeightSums
             The summed weight of every class.
         by_class : bool
             Whether the weights of class l are divided by M_l, or all by the mean of these.
         """
         if costs is None:
-            costs = 1.0 - np.eye(len(masses.sums))
-        base = balanced_masses(masses, 1.0 if by_class else 0.0)
-        return cls(unit_costs(costs, base), starting_loss(costs, masses.sums / base), masses)
+            costs = 1.0 - np.eye(len(weight_sums.sums))
+        base = balanced_weight_sums(weight_sums, 1.0 if by_class else 0.0)
+        return cls(unit_costs(costs, base), starting_loss(costs, weight_sums.sums / base), weight_sums)
 
     @property
     def total_weight(self) -> int:
         """Σ n_i."""
-        return int(self.masses.sums.sum())
+        return int(self.weight_sums.sums.sum())
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class LogTerms:
         """The terms for classes whose rows cost no more than this."""
         return cls(tops, LOG_BITS - math.frexp(float(tops.max()))[1])
 
-    def start(self, masses: Sums, unit: Floats) -> float:
+    def start(self, weight_sums: Sums, unit: Floats) -> float:
         """L_0, the loss before any vote."""
         bits = [math.log2(1.0 + relative) for relative in in_order(unit).tolist()]
-        return float(in_order(masses * self.tops * np.array(bits)))
+        return float(in_order(weight_sums * self.tops * np.array(bits)))
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class BalancedObjective:
         What a row of weight 1 costs on average before any vote.
     start : float
         L_0, the loss before any vote.
-    masses : Masses
+    weight_sums : ClassWeightSums
         The summed weight of every class.
     """
 
@@ -113,17 +113,17 @@ class BalancedObjective:
     pseudo_row: Floats
     mean_row: float
     start: float
-    masses: Masses
+    weight_sums: ClassWeightSums
 
     @classmethod
-    def of(cls, costs: Floats | None, masses: Masses, balance: float, loss: str) -> "BalancedObjective":
+    def of(cls, costs: Floats | None, weight_sums: ClassWeightSums, balance: float, loss: str) -> "BalancedObjective":
         """What a loss, ``"log"`` or ``"exponential"``, costs if a class counts as much as ``balance`` says.
 
         Parameters
         ----------
         costs : ndarray of shape (K, K) or None
             c(l,j); None is 1 for every mistake.
-        masses : Masses
+        weight_sums : ClassWeightSums
             The summed weight of every class.
         balance : float
             τ: with 1 every class counts the same, with 0 every row.
@@ -131,31 +131,31 @@ class BalancedObjective:
             Which loss.
         """
         if costs is None:
-            costs = 1.0 - np.eye(len(masses.sums))
-        base = balanced_masses(masses, balance)
+            costs = 1.0 - np.eye(len(weight_sums.sums))
+        base = balanced_weight_sums(weight_sums, balance)
         if loss == "exponential":
             unit, log, first = unit_costs(costs, base), None, unit_costs(costs, base)
-            start = starting_loss(costs, masses.sums / base)
+            start = starting_loss(costs, weight_sums.sums / base)
         else:
             largest = costs.max(axis=1)
             unit = np.divide(costs, largest[:, np.newaxis], out=np.zeros_like(costs), where=largest[:, np.newaxis] > 0)
             log = LogTerms.of(largest / base)
             first = unit * (log.tops / (1.0 + in_order(unit)))[:, np.newaxis]
-            start = log.start(masses.sums, unit)
+            start = log.start(weight_sums.sums, unit)
         with np.errstate(over="ignore"):
-            first = np.minimum(masses.lifted(np.ldexp(first, masses.scale.shift)), MOST_COST)
-        mean_row = float(in_order(masses.plain * in_order(first))) / masses.total
-        return cls(unit, log, 0.5 * (first + first.T), mean_row, start, masses)
+            first = np.minimum(weight_sums.lifted(np.ldexp(first, weight_sums.scale.shift)), MOST_COST)
+        mean_row = float(in_order(weight_sums.plain * in_order(first))) / weight_sums.total
+        return cls(unit, log, 0.5 * (first + first.T), mean_row, start, weight_sums)
 
     @property
     def total_weight(self) -> int:
         """Σ n_i."""
-        return int(self.masses.sums.sum())
+        return int(self.weight_sums.sums.sum())
 
     @cached_property
     def hidden(self) -> Floats:
         """What rounding may hide of the costs of two classes in a leaf, on average, in units of any pass: (K, K)."""
-        sums = self.masses.sums
+        sums = self.weight_sums.sums
         return np.where(self.pseudo_row > 0, 0.25 * (sums[:, np.newaxis] + sums), 0.0)
 
     @cached_property
@@ -181,21 +181,23 @@ def starting_loss(costs: Floats, weights: Floats) -> float:
     return float(in_order(weights * in_order(costs)))
 
 
-def balanced_masses(masses: Masses, balance: float) -> Floats:
+def balanced_weight_sums(weight_sums: ClassWeightSums, balance: float) -> Floats:
     """M_l^τ, scaled so that the loss starts where it does with τ = 1."""
     if balance == 1.0:
-        return masses.sums.astype(np.float64)
-    total, n_classes = masses.total, len(masses.sums)
+        return weight_sums.sums.astype(np.float64)
+    total, n_classes = weight_sums.total, len(weight_sums.sums)
     if balance == 0.0:
-        return masses.lifted(np.full(n_classes, total / n_classes))
-    shares = [mass / total for mass in masses.plain.tolist()]  # their powers do not depend on how weights are scaled
+        return weight_sums.lifted(np.full(n_classes, total / n_classes))
+    shares = [
+        mass / total for mass in weight_sums.plain.tolist()
+    ]  # their powers do not depend on how weights are scaled
     scale = sum(math.pow(share, 1.0 - balance) for share in shares) / n_classes
-    return masses.lifted(np.array([total * (math.pow(share, balance) * scale) for share in shares]))
+    return weight_sums.lifted(np.array([total * (math.pow(share, balance) * scale) for share in shares]))
 
 
-def unit_costs(costs: Floats, masses: Floats) -> Floats:
+def unit_costs(costs: Floats, weight_sums: Floats) -> Floats:
     """c(l,j)/M_l: what one unit of weight costs, before any vote."""
-    return costs / masses[:, np.newaxis]
+    return costs / weight_sums[:, np.newaxis]
 
 
 def largest_row(unit: Floats) -> float:

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import log_softmax
 
 from comboost import _core
-from comboost._dtypes import Floats
 from comboost._engine.calibration import IsotonicCurves
+from comboost._types import Floats
 
 LOGS_AT_ONCE = 2**17  # votes that become logarithms at a time, by way of several arrays
 

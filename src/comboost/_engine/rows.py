@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._dtypes import COARSE_BITS, LABEL, LEAF_INDEX, SUM, Codes, Floats, Labels, NodeBytes, Sums, Weights
-from comboost._engine.balancing import LeafFactors
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.formulas import BalancedObjective, exponent_below
+from comboost._engine.leaf_values import LeafFactors
+from comboost._types import COARSE_BITS, LABEL, LEAF_INDEX, SUM, Codes, Floats, Labels, NodeBytes, Sums, Weights
 
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 SMALL_SHARE = 1.0  # a node with fewer rows than this times the bins of a feature is searched by its rows

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._dtypes import LEAF_INDEX, SUM, Codes, Floats, Labels, Sums, Weights
 from comboost._engine.binning import BinMapper
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.formulas import BalancedObjective
 from comboost._engine.rows import BinnedRows, Costs, GrownRows, LeafVote, Vote, empty_covers
+from comboost._types import LEAF_INDEX, SUM, Codes, Floats, Labels, Sums, Weights
 
 
 class SparseRows(GrownRows):

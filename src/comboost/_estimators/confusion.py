@@ -10,13 +10,13 @@ import numpy as np
 from comboost._boosting.fit import Fit, FitPlan
 from comboost._boosting.learners import TreeRules, count_features
 from comboost._boosting.voting import LeafVoting, Voting
-from comboost._dtypes import Floats
-from comboost._engine.footprint import TreeLimits
+from comboost._data.sample_weights import ClassWeightSums
 from comboost._engine.formulas import BalancedObjective
-from comboost._estimators.answers import training_shares
-from comboost._estimators.booster import Booster
+from comboost._engine.memory_plan import TreeLimits
+from comboost._estimators.base import Booster
+from comboost._estimators.decisions import training_shares
 from comboost._estimators.parameters import CONFUSION_RULES, DECISION, HINTS, Rule, explained, n_threads_of
-from comboost._table.weights import Masses
+from comboost._types import Floats
 
 
 def suitable_depth(bits: float, n_classes: int) -> int:
@@ -115,9 +115,9 @@ class ConfusionBooster(Booster):
         """The class whose constructor says what the defaults are."""
         return ConfusionBooster
 
-    def _voting(self, costs: Floats | None, masses: Masses) -> Voting:
+    def _voting(self, costs: Floats | None, weight_sums: ClassWeightSums) -> Voting:
         """How rounds vote."""
-        objective = BalancedObjective.of(costs, masses, float(self.balance), self.loss)
+        objective = BalancedObjective.of(costs, weight_sums, float(self.balance), self.loss)
         return LeafVoting(objective, float(self.learning_rate), float(self.smoothing), n_threads_of(self.n_jobs))
 
     @property
@@ -125,12 +125,14 @@ class ConfusionBooster(Booster):
         """No: smoothing counts rows of weight 1, so that a heavy class is smoothed less than others."""
         return False
 
-    def _limits(self, masses: Masses) -> TreeLimits:
+    def _limits(self, weight_sums: ClassWeightSums) -> TreeLimits:
         """How large trees may become, and that their leaves vote for every class."""
         max_depth: Any = self.max_depth
         if max_depth == "auto":
-            bits = math.log2(masses.total) - masses.scale.shift  # of the rows: their weights may be any numbers
-            max_depth = None if self.max_leaf_nodes is not None else suitable_depth(bits, len(masses.sums))
+            bits = (
+                math.log2(weight_sums.total) - weight_sums.scale.shift
+            )  # of the rows: their weights may be any numbers
+            max_depth = None if self.max_leaf_nodes is not None else suitable_depth(bits, len(weight_sums.sums))
         return TreeLimits(
             max_depth, self.max_leaf_nodes, self.min_samples_leaf, self.n_estimators, for_every_class=True
         )
@@ -140,7 +142,7 @@ class ConfusionBooster(Booster):
         objective = fit.plan.voting.objective
         if self.balance == 1.0 or not isinstance(objective, BalancedObjective):
             return None
-        return (float(self.balance) - 1.0) / self._log_odds * np.log(objective.masses.shares)
+        return (float(self.balance) - 1.0) / self._log_odds * np.log(objective.weight_sums.shares)
 
     @property
     def _learned_shares(self) -> Floats | None:

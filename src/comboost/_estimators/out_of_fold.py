@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from comboost._boosting.fit import Fit
 from comboost._boosting.loop import boost
-from comboost._dtypes import Labels
+from comboost._data.tables import RawTable
+from comboost._data.validation import TrainingSet
 from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory import check_large
-from comboost._table.reading import TrainingSet
-from comboost._table.table import RawTable
+from comboost._types import Labels
 
 NO_FOLD = -1
 VOTE_ARRAYS = 3  # of all rows: the votes, those that count, and what they mean
@@ -62,7 +62,7 @@ def apprentice_of(booster: Any, data: TrainingSet) -> Any:
     if booster.early_stopping:  # and refit: the rounds that were found best
         apprentice.n_estimators = booster.n_iter_
     apprentice.early_stopping = False
-    apprentice.max_depth = booster._limits(data.masses).max_depth
+    apprentice.max_depth = booster._limits(data.weight_sums).max_depth
     if hasattr(booster, "_categories"):
         # Fewer rows might let text that is no number here be taken for numbers there.
         apprentice.categorical_features = sorted(booster._categories.values)

@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from comboost._dtypes import MAX_BINS
-from comboost._estimators.processors import allowed_threads, n_processors
+from comboost._estimators.threads import allowed_threads, n_processors
+from comboost._types import MAX_BINS
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -2,10 +2,10 @@
 
 from typing import Any, ClassVar
 
-from comboost._dtypes import Sums
-from comboost._engine.footprint import Uses
 from comboost._engine.forest import Forest
+from comboost._engine.memory_plan import Uses
 from comboost._estimators.parameters import Rule, real
+from comboost._types import Sums
 from comboost.baselines._ambiguity import boost_diversely
 from comboost.baselines._estimator import TreeVoter
 from comboost.baselines._problem import Problem
@@ -127,9 +127,9 @@ class AdaBoostNCClassifier(TreeVoter):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _resampling(self, masses: Sums, n_features: int) -> Uses:
+    def _resampling(self, weight_sums: Sums, n_features: int) -> Uses:
         """Bytes of the ballots, weights and penalties of rows that are repeated."""
-        return {"ballots of the rows": int(masses.max()) * len(masses) * 8 * (len(masses) + ROW_NUMBERS)}
+        return {"ballots of the rows": int(weight_sums.max()) * len(weight_sums) * 8 * (len(weight_sums) + ROW_NUMBERS)}
 
     def _boost(self, problem: Problem) -> tuple[Forest, str]:
         grower = TreeGrower(problem, oversample(problem))

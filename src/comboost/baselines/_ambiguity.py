@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER
-from comboost._dtypes import MIN_EDGE, Floats, Labels
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.formulas import CAPPED_STEP, step_of_edge
+from comboost._types import MIN_EDGE, Floats, Labels
 from comboost.baselines._weighted import TreeGrower
 
 Counts = NDArray[np.int64]

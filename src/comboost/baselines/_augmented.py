@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from comboost._boosting.learners import Hypothesis, TreeLearner
-from comboost._dtypes import CODE, Codes, Floats, Labels, Sums
 from comboost._engine.forest import Tree
 from comboost._engine.formulas import largest_row
 from comboost._engine.rows import Ballot, BinnedRows, Costs, Vote, quantise_below
+from comboost._types import CODE, Codes, Floats, Labels, Sums
 from comboost.baselines._problem import Problem
 
 
@@ -35,7 +35,7 @@ class AugmentedRows(BinnedRows):
     labels : ndarray of uint16
         The class indices of the synthetic rows.
     draw_codes : callable
-        Gives the codes of the synthetic rows of a round, (n_features, n_rows).
+        Gives the codes of the synthetic rows of a round, (n_features, n_samples).
     counted : bool
         Whether histograms count rows, too.
     """

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from comboost._boosting.learners import TreeRules
-from comboost._dtypes import Sums
-from comboost._engine.footprint import Uses
+from comboost._data.validation import read_table
 from comboost._engine.forest import Forest
-from comboost._estimators.attempt import fit_or_leave
+from comboost._engine.memory_plan import Uses
+from comboost._estimators.atomic_fit import fit_or_leave
 from comboost._estimators.parameters import RULES, Rule, check_parameters, explained, n_threads_of
-from comboost._estimators.voter import Voter
-from comboost._table.reading import read_table
+from comboost._estimators.predict import Voter
+from comboost._types import Sums
 from comboost.baselines._problem import Problem
 
 SHARED = ("n_estimators", "max_depth", "criterion", "min_samples_leaf", "max_bins", "proba", "random_state", "n_jobs")
@@ -51,7 +51,7 @@ class TreeVoter(Voter, ABC):
         )
 
     @abstractmethod
-    def _resampling(self, masses: Sums, n_features: int) -> Uses:
+    def _resampling(self, weight_sums: Sums, n_features: int) -> Uses:
         """Bytes that it takes, beside boosting, to resample classes of these sizes."""
 
     @abstractmethod

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from comboost._dtypes import Codes, Floats, Labels
+from comboost._types import Codes, Floats, Labels
 
 Indices = NDArray[np.intp]
 AT_ONCE = 2**18  # distances that are held at a time
@@ -103,14 +103,14 @@ def nearest(metric: Metric, n_neighbours: int) -> Indices:
     ndarray of shape (n_samples, min(k, n_samples - 1)), or (1, 1) for a single row
         Indices of rows, the nearest first.
     """
-    n_rows = len(metric)
-    if n_rows == 1:
+    n_samples = len(metric)
+    if n_samples == 1:
         return np.zeros((1, 1), dtype=np.intp)
-    n_found = min(n_neighbours, n_rows - 1)
-    step = max(1, AT_ONCE // n_rows)
-    found = np.empty((n_rows, n_found), dtype=np.intp)
-    for first in range(0, n_rows, step):
-        last = min(n_rows, first + step)
+    n_found = min(n_neighbours, n_samples - 1)
+    step = max(1, AT_ONCE // n_samples)
+    found = np.empty((n_samples, n_found), dtype=np.intp)
+    for first in range(0, n_samples, step):
+        last = min(n_samples, first + step)
         squares = metric.squares(first, last)
         squares[np.arange(last - first), np.arange(first, last)] = np.nan  # no row is its own neighbour; NaN is last
         found[first:last] = smallest(squares, n_found)

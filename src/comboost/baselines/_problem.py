@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from comboost import _core
 from comboost._boosting.learners import TreeLearner, TreeRules
-from comboost._dtypes import Codes, Labels, Sums
+from comboost._data.categories import Categories
+from comboost._data.sample_weights import ClassWeightSums
+from comboost._data.tables import RawTable, Table
+from comboost._data.validation import TrainingSet
 from comboost._engine.binning import BinMapper, bin_table
-from comboost._engine.footprint import FitShape, TableCopies, TreeLimits, Uses
 from comboost._engine.formulas import Objective
 from comboost._engine.memory import check_room
-from comboost._table.categories import Categories
-from comboost._table.reading import TrainingSet
-from comboost._table.table import RawTable, Table
-from comboost._table.weights import Masses
+from comboost._engine.memory_plan import FitShape, TableCopies, TreeLimits, Uses
+from comboost._types import Codes, Labels, Sums
 from comboost.baselines._neighbours import Indices
 
 
@@ -74,10 +74,10 @@ class Problem:
 
         ``resampling`` says what it takes, beside boosting, to resample the rows.
         """
-        n_rows, n_features = raw.shape
-        data = TrainingSet.read(y, None, n_rows)
+        n_samples, n_features = raw.shape
+        data = TrainingSet.read(y, None, n_samples)
         n_classes = len(data.classes)
-        n_resampled = n_classes * int(data.masses.sums.max())
+        n_resampled = n_classes * int(data.weight_sums.sums.max())
         shape = FitShape(
             n_resampled,
             n_features,
@@ -88,17 +88,17 @@ class Problem:
         )
 
         def check(n_bins: int = 0) -> None:
-            given = {"codes of the rows that are given": n_rows * n_features}
+            given = {"codes of the rows that are given": n_samples * n_features}
             check_room(
-                f"A fit of {n_rows} rows, resampled to {n_resampled}, {n_features} features and {n_classes} classes",
-                replace(shape, n_bins=n_bins).peak() | given | resampling(data.masses.sums, n_features),
+                f"A fit of {n_samples} rows, resampled to {n_resampled}, {n_features} features and {n_classes} classes",
+                replace(shape, n_bins=n_bins).peak() | given | resampling(data.weight_sums.sums, n_features),
                 "Give fewer rows, features, classes or bins (max_bins), classes of more equal sizes, smaller trees "
                 "(max_depth), or a machine with more memory.",
             )
 
         check()
         binned = bin_table(raw, categorical_features, None, max_bins, n_threads, check, sparse=sparse)
-        return cls(*binned, data.labels, data.classes, data.masses.sums, rules, n_threads)
+        return cls(*binned, data.labels, data.classes, data.weight_sums.sums, rules, n_threads)
 
     @property
     def n_classes(self) -> int:
@@ -114,7 +114,7 @@ class Problem:
     @property
     def objective(self) -> Objective:
         """AdaBoost.MM's, with the same cost for every mistake."""
-        return Objective.of(None, Masses(self.sums), by_class=False)
+        return Objective.of(None, ClassWeightSums(self.sums), by_class=False)
 
     def codes_of(self, indices: Indices) -> Codes | _core.SparseCodes:
         """The binned rows at these places, some of which may stand there several times."""

@@ -6,10 +6,10 @@ import numpy as np
 
 from comboost._boosting.loop import boost
 from comboost._boosting.voting import ClassVoting
-from comboost._dtypes import Sums
-from comboost._engine.footprint import Uses
 from comboost._engine.forest import Forest
+from comboost._engine.memory_plan import Uses
 from comboost._estimators.parameters import Rule, integer
+from comboost._types import Sums
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
 from comboost.baselines._estimator import TreeVoter
 from comboost.baselines._problem import Problem
@@ -142,10 +142,10 @@ class SMOTEBoostClassifier(TreeVoter):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _resampling(self, masses: Sums, n_features: int) -> Uses:
+    def _resampling(self, weight_sums: Sums, n_features: int) -> Uses:
         """Bytes of the rows of minority classes with their neighbours, and of those drawn between them."""
-        shortfalls = masses.max() - masses
-        n_short, n_drawn = int(masses[shortfalls > 0].sum()), int(shortfalls.sum())
+        shortfalls = weight_sums.max() - weight_sums
+        n_short, n_drawn = int(weight_sums[shortfalls > 0].sum()), int(shortfalls.sum())
         return {
             "rows and their neighbours": n_short * 8 * (n_features + int(self.k_neighbors)),
             "rows that are drawn": (2 * n_drawn + DRAWING * int(shortfalls.max())) * 8 * n_features,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from comboost._dtypes import LABEL, Codes, Floats, Labels
-from comboost._table.categories import Categories
-from comboost._table.table import ArraySource, RawTable
+from comboost._data.categories import Categories
+from comboost._data.tables import ArraySource, RawTable
+from comboost._types import LABEL, Codes, Floats, Labels
 from comboost.baselines._neighbours import Indices, Metric, nearest, value_differences
 from comboost.baselines._problem import Problem
 
@@ -42,16 +42,16 @@ class Synthesiser:
         stacked = np.stack(modes, axis=1) if modes else np.zeros((len(rows), 0))
         return cls(rows[:, numeric], neighbours, numeric, list(categorical), stacked)
 
-    def draw(self, n_rows: int, random: np.random.RandomState) -> Floats:
+    def draw(self, n_samples: int, random: np.random.RandomState) -> Floats:
         """Draw that many rows, with the draws of imbalanced-learn's SMOTE.
 
         A number lies between the row's and the neighbour's, and is missing if one of them is.
         """
-        picks = random.randint(0, self.neighbours.size, size=n_rows)
-        steps = random.uniform(size=n_rows)[:, np.newaxis]
+        picks = random.randint(0, self.neighbours.size, size=n_samples)
+        steps = random.uniform(size=n_samples)[:, np.newaxis]
         row, place = np.divmod(picks, self.neighbours.shape[1])
         here, there = self.numbers[row], self.numbers[self.neighbours[row, place]]
-        drawn = np.empty((n_rows, len(self.numeric) + len(self.categorical)))
+        drawn = np.empty((n_samples, len(self.numeric) + len(self.categorical)))
         # Not here + step·(there − here), which may overflow; and no rounding may leave the segment.
         between = (1.0 - steps) * here + steps * there
         drawn[:, self.numeric] = np.clip(between, np.minimum(here, there), np.maximum(here, there))
@@ -114,6 +114,6 @@ class Synthesis:
         return np.concatenate([np.zeros((0, self.problem.table.shape[1])), *drawn])
 
     def draw_codes(self, round_idx: int) -> Codes:
-        """The synthetic rows of a round in the bins of the problem, (n_features, n_rows)."""
+        """The synthetic rows of a round in the bins of the problem, (n_features, n_samples)."""
         rows = RawTable(ArraySource(self.draw(round_idx))).encode(Categories())
         return self.problem.bins.transform(rows, self.problem.n_threads)

@@ -7,10 +7,10 @@ import numpy as np
 from imblearn.over_sampling import RandomOverSampler
 
 from comboost._boosting.voting import first_costs
-from comboost._dtypes import Floats, Labels
+from comboost._data.sample_weights import integer_weights
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.sparse_rows import binned_rows
-from comboost._table.weights import integer_weights
+from comboost._types import Floats, Labels
 from comboost.baselines._neighbours import Indices
 from comboost.baselines._problem import Problem
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from comboost._table.contents import MANY, PLACEHOLDERS
+from comboost._data.text import MANY, PLACEHOLDERS
 from comboost.cli._delimited import NAMES_SHOWN
 from comboost.cli._errors import CommandError
 from comboost.cli._marks import Marks

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from comboost._estimators.drafts import replace_file
+from comboost._persistence.atomic_write import replace_file
 from comboost.cli._errors import CommandError
 
 STANDARD_OUTPUT = "-"

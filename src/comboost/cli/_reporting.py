@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from comboost import load_model
+from comboost._data.labels import kind_of_labels
 from comboost._extras import import_jinja2
-from comboost._table.labels import kind_of_labels
 from comboost.cli._answers import chosen_rows, note_extra, wanted_columns
 from comboost.cli._columns import frame_of
 from comboost.cli._delimited import Dialect

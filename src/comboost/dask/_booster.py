@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.warm_start import Past
-from comboost._dtypes import Floats
 from comboost._engine.calibration import HeldVotes
-from comboost._engine.footprint import FitShape
-from comboost._estimators.booster import Booster
-from comboost._estimators.explanation import Explanation
-from comboost._estimators.files import PathOrStream
+from comboost._engine.memory_plan import FitShape
+from comboost._estimators.base import Booster
 from comboost._estimators.parameters import NOTHING, Rule, either, explained, real
+from comboost._inspection.explanation import Explanation
+from comboost._persistence.model_file import PathOrStream
+from comboost._types import Floats
 from comboost.dask._cluster import Cluster
 from comboost.dask._fit import SurveyedRows
 from comboost.dask._memory import check_client_memory
@@ -112,10 +112,10 @@ class DaskBooster(Booster):
         surveyed = SurveyedRows.read(
             cluster, collection, self.categorical_features, self.max_bins, weighted=sample_weight is not None
         )
-        n_rows, found = surveyed.survey.n_rows, surveyed.survey.class_counts()
-        seed = self._seed(n_rows, found.candidates.classes, past)
-        masses, by_class = surveyed.training_weights(found)
-        plan = self._plan(n_rows, found.candidates, masses, seed, by_class=by_class)
+        n_samples, found = surveyed.survey.n_samples, surveyed.survey.class_counts()
+        seed = self._seed(n_samples, found.candidates.classes, past)
+        weight_sums, by_class = surveyed.training_weights(found)
+        plan = self._plan(n_samples, found.candidates, weight_sums, seed, by_class=by_class)
         held = None
         if validation is not None:
             X_val, y_val, sample_weight_val = map(cluster.bring_here, validation)
@@ -124,7 +124,7 @@ class DaskBooster(Booster):
         bins = surveyed.find_bins(categories)
         learner = self._tree_learner(bins, plan, None if past is None else past.learned)
         shape = FitShape(
-            n_rows,
+            n_samples,
             collection.n_features,
             len(plan.classes),
             int(bins.bin_offsets[-1]),

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from distributed import Client
 
-from comboost._estimators.classifiers import AdaBoostMMClassifier, CoMBoClassifier, VoteBooster, shared_sections
 from comboost._estimators.confusion import ConfusionBoostingClassifier
+from comboost._estimators.paper import AdaBoostMMClassifier, CoMBoClassifier, VoteBooster, shared_sections
 from comboost._estimators.parameters import Rule, explained
 from comboost.dask._booster import CLUSTER_HINTS, CLUSTER_RULES, DaskBooster
 

@@ -15,7 +15,7 @@ from dask import is_dask_collection
 from dask.delayed import Delayed, delayed
 from distributed import CancelledError, Client, Future, get_client, wait
 
-from comboost.dask._heartbeats import Heartbeats
+from comboost._distributed.heartbeats import Heartbeats
 
 PartAnswer = TypeVar("PartAnswer")
 

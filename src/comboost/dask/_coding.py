@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._dtypes import LABEL, Codes, Floats, Labels, Weights
+from comboost._data.categories import Categories
+from comboost._data.labels import find_distinct, locate_labels, read_labels
+from comboost._data.sample_weights import WeightScale, read_weights_of_part
+from comboost._data.tables import RawTable
+from comboost._data.validation import read_part
 from comboost._engine.binning import BinMapper
-from comboost._table.categories import Categories
-from comboost._table.labels import find_distinct, find_places, read_labels
-from comboost._table.reading import read_part
-from comboost._table.table import RawTable
-from comboost._table.weights import WeightScale, read_weights_of_part
+from comboost._types import LABEL, Codes, Floats, Labels, Weights
 from comboost.dask._parts import Part, partition_in_errors
 
 
@@ -39,7 +39,7 @@ class LabelScale(NamedTuple):
         if self.scale.lifts is None:
             return self.scale.apply(sample_weight, np.empty(0, dtype=np.intp))
         found, places = find_distinct(labels, "y")
-        return self.scale.apply(sample_weight, find_places(found, self.labels)[places])
+        return self.scale.apply(sample_weight, locate_labels(found, self.labels)[places])
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,6 @@ class Coding:
         with partition_in_errors(part):
             checked = CheckedPart.read(part, self.scale)
             found, places = find_distinct(checked.kept_labels, "y")
-            labels = find_places(found, self.classes)[places].astype(LABEL)
+            labels = locate_labels(found, self.classes)[places].astype(LABEL)
             codes = self.bins.transform(checked.table.encode(self.categories))
             return CodedRows(codes, labels, checked.kept_weights)

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from comboost._dtypes import CATEGORIES, COMPLETE, KIND, WITH_MISSING
+from comboost._data.categories import Categories
+from comboost._data.choosing import find_categorical, find_open, takes_text
+from comboost._data.floats import Offences
+from comboost._data.sample_weights import ClassWeightSums, find_scale, no_weight_error
+from comboost._data.tables import RawTable
+from comboost._data.validation import read_part
+from comboost._distributed.quantiles import EdgeSearch, Tally
 from comboost._engine.binning import BinMapper, category_edges, infinity_error
-from comboost._table.categories import Categories
-from comboost._table.choosing import find_categorical, find_open, takes_text
-from comboost._table.floats import Offences
-from comboost._table.reading import read_part
-from comboost._table.table import RawTable
-from comboost._table.weights import Masses, find_scale, no_weight_error
+from comboost._types import CATEGORIES, COMPLETE, KIND, WITH_MISSING
 from comboost.dask._cluster import Cluster
 from comboost.dask._coding import CodedRows, Coding, LabelScale
 from comboost.dask._parts import Collection, Part
-from comboost.dask._quantiles import EdgeSearch, Tally
 from comboost.dask._shard import ShardSettings
 from comboost.dask._shard_group import ShardGroup, changed_rows_error
 from comboost.dask._survey import ClassCounts, LabelWeights, Mixtures, Survey, count_part, join_mixtures, mix_part
@@ -67,15 +67,15 @@ class SurveyedRows:
         search = EdgeSearch(numeric, collection.n_features, max_bins)
         survey = cluster.merge(Survey.of_part, collection.parts, Survey.join, features, scale, search.question)
         if weights is not None and survey.counts is not None:
-            weights.weights.check_none_lost(survey.counts.masses, survey.counts.labels, "sample_weight")
+            weights.weights.check_none_lost(survey.counts.weight_sums, survey.counts.labels, "sample_weight")
         return cls(cluster, collection, header, weights, scale, search, survey)
 
-    def training_weights(self, counts: ClassCounts) -> tuple[Masses, bool]:
-        """The masses of the candidates, and whether weights only tell classes apart."""
+    def training_weights(self, counts: ClassCounts) -> tuple[ClassWeightSums, bool]:
+        """The weight_sums of the candidates, and whether weights only tell classes apart."""
         if self.weights is None or self.scale is None:
-            return Masses(counts.sums), False
+            return ClassWeightSums(counts.sums), False
         scale = self.scale.scale.of_classes(counts.candidates.places)
-        return Masses(counts.sums, scale), self.weights.weights.by_class
+        return ClassWeightSums(counts.sums, scale), self.weights.weights.by_class
 
     def find_bins(self, categories: Categories) -> BinMapper:
         """Ask for counts of values until they tell all edges."""
@@ -105,7 +105,7 @@ class SurveyedRows:
             return {number: code(self.collection.parts[number], coding_key) for number in numbers}
 
         shards = ShardGroup(self.cluster, code, self.survey.locations, settings)
-        if not np.array_equal(shards.masses, counts.sums):
+        if not np.array_equal(shards.weight_sums, counts.sums):
             shards.close()
             raise changed_rows_error("the classes were counted again")
         return shards

@@ -6,16 +6,16 @@ from typing import Any
 
 from distributed import get_worker
 
-from comboost._engine.footprint import ROUND_SQUARES, FitShape, Uses, largest
 from comboost._engine.memory import check_room, in_gib
+from comboost._engine.memory_plan import ROUND_SQUARES, FitShape, Uses, largest
 
 # The client keeps votes for lost shards, too, as e^v and e^-v in float64 beside the float32 of the model.
 STEP_COPIES = 5
 
 
-def worker_uses(shape: FitShape, n_rows: int) -> Uses:
+def worker_uses(shape: FitShape, n_samples: int) -> Uses:
     """What a worker with that many of the rows takes. Its trees have the leaves of all rows."""
-    rows = replace(shape, n_rows=n_rows).rows()
+    rows = replace(shape, n_samples=n_samples).rows()
     held = rows | shape.squares(ROUND_SQUARES)
     return largest(
         rows | {"codes": 2 * rows["codes"]},  # as they came, and joined
@@ -35,7 +35,7 @@ def client_uses(shape: FitShape) -> Uses:
 def check_client_memory(shape: FitShape) -> None:
     """Raise if trees, or rows to validate on, would need more memory than there is in this process."""
     check_room(
-        f"In this process, a fit of {shape.n_rows} rows and {shape.n_classes} classes",
+        f"In this process, a fit of {shape.n_samples} rows and {shape.n_classes} classes",
         client_uses(shape),
         "Give fewer features, classes, bins (max_bins) or rows to validate on, smaller trees (max_depth, "
         "max_leaf_nodes), fewer of them (n_estimators), or a machine with more memory.",

@@ -19,8 +19,8 @@ import numpy as np
 from dask.delayed import Delayed
 from sklearn.exceptions import DataConversionWarning
 
-from comboost._table.floats import numbers_in_errors
-from comboost._table.reading import check_header
+from comboost._data.floats import numbers_in_errors
+from comboost._data.validation import check_header
 
 OPAQUE = np.empty(0, dtype=object)  # the metadata of arrays whose blocks are no arrays
 
@@ -281,13 +281,13 @@ def make_part(
         given["sample_weight"] = np.full(given["X"].shape[0], weight)
     part = Part(block_id[0], given["X"], given["y"], given.get("sample_weight"))
     check_columns(part, names, n_features)
-    n_rows = part.X.shape[0]
+    n_samples = part.X.shape[0]
     for name, column in (("y", part.y), ("sample_weight", part.sample_weight)):
-        if column is not None and column.shape != (n_rows,):
+        if column is not None and column.shape != (n_samples,):
             raise ValueError(
-                f"Partition {part.number} of X has {n_rows} rows, but that of {name} has {column.shape[0]}, of shape "
-                f"{column.shape}; rows belong together by their position in the partitions, which must have equal "
-                "sizes. Take all from one dataframe, or rechunk them alike."
+                f"Partition {part.number} of X has {n_samples} rows, but that of {name} has {column.shape[0]}, of "
+                f"shape {column.shape}; rows belong together by their position in the partitions, which must have "
+                "equal sizes. Take all from one dataframe, or rechunk them alike."
             )
     return part
 

@@ -4,12 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._dtypes import Floats, Sums
-from comboost._engine.forest import Forest, Tree
-from comboost._engine.formulas import BalancedObjective
-from comboost._engine.rows import Ballot, Costs, Counted, LeafPass, LeafVote, Vote, price_leaves, quantise_below
-from comboost.dask._shard_group import ShardGroup
-from comboost.dask._steps import (
+from comboost._distributed.steps import (
     AdvanceStep,
     ConfusionStep,
     CountStep,
@@ -20,6 +15,11 @@ from comboost.dask._steps import (
     SumLeavesStep,
     TallyStep,
 )
+from comboost._engine.forest import Forest, Tree
+from comboost._engine.formulas import BalancedObjective
+from comboost._engine.rows import Ballot, Costs, Counted, LeafPass, LeafVote, Vote, price_leaves, quantise_below
+from comboost._types import Floats, Sums
+from comboost.dask._shard_group import ShardGroup
 
 
 class DaskRows:

@@ -18,15 +18,15 @@ from distributed import get_client, get_worker
 from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import RowDigest, digest_rows
-from comboost._dtypes import SUM, Sums
-from comboost._engine.footprint import FitShape
+from comboost._data.sample_weights import class_sums
+from comboost._distributed.steps import Answer, PackedAnswer, ShardState, add, pack_answer, unpack, unpack_answer
+from comboost._engine.memory_plan import FitShape
 from comboost._engine.rows import BinnedRows
-from comboost._estimators.processors import n_processors
-from comboost._table.weights import class_sums
+from comboost._estimators.threads import n_processors
+from comboost._types import SUM, Sums
 from comboost.dask._cluster import LOOK_AFTER
 from comboost.dask._coding import CodedRows
 from comboost.dask._memory import check_worker_memory, worker_uses
-from comboost.dask._steps import Answer, PackedAnswer, ShardState, add, pack_answer, unpack, unpack_answer
 
 ADVICE = (
     "use more workers, or workers with more memory, or fewer features, classes or bins (max_bins), or smaller trees "
@@ -60,7 +60,7 @@ class ShardFacts(NamedTuple):
     """Where a shard is, and what tells its rows from others."""
 
     worker: str
-    masses: Sums  # of the classes
+    weight_sums: Sums  # of the classes
     code_sums: Sums  # of every feature: other rows would hardly have the same
     digest: RowDigest
 
@@ -85,8 +85,8 @@ class Shard:
 
     def __init__(self, coded: list[CodedRows], settings: ShardSettings) -> None:
         worker, n_classes = get_worker(), settings.shape.n_classes
-        n_rows = sum(len(rows.labels) for rows in coded)
-        check_worker_memory(f"The {n_rows} rows", worker_uses(settings.shape, n_rows), ADVICE)
+        n_samples = sum(len(rows.labels) for rows in coded)
+        check_worker_memory(f"The {n_samples} rows", worker_uses(settings.shape, n_samples), ADVICE)
         rows = CodedRows.join(coded)
         self._facts = ShardFacts(
             worker.address,

@@ -12,10 +12,10 @@ from dask.delayed import Delayed
 from distributed import CancelledError, Future
 
 from comboost._boosting.warm_start import RowDigest
-from comboost._dtypes import Sums
+from comboost._distributed.steps import Answer, AnswerT, RoundStep, Step, pack, unpack_answer
+from comboost._types import Sums
 from comboost.dask._cluster import Cluster, ClusterError, Placement, SilentWorkerError
 from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, call, wait_for_answer
-from comboost.dask._steps import Answer, AnswerT, RoundStep, Step, pack, unpack_answer
 from comboost.dask._survey import PartLocation
 
 FAN_OUT = 4  # children of a shard: more would queue at its wire, fewer make the tree deep
@@ -48,9 +48,9 @@ class ShardHandle:
         return self.facts.worker
 
     @property
-    def n_rows(self) -> int:
+    def n_samples(self) -> int:
         """How many rows it holds."""
-        return sum(part.n_rows for part in self.parts)
+        return sum(part.n_samples for part in self.parts)
 
 
 class ShardGroup:
@@ -96,10 +96,10 @@ class ShardGroup:
             raise
 
     @property
-    def masses(self) -> Sums:
+    def weight_sums(self) -> Sums:
         """The summed weight of every class."""
-        masses: Sums = np.sum([handle.facts.masses for handle in self._handles], axis=0)
-        return masses
+        weight_sums: Sums = np.sum([handle.facts.weight_sums for handle in self._handles], axis=0)
+        return weight_sums
 
     @property
     def digest(self) -> RowDigest:
@@ -174,7 +174,7 @@ class ShardGroup:
         placement = self._cluster.placement()
         workers = placement.workers
         held = {part for handle in alive for part in handle.parts}
-        loads = {worker: sum(handle.n_rows for handle in alive if handle.worker == worker) for worker in workers}
+        loads = {worker: sum(handle.n_samples for handle in alive if handle.worker == worker) for worker in workers}
         missing = [part for part in self._locations if part not in held]
         self._handles += self._create(assign_parts(missing, workers, loads), placement)
         self._check_same_rows()
@@ -255,7 +255,7 @@ class ShardGroup:
 
     def _check_same_rows(self) -> None:
         """Raise if rows that were read again are other ones."""
-        sums = np.concatenate([self.masses, np.sum([handle.facts.code_sums for handle in self._handles], axis=0)])
+        sums = np.concatenate([self.weight_sums, np.sum([handle.facts.code_sums for handle in self._handles], axis=0)])
         if self._first_sums is None:
             self._first_sums = sums
         elif not np.array_equal(sums, self._first_sums):
@@ -329,14 +329,14 @@ def assign_parts(
     dict of str to list of PartLocation
         The parts by worker, for those that have any.
     """
-    n_rows = {worker: (loads or {}).get(worker, 0) for worker in workers}
-    share = SLACK * (sum(n_rows.values()) + sum(part.n_rows for part in parts)) / sum(workers.values())
+    n_samples = {worker: (loads or {}).get(worker, 0) for worker in workers}
+    share = SLACK * (sum(n_samples.values()) + sum(part.n_samples for part in parts)) / sum(workers.values())
     assigned: dict[str, list[PartLocation]] = defaultdict(list)
-    for part in sorted(parts, key=lambda part: (-part.n_rows, part.number)):
-        after = {worker: (n_rows[worker] + part.n_rows) / threads for worker, threads in workers.items()}
+    for part in sorted(parts, key=lambda part: (-part.n_samples, part.number)):
+        after = {worker: (n_samples[worker] + part.n_samples) / threads for worker, threads in workers.items()}
         least = min(after, key=lambda worker: after[worker])
         stays = part.worker in after and after[part.worker] <= max(share, after[least])
         worker = part.worker if stays else least
         assigned[worker].append(part)
-        n_rows[worker] += part.n_rows
+        n_samples[worker] += part.n_samples
     return assigned

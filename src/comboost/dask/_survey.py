@@ -11,26 +11,26 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
 
-from comboost._dtypes import SUM, Sums
-from comboost._table.candidates import Candidates
-from comboost._table.categories import Categories, CategoryCounts
-from comboost._table.choosing import mix
-from comboost._table.contents import Mixture
-from comboost._table.floats import Offences
-from comboost._table.labels import find_distinct, join_labels, kind_of_labels, read_classes, read_labels
-from comboost._table.reading import check_n_rows
-from comboost._table.table import EVERY_ROW
-from comboost._table.weights import ClassWeights, read_weights_of_part
+from comboost._data.candidates import Candidates
+from comboost._data.categories import Categories, CategoryCounts
+from comboost._data.choosing import mix
+from comboost._data.floats import Offences
+from comboost._data.labels import find_distinct, join_labels, kind_of_labels, read_classes, read_labels
+from comboost._data.sample_weights import ClassWeights, read_weights_of_part
+from comboost._data.tables import EVERY_ROW
+from comboost._data.text import Mixture
+from comboost._data.validation import check_n_rows
+from comboost._distributed.quantiles import Question, Tally, count_keys
+from comboost._types import SUM, Sums
 from comboost.dask._coding import CheckedPart, LabelScale
 from comboost.dask._parts import Part, partition_in_errors
-from comboost.dask._quantiles import Question, Tally, count_keys
 
 
 class PartLocation(NamedTuple):
     """Which part was read on which worker, and how many of its rows weigh something."""
 
     number: int
-    n_rows: int
+    n_samples: int
     worker: str
 
 
@@ -38,23 +38,23 @@ class LabelCounts(NamedTuple):
     """Distinct labels, and the summed integer weight of each."""
 
     labels: NDArray[Any]
-    masses: Sums
+    weight_sums: Sums
 
     @classmethod
     def of_part(cls, checked: CheckedPart) -> "LabelCounts":
         """Count the labels of a part."""
         labels, places = find_distinct(checked.labels, "y")
-        masses = np.zeros(len(labels), dtype=SUM)
-        np.add.at(masses, places, 1 if checked.weights is None else checked.weights)
-        return cls(labels, masses)
+        weight_sums = np.zeros(len(labels), dtype=SUM)
+        np.add.at(weight_sums, places, 1 if checked.weights is None else checked.weights)
+        return cls(labels, weight_sums)
 
     @classmethod
     def join(cls, counts: "Sequence[LabelCounts]") -> "LabelCounts":
         """Count the labels of several."""
         labels, places = find_distinct(join_labels([labels for labels, _ in counts], "y"), "y")
-        masses = np.zeros(len(labels), dtype=SUM)
-        np.add.at(masses, places, np.concatenate([masses for _, masses in counts]))
-        return cls(labels, masses)
+        weight_sums = np.zeros(len(labels), dtype=SUM)
+        np.add.at(weight_sums, places, np.concatenate([weight_sums for _, weight_sums in counts]))
+        return cls(labels, weight_sums)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Survey:
 
     Attributes
     ----------
-    n_rows : int
+    n_samples : int
         Rows given.
     counts : LabelCounts or None
         Their labels; None without rows.
@@ -75,7 +75,7 @@ class Survey:
         The parts with rows that weigh something.
     """
 
-    n_rows: int = 0
+    n_samples: int = 0
     counts: LabelCounts | None = None
     columns: dict[int, CategoryCounts] = field(default_factory=dict)
     tally: Tally | None = None
@@ -104,7 +104,7 @@ class Survey:
         check_same_kind([labels for labels, _ in counts])
         tallies = [s.tally for s in surveys if s.tally is not None]
         return cls(
-            sum(s.n_rows for s in surveys),
+            sum(s.n_samples for s in surveys),
             LabelCounts.join(counts) if counts else None,
             join_columns([s.columns for s in surveys]),
             Tally.merge(tallies) if tallies else None,
@@ -113,14 +113,14 @@ class Survey:
 
     def class_counts(self) -> "ClassCounts":
         """The classes and their weights, checked."""
-        check_n_rows(self.n_rows)
+        check_n_rows(self.n_samples)
         if self.counts is None:
             raise ValueError(
                 "Found array with 0 sample(s): no partition of X has a row; give at least one row a class."
             )
         classes, places = read_classes(self.counts.labels)
         sums = np.zeros(len(classes), dtype=SUM)
-        sums[places] = self.counts.masses
+        sums[places] = self.counts.weight_sums
         # Pickling makes a dtype of its own of every one that travels, and models would differ in that.
         candidates = Candidates.of(classes.astype(classes.dtype.str), sums)
         return ClassCounts(candidates, candidates.chosen(sums))
@@ -190,12 +190,12 @@ class LabelWeights(NamedTuple):
     @classmethod
     def of_part(cls, part: Part) -> "LabelWeights | None":
         """Look at the weights of a part; None if it has no rows."""
-        n_rows = len(part.sample_weight)
-        if n_rows == 0:
+        n_samples = len(part.sample_weight)
+        if n_samples == 0:
             return None
         with partition_in_errors(part):
-            given = read_weights_of_part(part.sample_weight, n_rows, "sample_weight")
-            labels, places = find_distinct(read_labels(part.y, n_rows, "y"), "y")
+            given = read_weights_of_part(part.sample_weight, n_samples, "sample_weight")
+            labels, places = find_distinct(read_labels(part.y, n_samples, "y"), "y")
             return cls(labels, ClassWeights.of(given, places, len(labels)))
 
     @classmethod

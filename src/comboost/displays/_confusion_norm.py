@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from comboost._dtypes import Floats
 from comboost._extras import import_pyplot
+from comboost._types import Floats
 from comboost.displays._labels import (
     LARGEST_FONT,
     MAX_NAME,

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._dtypes import Floats
-from comboost._table.labels import find_distinct
+from comboost._data.labels import find_distinct
+from comboost._types import Floats
 from comboost.displays._labels import readable
 from comboost.metrics._measures import NORM_SQUARES
 from comboost.metrics._outcomes import (
@@ -43,11 +43,11 @@ def predict_all(estimator: Any, X: Any, y: Any) -> tuple[dict[str, NDArray[Any]]
     for name, model in models.items():
         if hasattr(model, "classes_"):
             check_none_rejected(predictions[str(name)], model.classes_, name)
-    n_rows = label_array(y, "y").size
+    n_samples = label_array(y, "y").size
     for name, predicted in predictions.items():
-        if predicted.size != n_rows:
+        if predicted.size != n_samples:
             raise ValueError(
-                f"X has {predicted.size} rows, as {name} sees it, and y {n_rows}; give one class for every row."
+                f"X has {predicted.size} rows, as {name} sees it, and y {n_samples}; give one class for every row."
             )
     return predictions, [np.asarray(model.classes_) for model in models.values() if hasattr(model, "classes_")]
 

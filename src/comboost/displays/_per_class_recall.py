@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import isotonic_regression
 
-from comboost._dtypes import Floats
 from comboost._extras import import_pyplot
+from comboost._stats.intervals import check_confidence, wilson_interval
+from comboost._types import Floats
 from comboost.displays._labels import (
     LARGEST_FONT,
     LINE_HEIGHT,
@@ -24,7 +25,6 @@ from comboost.displays._labels import (
 from comboost.displays._outcomes_of_models import UNNAMED, count_outcomes, name_all, predict_all
 from comboost.displays._panels import OTHERWISE, height_of, legend_below, panels_for, room_of, style_of
 from comboost.model_selection._confusion_folds import recalls as recalls_of
-from comboost.model_selection._intervals import check_confidence, wilson_interval
 
 SIZE = (7.2, 5.0)  # inches
 MARGIN = 0.03  # of the width, left and right of the outermost classes

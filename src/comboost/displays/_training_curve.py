@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._dtypes import Floats
 from comboost._extras import import_pyplot
+from comboost._types import Floats
 from comboost.displays._labels import LARGEST_FONT, MAX_TITLE, fold, readable, round_numbers, shorten
 from comboost.displays._outcomes_of_models import check_none_rejected
 from comboost.displays._panels import OTHERWISE, height_of, legend_below, like_subplots, panels_for, room_of, style_of

@@ -16,8 +16,8 @@ from scipy.linalg.lapack import dgesvd
 from sklearn.exceptions import UndefinedMetricWarning
 
 from comboost import _core
-from comboost._dtypes import LABEL, MAX_CLASSES, Floats, Labels
-from comboost._table.cost_matrices import cost_array, named_classes
+from comboost._data.cost_matrices import cost_array, named_classes
+from comboost._types import LABEL, MAX_CLASSES, Floats, Labels
 from comboost.metrics._outcomes import (
     check_class_columns,
     check_squares,

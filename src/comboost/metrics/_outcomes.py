@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score
 
-from comboost._dtypes import Floats
-from comboost._engine.memory import check_large
-from comboost._table.floats import numbers_in_errors
-from comboost._table.labels import (
+from comboost._data.floats import numbers_in_errors
+from comboost._data.labels import (
     as_objects,
     exact_labels,
     find_distinct,
-    find_places,
     join_labels,
     kind_of_labels,
+    locate_labels,
     objects_of,
     unpack_labels,
 )
-from comboost._table.masks import check_unmasked
+from comboost._data.masks import check_unmasked
+from comboost._engine.memory import check_large
+from comboost._types import Floats
 
 EXACT_KINDS = "biufU"  # of dtypes; NumPy compares any two of the same kind exactly
 NO_NUMBER = "pass a number in its place, or leave the row out."
@@ -145,7 +145,7 @@ def find_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[n
     """As `class_indices`, -1 for a label that is not there."""
     if y.dtype.kind != classes.dtype.kind or y.dtype.kind not in EXACT_KINDS:
         distinct, places = find_distinct(y, name)
-        found: NDArray[np.intp] = find_places(distinct, classes)[places]
+        found: NDArray[np.intp] = locate_labels(distinct, classes)[places]
         return found
     # Of one kind, NumPy compares them exactly, and need not sort them all.
     order = np.argsort(classes)

@@ -11,8 +11,8 @@ from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from comboost import _core
-from comboost._dtypes import Floats
-from comboost._table.cost_matrices import named_classes
+from comboost._data.cost_matrices import named_classes
+from comboost._types import Floats
 from comboost.metrics._measures import (
     CostMatrix,
     balanced_log_loss,

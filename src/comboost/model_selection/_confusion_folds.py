@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import cross_validate
 
-from comboost._dtypes import Floats
+from comboost._data.labels import find_distinct, read_classes
 from comboost._extras import confusion_frame, import_pandas
-from comboost._table.labels import find_distinct, read_classes
+from comboost._stats.intervals import check_confidence, wilson_interval
+from comboost._types import Floats
 from comboost.metrics._measures import NORM_SQUARES, confusion_of, norm_of, norm_slack
 from comboost.metrics._outcomes import check_squares, find_indices, label_array, read_outcomes, sums_by
-from comboost.model_selection._intervals import check_confidence, wilson_interval
 
 
 @dataclass(frozen=True)

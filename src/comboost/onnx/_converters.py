@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._deployment.blueprint import Blueprint
-from comboost._deployment.graph import LEAST_OPSET, ML, ML_OPSET, Graph
-from comboost._deployment.onnx_graph import Answers, GraphInput, add_prediction, check_sources
-from comboost._deployment.onnx_model import ML_OPSETS
-from comboost._estimators.deployment import blueprint_of
+from comboost._estimators.export import blueprint_of
+from comboost._export.blueprint import Blueprint
+from comboost._export.graph import LEAST_OPSET, ML, ML_OPSET, Graph
+from comboost._export.onnx_graph import Answers, GraphInput, add_prediction, check_sources
+from comboost._export.onnx_model import ML_OPSETS
 from comboost._extras import import_skl2onnx
 
 CONVERTED = (AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier)
@@ -71,12 +71,12 @@ def find_shapes(operator: Any) -> None:
     model = operator.raw_operator
     options = operator.scope_inst.get_options(model, {"nocl": False})
     plan = plan_of(model, without_names=options["nocl"])
-    n_rows = operator.inputs[0].get_first_dimension()
+    n_samples = operator.inputs[0].get_first_dimension()
     kind = StringTensorType if isinstance(plan.labels[0], str) else Int64TensorType
-    operator.outputs[0].set_type(kind([n_rows]))
+    operator.outputs[0].set_type(kind([n_samples]))
     if becomes_map(operator):  # which has no doubles
         operator.outputs[1].set_type(FloatTensorType())
-    operator.outputs[1].type.shape = [n_rows, len(plan.classes)]
+    operator.outputs[1].type.shape = [n_samples, len(plan.classes)]
 
 
 def becomes_map(operator: Any) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost.model_selection._intervals import wilson_interval
+from comboost._stats.intervals import wilson_interval
 from comboost.report._given_table import GivenTable
 from comboost.report._trial import Trial
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from comboost._dtypes import Floats
+from comboost._types import Floats
 from comboost.metrics._measures import confusion_of, norm_of
 from comboost.metrics._outcomes import label_array, sums_by
 from comboost.report._heart import Heart

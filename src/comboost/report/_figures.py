@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from comboost._dtypes import Floats
+from comboost._stats.exact_intervals import exact_interval
+from comboost._types import Floats
 from comboost.metrics import balanced_log_loss, mauc_score
 from comboost.metrics._measures import confusion_of, geometric_mean_of, mean_recall_of, min_recall_of, norm_of
-from comboost.report._exact_limits import exact_interval
 from comboost.report._probabilities import Shares
 from comboost.report._resampling import Draws
 from comboost.report._trial import Trial

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from comboost._table.categories import is_missing
+from comboost._data.categories import is_missing
 from comboost.report._wording import text_of
 
 LONGEST_CELL = 60  # characters

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from comboost._cached import cached_property
-from comboost._estimators.booster import Booster
+from comboost._estimators.base import Booster
 from comboost.report._given_table import GivenTable
 from comboost.report._inquiry import inside
 from comboost.report._trial import Answerer

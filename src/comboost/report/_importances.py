@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from comboost._table.labels import objects_of
+from comboost._data.labels import objects_of
 from comboost.report._heart import Heart
 from comboost.report._wording import text_of
 

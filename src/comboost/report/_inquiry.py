@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from comboost.model_selection._intervals import check_confidence
+from comboost._stats.intervals import check_confidence
 from comboost.report._wording import in_sentence
 
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Self
 
 from numpy.typing import ArrayLike
 
-from comboost._estimators.drafts import replace_file
+from comboost._persistence.atomic_write import replace_file
 from comboost.report._inquiry import Inquiry
 from comboost.report._markdown import write_markdown
 from comboost.report._page import render_page

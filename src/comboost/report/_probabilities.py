@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._dtypes import Floats
+from comboost._types import Floats
 from comboost.displays._labels import readable
 from comboost.report._trial import Answerer, Trial
 

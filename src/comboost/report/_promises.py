@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from comboost._dtypes import Floats
-from comboost._estimators.classifiers import CoMBoClassifier
 from comboost._estimators.confusion import ConfusionBooster
+from comboost._estimators.paper import CoMBoClassifier
+from comboost._types import Floats
 from comboost.metrics._measures import norm_slack
 from comboost.report._heart import Heart
 from comboost.report._trial import Trial

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from comboost._dtypes import Floats
+from comboost._stats.intervals import wilson_interval
+from comboost._stats.paired_intervals import newcombe_interval
+from comboost._types import Floats
 from comboost.metrics._measures import confusion_of
 from comboost.metrics._outcomes import sums_by
 from comboost.model_selection._confusion_folds import recalls as recalls_of
-from comboost.model_selection._intervals import wilson_interval
 from comboost.report._figures import at_once
-from comboost.report._paired_intervals import newcombe_interval
 from comboost.report._trial import Trial
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from comboost._dtypes import Floats
+from comboost._stats.intervals import wilson_interval
+from comboost._types import Floats
 from comboost.metrics._outcomes import sums_by
-from comboost.model_selection._intervals import wilson_interval
 from comboost.report._probabilities import Shares
 
 N_CONFIDENCE_BINS = 10

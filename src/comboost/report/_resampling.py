@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from comboost._dtypes import Floats
+from comboost._types import Floats
 from comboost.report._trial import Trial
 
 MOST_DRAWS, FEWEST_DRAWS = 2000, 100

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._cached import cached_property
-from comboost._dtypes import Floats
-from comboost._table.labels import find_distinct, join_labels, objects_of
+from comboost._data.labels import find_distinct, join_labels, objects_of
+from comboost._types import Floats
 from comboost.metrics._measures import NORM_SQUARES
 from comboost.metrics._outcomes import check_squares, class_indices, find_indices, label_array, resolve_classes, sums_by
 from comboost.report._inquiry import Inquiry

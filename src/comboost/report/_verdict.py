@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from comboost.report._exact_limits import exact_interval
+from comboost._stats.exact_intervals import exact_interval
 from comboost.report._figures import at_once
 from comboost.report._wording import as_percent, class_in_sentence, counted, joined, joined_classes
 

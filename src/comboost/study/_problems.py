@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._dtypes import Floats
+from comboost._types import Floats
 from comboost.datasets import load_dataset
 from comboost.datasets._records import find_record
 

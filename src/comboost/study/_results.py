@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from comboost._dtypes import Floats
+from comboost._stats.significance import Comparison, compare
+from comboost._types import Floats
 from comboost.metrics._measures import confusion_of
 from comboost.study._methods import name_fixed
-from comboost.study._significance import Comparison, compare
 
 Figure = dict[str, Any]
 

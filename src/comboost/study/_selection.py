@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from comboost._dtypes import Floats
+from comboost._types import Floats
 from comboost.metrics import confusion_norm_loss
 from comboost.study._methods import Method, Setting
 from comboost.study._study import Study

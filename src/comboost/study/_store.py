@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from comboost._estimators.drafts import sync_folder
+from comboost._persistence.atomic_write import sync_folder
 from comboost.study._folds import Task
 from comboost.study._settings import find_differences, merge
 

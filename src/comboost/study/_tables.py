@@ -14,10 +14,10 @@ and paper, the paper's own figure, or None; or a text; or None if there is nothi
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from comboost._stats.significance import Comparison
 from comboost.study._methods import METHODS
 from comboost.study._results import MEASURES, Results
 from comboost.study._selection import ENOUGH_ROWS, N_PARTS, N_RESAMPLES, SURE
-from comboost.study._significance import Comparison
 
 Cell = dict[str, Any] | None
 StudyTable = dict[str, Any]

@@ -1,0 +1,318 @@
+"""Bin edges of rows in many parts. In: counts of every part, added up. Out: the edges of all rows, to the bit.
+
+A value's key is an integer in the order of the values. A pass counts keys in intervals that are divided into cells:
+their rows, weight, smallest and largest key. Cells of parts add up, so the weights below every cell are exact. A cell
+that may hold a cut is open; the next pass looks into it, in finer cells, or key by key once few rows are left. Only
+questions and cells travel. The rule for cuts stands in docs/decisions/0001-exact-arithmetic.md, "Bins".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comboost import _core
+from comboost._data.tables import Table
+from comboost._distributed.packing import PackedIntegers
+from comboost._engine.binning import read, runs
+from comboost._types import CATEGORIES, COMPLETE, KIND, Floats, Weights
+
+Keys = NDArray[np.uint64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+Cells = NDArray[np.void]  # of CELL_DTYPE, in the order of features and keys
+
+#: The rows of one feature whose keys lie in one cell. Mirrors ``Cell`` of ``cpp/comboost/binning.hpp``.
+CELL_DTYPE = np.dtype(
+    [
+        ("low", "<u8"),  # the smallest and the largest key seen
+        ("high", "<u8"),
+        ("weight", "<i8"),
+        ("rows", "<u4"),
+        ("tag", "<u4"),  # the feature and the shift; keys of a cell agree but for that many of their last bits
+    ],
+    align=True,
+)
+SHIFT_BITS = 6  # of a tag
+
+SIGN = np.uint64(1 << 63)
+LOWEST = np.uint64(0x000F_FFFF_FFFF_FFFF)  # the keys of the infinities; those of NaN lie beyond
+HIGHEST = np.uint64(0xFFF0_0000_0000_0000)
+
+FIRST_SHIFT = 50  # the first pass has 4 cells from one power of two to the next
+MOST_KEYS = 2**21  # of all features and parts that are asked for one by one: 64 MiB, and a third of it on a wire
+MOST_CELLS = 2**19  # of all features that every part may be asked for: 16 MiB
+MOST_CELLS_OF_FEATURE = 2**16  # the core has counters for that many
+FEWEST_BITS, MOST_BITS = 2, 7  # a cell is looked at in 2**bits steps for every cut that it may hold
+ENDS = 2  # an interval reaches into that many more cells than it is wide
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a pass asks of every part: intervals of keys, and how they are cut into cells.
+
+    Parameters
+    ----------
+    lows, highs : ndarray of uint64
+        Closed intervals, ascending and disjoint within a feature.
+    shifts : ndarray of uint8
+        The keys of an interval that agree but for their last ``shift`` bits share a cell.
+    starts : ndarray of int64, shape (n_features + 1,)
+        Where the intervals of every feature start, and where the last ones end. Most features may have none.
+    """
+
+    lows: Keys
+    highs: Keys
+    shifts: NDArray[np.uint8]
+    starts: Integers
+
+    def aligned(self) -> "Question":
+        """The same question as the core wants it; one that came over a wire may lie at any address."""
+        lows, highs = np.require(self.lows, requirements="A"), np.require(self.highs, requirements="A")
+        return Question(lows, highs, self.shifts, np.require(self.starts, requirements="A"))
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What some rows answer: how many they are, and the cells of the question that are not empty."""
+
+    n_samples: int
+    cells: Cells
+
+    @classmethod
+    def merge(cls, tallies: Sequence["Tally"]) -> "Tally":
+        """Answer for all of these rows."""
+        return cls(sum(tally.n_samples for tally in tallies), add_up(*(tally.cells for tally in tallies)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel in few bytes: most numbers are small, and most cells are like those before."""
+        return unpack_tally, (self.n_samples, *pack_cells(self.cells))
+
+
+def pack_cells(cells: Cells) -> tuple[Any, ...]:
+    """Cells as they travel, as numbers that are small for most of them: see `unpack_tally`."""
+    low, rows, tags = cells["low"], cells["rows"], cells["tag"]
+    starts = np.flatnonzero(np.diff(tags, prepend=~tags[:1]))
+    numbers = (low, cells["high"] - low, rows, cells["weight"] - rows)
+    return starts, tags[starts], *map(PackedIntegers.of, numbers)
+
+
+def unpack_tally(
+    n_samples: int,
+    starts: NDArray[np.intp],
+    tags: NDArray[np.uint32],
+    low: PackedIntegers,
+    span: PackedIntegers,
+    rows: PackedIntegers,
+    excess: PackedIntegers,
+) -> Tally:
+    """A tally that has travelled: where the tags change and to what, the span of the keys, weight beyond the rows."""
+    cells = np.empty(low.shape, dtype=CELL_DTYPE)
+    cells["low"], cells["rows"] = low.unpack(), rows.unpack()
+    cells["high"], cells["weight"] = cells["low"] + span.unpack(), cells["rows"] + excess.unpack()
+    cells["tag"] = np.repeat(tags, np.diff(starts, append=len(cells)))
+    return Tally(n_samples, cells)
+
+
+def add_up(*sets: Cells) -> Cells:
+    """Sets of cells as one."""
+    return as_cells(_core.merge_cells([cell_bytes(cells) for cells in sets]))
+
+
+def as_cells(records: NDArray[np.uint8]) -> Cells:
+    """Cells that crossed the border."""
+    cells: Cells = records.view(CELL_DTYPE)[:, 0]
+    return cells
+
+
+def cell_bytes(cells: Cells) -> NDArray[np.uint8]:
+    """Cells that are to cross the border; what came over a wire may lie at any address."""
+    return np.require(cells, requirements=["C", "A"]).view(np.uint8).reshape(-1, CELL_DTYPE.itemsize)
+
+
+def count_keys(table: Table, question: Question, weights: Weights | None, n_threads: int = 1) -> Tally:
+    """Answer a question for the rows of a table.
+
+    Parameters
+    ----------
+    table : Table
+        At least one row. Features without intervals are not read, unless the table is one matrix.
+    question : Question
+        What to count.
+    weights : ndarray of uint32 or None
+        The weights of the rows, none of them 0; None if every row weighs 1.
+    n_threads : int, default=1
+        Threads to count with.
+    """
+    question = question.aligned()
+    is_asked = np.diff(question.starts) > 0
+    answers: list[Cells] = []
+    # Columns are read in runs of the same sort: those that are asked about, and, as if they were categories, others.
+    for first, last in runs(table, np.where(is_asked, COMPLETE, CATEGORIES).astype(KIND)):
+        if not is_asked[first:last].any():
+            continue
+        matrix, starts = read(table, first, last), question.starts[first : last + 1]
+        cells = as_cells(
+            _core.count_cells(matrix, weights, question.lows, question.highs, question.shifts, starts, n_threads)
+        )
+        cells["tag"] += np.uint32(first << SHIFT_BITS)
+        answers.append(cells)
+    cells = answers[0] if len(answers) == 1 else np.concatenate([np.empty(0, dtype=CELL_DTYPE), *answers])
+    return Tally(table.shape[0], cells)
+
+
+class EdgeSearch:
+    """The edges of all rows, found by asking questions.
+
+    Ask ``question`` of every part, hand the merged answers to ``learn``, and so on until there is no question left.
+
+    Parameters
+    ----------
+    features : sequence of int
+        The numeric features.
+    n_features : int
+        The number of all features.
+    max_bins : int
+        The most bins of a feature.
+    most_keys : int, default=2**19
+        With fewer rows in open cells, every key is asked for.
+
+    Attributes
+    ----------
+    question : Question or None
+        What to ask next; None when all edges are known. The first one is asked in any case.
+    missing, infinite : ndarray of bool, shape (n_features,)
+        Whether a numeric feature has such values; known after the first answer.
+    edges : list of ndarray
+        The edges of every feature, none for those that are not numeric; known after the last answer.
+    """
+
+    def __init__(self, features: Sequence[int], n_features: int, max_bins: int, most_keys: int = MOST_KEYS) -> None:
+        self.missing = np.zeros(n_features, dtype=bool)
+        self.infinite = np.zeros(n_features, dtype=bool)
+        self.edges: list[Floats] = [np.empty(0)] * n_features
+        self._features = np.array(features, dtype=np.int64)
+        self._max_bins = max_bins
+        self._most_keys = most_keys
+        self._settled: Cells | None = None
+        self.question: Question | None = make_question(
+            np.sort(self._features),
+            np.full(len(features), LOWEST),
+            np.full(len(features), HIGHEST),
+            np.full(len(features), FIRST_SHIFT),
+            n_features,
+        )
+
+    def learn(self, tally: Tally) -> None:
+        """Take the answer of all rows to the question."""
+        if self._settled is None:
+            self._note(tally)
+            self._settled = tally.cells[:0]
+        cells = add_up(self._settled, tally.cells)
+        standing = Standing.of_cells(cells, len(self.edges), self._max_bins)
+        self._settled = cells[~standing.is_open]
+        if standing.is_open.any():
+            self.question = self._look_into(cells[standing.is_open], standing.n_cuts[standing.is_open])
+        else:
+            self.question = None
+            self.edges = edges_between(cells, standing, len(self.edges))
+
+    def _note(self, tally: Tally) -> None:
+        """Keep what only the first answer tells."""
+        cells, features = tally.cells, features_of(tally.cells)
+        known = sums_of(features, cells["rows"], len(self.edges))
+        self.missing[self._features] = known[self._features] < tally.n_samples
+        self.infinite[features[(cells["low"] == LOWEST) | (cells["high"] == HIGHEST)]] = True
+
+    def _look_into(self, cells: Cells, n_cuts: Integers) -> Question:
+        """Ask for every key of a feature if its open cells have few rows, and for finer cells otherwise."""
+        features, n_features = features_of(cells), len(self.edges)
+        rows = sums_of(features, cells["rows"], n_features)
+        n_open = int(np.count_nonzero(rows))
+        most_keys = self._most_keys // n_open
+        most_cells = min(MOST_CELLS_OF_FEATURE, MOST_CELLS // n_open)
+        room = most_cells / np.maximum(1, sums_of(features, n_cuts, n_features)) - ENDS
+        steps = n_cuts * steps_per_cut(rows / max(1, most_keys), room)[features]
+        shifts = np.maximum(0, np.ceil(np.log2((cells["high"] - cells["low"]) / steps))).astype(np.int64)
+        shifts[rows[features] <= most_keys] = 0
+        return make_question(features, cells["low"], cells["high"], shifts, n_features)
+
+
+def make_question(features: Integers, lows: Keys, highs: Keys, shifts: Integers, n_features: int) -> Question:
+    """Ask about intervals, which are in the order of their features."""
+    starts = np.searchsorted(features, np.arange(n_features + 1))
+    return Question(lows.copy(), highs.copy(), shifts.astype(np.uint8), starts.astype(np.int64))
+
+
+def steps_per_cut(excess: Floats, room: Floats) -> Floats:
+    """How finely to look into the open cells of every feature: in how many steps for every cut.
+
+    Parameters
+    ----------
+    excess : ndarray
+        How many times more rows they have than could be asked for one by one. After a look with s steps, about one row
+        in s is still in an open cell.
+    room : ndarray
+        How many steps the answer has room for.
+    """
+    too_many = np.ceil(np.log2(np.maximum(2.0, excess)))
+    n_passes = np.ceil(too_many / (MOST_BITS - 1))
+    wanted = 2.0 ** (np.ceil(too_many / n_passes) + 1)  # twice as many, since values are not spread evenly
+    steps: Floats = np.maximum(2.0**FEWEST_BITS, np.minimum(wanted, room))
+    return steps
+
+
+class Standing(NamedTuple):
+    """What is known of every cell."""
+
+    quantile: Integers  # the lowest that a value of the cell may fall into; the only one if the cell is not open
+    n_cuts: Integers  # at most that many are inside, but at least 1 if the cell is open
+    is_open: Booleans  # there may be a cut inside
+    has_few: Booleans  # as far as is known, the feature has no more values than bins: all of them are to be parted
+
+    @classmethod
+    def of_cells(cls, cells: Cells, n_features: int, max_bins: int) -> "Standing":
+        """Judge cells that together hold all values, in the order of features and keys."""
+        features, weights = features_of(cells), cells["weight"].copy()  # side by side, which is quicker
+        total = sums_of(features, weights, n_features)
+        after = np.cumsum(weights) - (np.cumsum(total) - total)[features]
+        before = after - weights
+        is_single = cells["low"] == cells["high"]
+        # The ranks that the middle of a value may have, doubled: no value weighs less than 1.
+        whole = 2 * total[features]
+        lowest = np.where(is_single, before + after, 2 * before + 1) * max_bins // whole
+        highest = np.where(is_single, before + after, 2 * after - 1) * max_bins // whole
+        has_few = sums_of(features, np.where(is_single, 1, 2), n_features)[features] <= max_bins
+        is_open = ~is_single & (has_few | (lowest < highest))
+        return cls(lowest, np.maximum(highest - lowest, is_open), is_open, has_few)
+
+
+def edges_between(cells: Cells, standing: Standing, n_features: int) -> list[Floats]:
+    """Edges of every feature between settled cells: where the quantile rises, or between all of few values."""
+    is_cut = standing.has_few[1:] | (standing.quantile[1:] > standing.quantile[:-1])
+    features = features_of(cells)
+    is_cut &= features[1:] == features[:-1]
+    below, above = values_of(cells["high"][:-1][is_cut]), values_of(cells["low"][1:][is_cut])
+    with np.errstate(invalid="ignore"):  # between infinities, which are an error later on
+        middle = below / 2 + above / 2
+    edges = np.where((below <= middle) & (middle < above), middle, below)
+    ends = np.searchsorted(features[1:][is_cut], np.arange(1, n_features))
+    return np.split(edges, ends)
+
+
+def values_of(keys: Keys) -> Floats:
+    """Doubles that keys stand for."""
+    return np.where(keys & SIGN != 0, keys ^ SIGN, ~keys).view(np.float64)
+
+
+def features_of(cells: Cells) -> Integers:
+    """The feature of every cell."""
+    return (cells["tag"] >> SHIFT_BITS).astype(np.int64)
+
+
+def sums_of(features: Integers, numbers: Integers, n_features: int) -> Integers:
+    """Sums of the cells of every feature; the cells are in the order of their features."""
+    ends = np.searchsorted(features, np.arange(n_features + 1))
+    return np.diff(np.concatenate(([0], np.cumsum(numbers, dtype=np.int64)))[ends])

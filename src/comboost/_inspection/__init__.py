@@ -1,0 +1,1 @@
+"""Inspection of fitted models: SHAP values, trees as text, frames and plots."""

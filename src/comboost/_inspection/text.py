@@ -1,0 +1,198 @@
+"""A tree as text. In: its nodes and the names of features, classes and categories. Out: indented rules."""
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comboost._types import CATEGORICAL, LEAF, MISSING_LEFT
+
+OR = " or"
+MISSING, INFREQUENT = f"{OR} missing", f"{OR} infrequent"
+MISSING_CODE = 0  # the code of a missing category
+MAX_LISTED = 6  # a rule lists up to this many categories;
+MAX_SHOWN = 3  # of more, it lists the first ones and counts the others
+
+
+def export_tree(
+    nodes: NDArray[np.void],
+    *,
+    sets: NDArray[np.uint8] | None = None,
+    feature_names: Iterable[Any] | None = None,
+    class_names: Iterable[Any] | None = None,
+    categories: Mapping[int, Iterable[Any]] | None = None,
+    infrequent: Container[int] = (),
+    missing: Container[int] | None = None,
+    votes: NDArray[np.float32] | None = None,
+    decimals: int | None = 3,
+) -> str:
+    """Write a tree as indented rules: under every rule stand those that follow, down to a class.
+
+    Parameters
+    ----------
+    nodes : ndarray of node records
+        The nodes of one tree, the root first.
+    sets : ndarray of uint8 of shape (n_sets, 32), optional
+        The sets of category codes that go left, as bits; only for trees that split categories.
+    feature_names : iterable, optional
+        Names of all features; x0, x1, ... if there are none.
+    class_names : iterable, optional
+        All classes, in the order of their indices, which stand in for them if there are none.
+    categories : mapping of int to iterable, optional
+        The sorted categories of every feature that has any, without those that share a code.
+    infrequent : container of int, optional
+        The features of which some categories share the code after those.
+    missing : container of int, optional
+        The features of which the rules say where missing values go; None is all. A category that training has not seen
+        is a missing one.
+    votes : ndarray of float32, (n_leaves, n_classes), optional
+        The votes of every leaf for all classes, if leaves do not vote for one.
+    decimals : int or None, default=3
+        Decimals of a threshold; significant digits of one between -1 and 1. None is all that it has.
+
+    Returns
+    -------
+    str
+        The rules, a line each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from comboost._inspection.text import export_tree
+    >>> record = [("threshold", "<f8"), ("feature", "<i4"), ("left", "<i4"), ("label", "<u2"), ("flags", "u1")]
+    >>> nodes = np.array([(41.5, 0, 1, 0, 1), (0, -1, -1, 1, 0), (0, -1, -1, 0, 0)], dtype=record)
+    >>> print(export_tree(nodes, feature_names=["age"], class_names=["no", "yes"]))
+    |--- age <= 41.5 or missing
+    |   |--- class: yes
+    |--- age > 41.5
+    |   |--- class: no
+    """
+    is_leaf = nodes["feature"] == LEAF
+    features = list_names(feature_names, nodes["feature"][~is_leaf], "feature")
+    classes = list_names(class_names, nodes["label"][is_leaf], "class")
+    words = SplitWords(sets, features, categories, infrequent, missing, decimals)
+    lines = []
+    ahead = [(0, 0, "")]  # a stack, since a tree may be deeper than Python lets functions call each other
+    while ahead:
+        idx, depth, rule = ahead.pop()
+        node = nodes[idx]
+        if rule:
+            lines.append("|   " * (depth - 1) + f"|--- {rule}")
+        if is_leaf[idx]:
+            lines.append("|   " * depth + f"|--- {leaf_words(node, classes, votes)}")
+            continue
+        left, right = words.rules(node)
+        first = int(node["left"])
+        ahead += [(first + 1, depth + 1, right), (first, depth + 1, left)]
+    return "\n".join(lines)
+
+
+def leaf_words(node: np.void, classes: list[str] | None, votes: NDArray[np.float32] | None) -> str:
+    """What a leaf votes: for one class, or for those with the most and the fewest votes first."""
+    if votes is None:
+        return f"class: {name_of(node['label'], classes)}"
+    own = votes[node["left"]]
+    order = np.argsort(-np.abs(own), kind="stable")[:MAX_LISTED]
+    listed = [f"{name_of(label, classes)} {own[label]:+.2f}" for label in sorted(order.tolist(), key=lambda k: -own[k])]
+    more = "" if len(own) <= MAX_LISTED else f", ... {len(own) - MAX_LISTED} more"
+    return f"votes: {', '.join(listed)}{more}"
+
+
+@dataclass(frozen=True)
+class SplitWords:
+    """Puts splits into words; see the parameters of ``export_tree``."""
+
+    sets: NDArray[np.uint8] | None
+    features: list[str] | None
+    categories: Mapping[int, Iterable[Any]] | None
+    infrequent: Container[int]
+    missing: Container[int] | None
+    decimals: int | None
+
+    def rules(self, node: np.void) -> tuple[str, str]:
+        """What is true on the left of a split, and what on the right."""
+        name = name_of(node["feature"], self.features, "x")
+        if node["flags"] & CATEGORICAL:
+            return self._category_rules(name, node)
+        missing_left = bool(node["flags"] & MISSING_LEFT)
+        if missing_left and node["threshold"] == -np.inf:
+            return f"{name} is missing", f"{name} is not missing"
+        threshold = format_threshold(float(node["threshold"]), self.decimals)
+        left, right = self._missing_notes(int(node["feature"]), missing_left)
+        return f"{name} <= {threshold}{left}", f"{name} > {threshold}{right}"
+
+    def _category_rules(self, name: str, node: np.void) -> tuple[str, str]:
+        assert self.sets is not None
+        assert self.categories is not None
+        feature = int(node["feature"])
+        goes_left = np.unpackbits(self.sets[node["set"]], bitorder="little").astype(bool)
+        values = list(self.categories[feature])
+        left = [value for code, value in enumerate(values, start=1) if goes_left[code]]
+        right = [value for code, value in enumerate(values, start=1) if not goes_left[code]]
+        shared = ("", "")
+        if feature in self.infrequent:
+            shared = sides(INFREQUENT, to_left=bool(goes_left[len(values) + 1]))
+        missing = self._missing_notes(feature, bool(goes_left[MISSING_CODE]))
+        return category_rule(name, left, shared[0], missing[0]), category_rule(name, right, shared[1], missing[1])
+
+    def _missing_notes(self, feature: int, missing_left: bool) -> tuple[str, str]:
+        if self.missing is not None and feature not in self.missing:
+            return "", ""
+        return sides(MISSING, to_left=missing_left)
+
+
+def sides(note: str, *, to_left: bool) -> tuple[str, str]:
+    """A note on one of two sides."""
+    return (note, "") if to_left else ("", note)
+
+
+def category_rule(name: str, values: list[Any], *notes: str) -> str:
+    """What is true on one side of a split of categories; no split leaves a side without anything."""
+    note = "".join(notes)
+    if not values:
+        return f"{name} is{(note or MISSING).removeprefix(OR)}"
+    listed = [format_category(value) for value in values]
+    if len(listed) > MAX_LISTED:
+        listed[MAX_SHOWN:] = [f"... {len(listed) - MAX_SHOWN} more"]
+    return f"{name} in {{{', '.join(listed)}}}{note}"
+
+
+def format_category(value: Any) -> str:
+    """A category as it is, in quotes if one could not tell where it ends."""
+    text = str(value)
+    return repr(text) if text != text.strip() or not text or any(sign in text for sign in ",{}") else format_name(text)
+
+
+def format_name(name: Any) -> str:
+    """A name as it is, in quotes and escaped if it holds line breaks or control characters: a rule is one line."""
+    text = str(name)
+    return text if text.isprintable() else repr(text)
+
+
+def format_threshold(threshold: float, decimals: int | None) -> str:
+    """A threshold, rounded; small ones keep their leading digits."""
+    if decimals is None:
+        return repr(threshold)
+    if abs(threshold) < 1:
+        return f"{threshold + 0.0:.{decimals}g}"  # no -0
+    return f"{round(threshold, decimals):.15g}"
+
+
+def list_names(names: Iterable[Any] | None, used: NDArray[Any], noun: str) -> list[str] | None:
+    """Names as text; raise if the tree uses more than there are."""
+    if names is None:
+        return None
+    listed = [format_name(name) for name in names]
+    if used.size and used.max() >= len(listed):
+        raise ValueError(
+            f"{noun}_names has {len(listed)} names, but the tree uses {noun} {used.max()}, counted from 0; give a name "
+            f"for every {noun}."
+        )
+    return listed
+
+
+def name_of(idx: Any, names: list[str] | None, prefix: str = "") -> str:
+    """The name, or the number if there are no names."""
+    return f"{prefix}{idx}" if names is None else names[idx]

@@ -1,0 +1,1 @@
+"""Pickles and model files."""
