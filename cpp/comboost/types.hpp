@@ -117,6 +117,7 @@ class AlignedArray {
         : data_(static_cast<T*>(::operator new(size * sizeof(T), std::align_val_t{kAlignment}))), size_(size) {}
 
     T* data() const { return data_.get(); }
+    std::span<T> span() const { return {data_.get(), size_}; }
     std::size_t size() const { return size_; }
 
   private:

@@ -63,7 +63,7 @@ def contributions(
 def expected_votes(forest: Forest) -> Floats:
     """The mean votes for every class on the training rows."""
     votes = np.empty(forest.n_classes)
-    _core.expect_votes(forest._checked, votes)
+    _core.expected_scores(forest._checked, votes)
     return votes
 
 

@@ -1,4 +1,4 @@
-// The inner loops of prediction, a part of kernels.inl: the leaf that every row of a block reaches, and its votes.
+// The inner loops of prediction, a part of kernels.inl: the leaf that every row of a block reaches, and its scores.
 namespace comboost::COMBOOST_KERNELS {
 namespace {
 
@@ -7,20 +7,20 @@ using CodeLanes = Code __attribute__((vector_size(32)));
 
 constexpr std::size_t kGroup = sizeof(CodeLanes);  // rows whose leaves are found at once
 
-// The place that each row of a group has reached, tree after tree.
-using GroupPlaces = std::uint32_t[kGroup];
-using FindPlaces = void (*)(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
-                            GroupPlaces& places);
+// The leaf that each row of a group reaches, among those of all trees.
+using GroupLeaves = std::uint32_t[kGroup];
+using FindLeaves = void (*)(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
+                            GroupLeaves& leaves);
 
-// Where rows leave the levels of a tree below a place in it: every step chooses between what its children chose.
-template <std::size_t Depth, std::size_t Level = 0, std::size_t Place = 0>
+// Where rows leave the levels of a tree below one of its steps: every step chooses between what its children chose.
+template <std::size_t Depth, std::size_t Level = 0, std::size_t Index = 0>
 inline CodeLanes find_ends(const LevelTrees::Step* steps, const CodeBlock::Signed* codes) {
     if constexpr (Level == Depth) {
-        return CodeLanes{} + static_cast<Code>(Place);
+        return CodeLanes{} + static_cast<Code>(Index);
     } else {
-        const CodeLanes left = find_ends<Depth, Level + 1, 2 * Place>(steps, codes);
-        const CodeLanes right = find_ends<Depth, Level + 1, 2 * Place + 1>(steps, codes);
-        const LevelTrees::Step& step = steps[(std::size_t{1} << Level) - 1 + Place];
+        const CodeLanes left = find_ends<Depth, Level + 1, 2 * Index>(steps, codes);
+        const CodeLanes right = find_ends<Depth, Level + 1, 2 * Index + 1>(steps, codes);
+        const LevelTrees::Step& step = steps[(std::size_t{1} << Level) - 1 + Index];
         SignedLanes of_rows;
         std::memcpy(&of_rows, codes + step.column, sizeof(of_rows));
         return (SignedLanes{} + step.least) > of_rows ? left : right;
@@ -28,25 +28,25 @@ inline CodeLanes find_ends(const LevelTrees::Step* steps, const CodeBlock::Signe
 }
 
 template <std::size_t Depth>
-void find_places(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
-                 GroupPlaces& places) {
-    const LevelTrees::Step* steps = trees.steps + tree * ((std::size_t{1} << Depth) - 1);
-    const CodeLanes ends = find_ends<Depth>(steps, block.codes + first);
-    const auto first_place = static_cast<std::uint32_t>(tree << Depth);
-    for (std::size_t k = 0; k < kGroup; ++k) places[k] = first_place + ends[k];
+void find_leaves(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
+                 GroupLeaves& leaves) {
+    const LevelTrees::Step* steps = trees.steps.data() + tree * ((std::size_t{1} << Depth) - 1);
+    const CodeLanes ends = find_ends<Depth>(steps, block.codes.data() + first);
+    const auto first_leaf = static_cast<std::uint32_t>(tree << Depth);
+    for (std::size_t k = 0; k < kGroup; ++k) leaves[k] = first_leaf + ends[k];
 }
 
 // Goes on from the levels node by node. Some rows go side by side, so that none waits for what another one loads; those
 // that have arrived stay where they are.
 void walk_on(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, std::size_t first,
-             GroupPlaces& places) {
+             GroupLeaves& leaves) {
     constexpr std::size_t kAbreast = 8;
     static_assert(kGroup % kAbreast == 0);
-    find_places<LevelTrees::kMaxDepth>(trees, tree, block, first, places);
+    find_leaves<LevelTrees::kMaxDepth>(trees, tree, block, first, leaves);
     for (std::size_t begin = 0; begin < kGroup; begin += kAbreast) {
         std::uint32_t at[kAbreast];
-        for (std::size_t k = 0; k < kAbreast; ++k) at[k] = trees.starts[places[begin + k]];
-        const CodeBlock::Signed* codes = block.codes + first + begin;
+        for (std::size_t k = 0; k < kAbreast; ++k) at[k] = trees.starts[leaves[begin + k]];
+        const CodeBlock::Signed* codes = block.codes.data() + first + begin;
         for (std::uint32_t moved = 1; moved != 0;) {
             moved = 0;
             COMBOOST_UNROLLED(8)
@@ -58,34 +58,34 @@ void walk_on(const LevelTrees& trees, std::size_t tree, const CodeBlock& block, 
             }
         }
         for (std::size_t k = 0; k < kAbreast; ++k)
-            places[begin + k] = static_cast<std::uint32_t>(trees.stops[at[k]].least - LevelTrees::kFirstPlace);
+            leaves[begin + k] = static_cast<std::uint32_t>(trees.stops[at[k]].least - LevelTrees::kFirstLeaf);
     }
 }
 
-FindPlaces finder_of(const LevelTrees& trees) {
+FindLeaves finder_of(const LevelTrees& trees) {
     static_assert(LevelTrees::kMaxDepth == 7);
-    if (trees.starts != nullptr) return &walk_on;
+    if (!trees.starts.empty()) return &walk_on;
     return dispatch<0, 1, 2, 3, 4, 5, 6, 7>(trees.depth,
-                                            []<std::size_t Depth>() -> FindPlaces { return &find_places<Depth>; });
+                                            []<std::size_t Depth>() -> FindLeaves { return &find_leaves<Depth>; });
 }
 
-// What trees vote is added some trees at a time, as many as have votes that stay in the nearest cache: so the scores of
-// a row stay in registers meanwhile.
+// Some trees are added at a time, as many as have leaf values that stay in the nearest cache: so the scores of a row
+// stay in registers meanwhile.
 constexpr std::size_t kMaxTrees = 32;
-constexpr std::size_t kVoteBytes = 1 << 14;
+constexpr std::size_t kCachedBytes = 1 << 14;
 
 template <class Add>
 void for_each_group(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
                     std::size_t bytes_per_leaf, Add&& add) {
-    const FindPlaces find = finder_of(trees);
+    const FindLeaves find = finder_of(trees);
     const std::size_t step =
-        std::clamp<std::size_t>(kVoteBytes / (trees.leaves_per_tree * bytes_per_leaf), 1, kMaxTrees);
-    GroupPlaces places[kMaxTrees];
+        std::clamp<std::size_t>(kCachedBytes / (trees.leaves_per_tree * bytes_per_leaf), 1, kMaxTrees);
+    GroupLeaves leaves[kMaxTrees];
     for (; first < last; first += step) {
         const std::size_t n_trees = std::min(step, last - first);
         for (std::size_t row = 0; row < block.n_rows; row += kGroup) {
-            for (std::size_t t = 0; t < n_trees; ++t) find(trees, first + t, block, row, places[t]);
-            add(row, first, n_trees, places);
+            for (std::size_t t = 0; t < n_trees; ++t) find(trees, first + t, block, row, leaves[t]);
+            add(row, first, n_trees, leaves);
         }
     }
 }
@@ -98,23 +98,24 @@ inline FloatLanes load(const double* from) {
 
 inline void store(const FloatLanes& lanes, double* to) { std::memcpy(to, &lanes, sizeof(lanes)); }
 
-inline FloatLanes load_votes(const float* from) {
+inline FloatLanes load_floats(const float* from) {
     using Narrow = float __attribute__((vector_size(kLanes * sizeof(float))));
-    Narrow votes;
-    std::memcpy(&votes, from, sizeof(votes));
-    return __builtin_convertvector(votes, FloatLanes);
+    Narrow floats;
+    std::memcpy(&floats, from, sizeof(floats));
+    return __builtin_convertvector(floats, FloatLanes);
 }
 
 // Few classes, padded to V vectors.
 template <std::size_t V>
 void add_tabled(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
-                std::size_t n_classes, double* scores) {
+                std::size_t n_classes, std::span<double> scores) {
     constexpr std::size_t kWidth = V * kLanes;
     constexpr std::size_t kAbreast = 8 / V;  // rows; more would not stay in registers
     alignas(64) double sums[CodeBlock::kRows * kWidth];
     std::fill_n(sums, (block.n_rows + kGroup - 1) / kGroup * kGroup * kWidth, 0.0);
-    for (std::size_t i = 0; i < block.n_rows; ++i) std::copy_n(scores + i * n_classes, n_classes, sums + i * kWidth);
-    const auto add = [&](std::size_t row, std::size_t, std::size_t n_trees, const GroupPlaces* places) {
+    for (std::size_t i = 0; i < block.n_rows; ++i)
+        std::copy_n(scores.data() + i * n_classes, n_classes, sums + i * kWidth);
+    const auto add = [&](std::size_t row, std::size_t, std::size_t n_trees, const GroupLeaves* leaves) {
         for (std::size_t k = 0; k < kGroup; k += kAbreast) {
             double* to = sums + (row + k) * kWidth;
             FloatLanes sum[kAbreast * V];
@@ -122,21 +123,22 @@ void add_tabled(const LevelTrees& trees, std::size_t first, std::size_t last, co
             for (std::size_t t = 0; t < n_trees; ++t) {
                 COMBOOST_UNROLLED(8)
                 for (std::size_t r = 0; r < kAbreast; ++r) {
-                    const double* votes = trees.table + std::size_t{places[t][k + r]} * kWidth;
-                    for (std::size_t v = 0; v < V; ++v) sum[r * V + v] += load(votes + v * kLanes);
+                    const double* values = trees.table.data() + std::size_t{leaves[t][k + r]} * kWidth;
+                    for (std::size_t v = 0; v < V; ++v) sum[r * V + v] += load(values + v * kLanes);
                 }
             }
             for (std::size_t v = 0; v < kAbreast * V; ++v) store(sum[v], to + v * kLanes);
         }
     };
     for_each_group(trees, first, last, block, kWidth * sizeof(double), add);
-    for (std::size_t i = 0; i < block.n_rows; ++i) std::copy_n(sums + i * kWidth, n_classes, scores + i * n_classes);
+    for (std::size_t i = 0; i < block.n_rows; ++i)
+        std::copy_n(sums + i * kWidth, n_classes, scores.data() + i * n_classes);
 }
 
-// V vectors of the votes for many classes, from the class `begin` on. The last one ends with the last class: what it
-// shares with the one before comes to the same.
+// V vectors of the leaf values of many classes, from the class `begin` on. The last one ends with the last class: what
+// it shares with the one before comes to the same.
 template <std::size_t V>
-void add_vectors(const float* const* votes, std::size_t n_trees, std::size_t begin, std::size_t n_classes,
+void add_vectors(const float* const* leaf_values, std::size_t n_trees, std::size_t begin, std::size_t n_classes,
                  double* scores) {
     std::size_t at[V];
     FloatLanes sum[V];
@@ -145,56 +147,57 @@ void add_vectors(const float* const* votes, std::size_t n_trees, std::size_t beg
         sum[v] = load(scores + at[v]);
     }
     for (std::size_t t = 0; t < n_trees; ++t)
-        for (std::size_t v = 0; v < V; ++v) sum[v] += load_votes(votes[t] + at[v]);
+        for (std::size_t v = 0; v < V; ++v) sum[v] += load_floats(leaf_values[t] + at[v]);
     for (std::size_t v = 0; v < V; ++v) store(sum[v], scores + at[v]);
 }
 
-void add_row(const float* const* votes, std::size_t n_trees, std::size_t n_classes, double* scores) {
+// Adds the values of one leaf per tree to the scores of a row.
+void add_row(const float* const* leaf_values, std::size_t n_trees, std::size_t n_classes, double* scores) {
     constexpr std::size_t kVectors = 8;
     std::size_t begin = 0;
     // No vector may share classes with one that is stored already, so the rest is a whole one at least.
     for (; begin + (kVectors + 1) * kLanes <= n_classes; begin += kVectors * kLanes)
-        add_vectors<kVectors>(votes, n_trees, begin, n_classes, scores);
+        add_vectors<kVectors>(leaf_values, n_trees, begin, n_classes, scores);
     dispatch<1, 2, 3, 4, 5, 6, 7, 8, 9>((n_classes - begin + kLanes - 1) / kLanes, [&]<std::size_t V>() {
-        add_vectors<V>(votes, n_trees, begin, n_classes, scores);
+        add_vectors<V>(leaf_values, n_trees, begin, n_classes, scores);
     });
 }
 
 void add_rows(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
-              std::size_t n_classes, double* scores) {
-    const auto add = [&](std::size_t row, std::size_t, std::size_t n_trees, const GroupPlaces* places) {
+              std::size_t n_classes, std::span<double> scores) {
+    const auto add = [&](std::size_t row, std::size_t, std::size_t n_trees, const GroupLeaves* leaves) {
         const std::size_t n_rows = std::min(kGroup, block.n_rows - row);
         for (std::size_t k = 0; k < n_rows; ++k) {
-            const float* votes[kMaxTrees];
+            const float* leaf_values[kMaxTrees];
             for (std::size_t t = 0; t < n_trees; ++t)
-                votes[t] = trees.votes + std::size_t{trees.rows[places[t][k]]} * n_classes;
-            add_row(votes, n_trees, n_classes, scores + (row + k) * n_classes);
+                leaf_values[t] = trees.leaf_values.data() + std::size_t{trees.value_rows[leaves[t][k]]} * n_classes;
+            add_row(leaf_values, n_trees, n_classes, scores.data() + (row + k) * n_classes);
         }
     };
     for_each_group(trees, first, last, block, n_classes * sizeof(float), add);
 }
 
-// Many classes of which a leaf votes for one. Row after row, so that no sum waits for the one before.
+// Many classes of which a leaf predicts one. Row after row, so that no sum waits for the one before.
 void add_weights(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
-                 std::size_t n_classes, double* scores) {
-    const auto add = [&](std::size_t row, std::size_t tree, std::size_t n_trees, const GroupPlaces* places) {
+                 std::size_t n_classes, std::span<double> scores) {
+    const auto add = [&](std::size_t row, std::size_t tree, std::size_t n_trees, const GroupLeaves* leaves) {
         const std::size_t n_rows = std::min(kGroup, block.n_rows - row);
         for (std::size_t t = 0; t < n_trees; ++t)
             for (std::size_t k = 0; k < n_rows; ++k)
-                scores[(row + k) * n_classes + trees.labels[places[t][k]]] += trees.weights[tree + t];
+                scores[(row + k) * n_classes + trees.labels[leaves[t][k]]] += trees.weights[tree + t];
     };
     for_each_group(trees, first, last, block, sizeof(Label), add);
 }
 
-void add_votes(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
-               std::size_t n_classes, double* scores) {
+void add_scores(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
+                std::size_t n_classes, std::span<double> scores) {
     static_assert(LevelTrees::kMaxTabled == 2 * kLanes);
-    if (trees.table != nullptr)
+    if (!trees.table.empty())
         n_classes <= kLanes ? add_tabled<1>(trees, first, last, block, n_classes, scores)
                             : add_tabled<2>(trees, first, last, block, n_classes, scores);
     else
-        trees.rows == nullptr ? add_weights(trees, first, last, block, n_classes, scores)
-                              : add_rows(trees, first, last, block, n_classes, scores);
+        trees.value_rows.empty() ? add_weights(trees, first, last, block, n_classes, scores)
+                                 : add_rows(trees, first, last, block, n_classes, scores);
 }
 
 }  // namespace
