@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from dask import is_dask_collection
 from dask.delayed import Delayed, delayed
-from distributed import CancelledError, Client, Future, get_client, wait
+from distributed import CancelledError, Client, Future, get_client, get_worker, wait
 
 from comboost._distributed.heartbeats import Heartbeats
+from comboost._engine.memory import in_gib
 
 PartAnswer = TypeVar("PartAnswer")
 
@@ -87,7 +88,7 @@ class Cluster:
         """The addresses of workers that have fallen silent. They are used again once they are heard of."""
         self._found = self._ask_for_workers()
         heard = {address: worker["last_seen"] for address, worker in self._found.items()}
-        self._heartbeats.look(heard, time.monotonic())
+        self._heartbeats.update(heard, time.monotonic())
         return self._heartbeats.silent()
 
     def _ask_for_workers(self) -> Mapping[str, Any]:
@@ -127,6 +128,11 @@ class Cluster:
     def _is_running(self, worker: str) -> bool:
         return bool(self._found[worker].get("status", "running") == "running")
 
+    @staticmethod
+    def worker_address() -> str:
+        """Return the address of the worker that calls this."""
+        return str(get_worker().address)
+
     def merge(
         self,
         ask: Callable[..., PartAnswer],
@@ -165,7 +171,7 @@ class Cluster:
         answer: PartAnswer = self._compute(merged)
         return answer
 
-    def bring_here(self, given: Any) -> Any:
+    def gather(self, given: Any) -> Any:
         """A collection as it is in memory; what is no collection stays as it is."""
         return self._compute(lambda: given) if is_dask_collection(given) else given
 
@@ -220,7 +226,7 @@ class Cluster:
             if self._are_finished(futures, placement):
                 return
             time.sleep(LOOK_AFTER)  # one was done, and then lost: Dask computes it again, or takes note that it cannot
-        raise lost_rows_error()
+        raise lost_data_error()
 
     def _are_finished(self, futures: list[Future], placement: Placement) -> bool:
         self.wait(futures, placement)
@@ -228,7 +234,7 @@ class Cluster:
         if "error" in statuses:
             statuses["error"].result()
         if "cancelled" in statuses:
-            raise lost_rows_error()
+            raise lost_data_error()
         return set(statuses) <= {"finished"}
 
     def wait(self, futures: list[Future], placement: Placement) -> None:
@@ -236,13 +242,13 @@ class Cluster:
         give_up = None
         while not self._are_done(futures):
             self._check_tasks(placement)
-            bound_to = find_absent_workers(self.client, [future.key for future in futures])
+            bound_to = find_missing_workers(self.client, [future.key for future in futures])
             if bound_to is None:
                 give_up = None
             else:
                 give_up = give_up or time.monotonic() + PATIENCE
                 if time.monotonic() > give_up:
-                    raise absent_workers_error(bound_to)
+                    raise missing_workers_error(bound_to)
 
     def _are_done(self, futures: list[Future]) -> bool:
         try:
@@ -289,7 +295,7 @@ class SilentWorkerError(ConnectionError):
     """A worker has not been heard of for too long; others must do its work."""
 
 
-def lost_rows_error() -> ClusterError:
+def lost_data_error() -> ClusterError:
     """What to do if rows are gone for good."""
     return ClusterError(
         "A worker was lost together with rows that Dask cannot compute again, since they were scattered to it, or "
@@ -298,7 +304,7 @@ def lost_rows_error() -> ClusterError:
     )
 
 
-def find_absent_workers(client: Client, keys: list[Any]) -> str | None:
+def find_missing_workers(client: Client, keys: list[Any]) -> str | None:
     """Which workers tasks, or what they depend on, may run on, if there is none of them; None if there is."""
 
     # Within a function it travels as it is: the scheduler may have no comboost to import it from.
@@ -321,7 +327,7 @@ def find_absent_workers(client: Client, keys: list[Any]) -> str | None:
     return None
 
 
-def absent_workers_error(workers: str) -> ClusterError:
+def missing_workers_error(workers: str) -> ClusterError:
     """What to do if rows may be computed only where nobody is."""
     return ClusterError(
         f"Rows, or what they are computed from, are bound to workers that have been absent for {PATIENCE:.0f} s: "
@@ -354,3 +360,18 @@ def check_client(client: Client) -> Client:
             "asynchronous=True."
         )
     return client
+
+
+def check_worker_memory(task: str, needed: Mapping[str, int], advice: str) -> None:
+    """Raise if a task would take more memory than the worker may that does it; elsewhere, nothing is known."""
+    try:
+        worker: Any = get_worker()
+    except ValueError:  # a thread of this process computes
+        return
+    limit = worker.memory_manager.memory_limit
+    if limit and sum(needed.values()) > limit:
+        most = max(needed, key=lambda use: needed[use])
+        raise MemoryError(
+            f"{task} on the worker at {worker.address} need about {in_gib(sum(needed.values()))} GiB, "
+            f"{in_gib(needed[most])} of them for {most}, and its memory limit is {in_gib(limit)}; {advice}."
+        )

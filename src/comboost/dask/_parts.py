@@ -8,10 +8,8 @@ where the part is made, on its worker.
 import numbers
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import dask
 import dask.array as da
@@ -21,29 +19,9 @@ from sklearn.exceptions import DataConversionWarning
 
 from comboost._data.floats import numbers_in_errors
 from comboost._data.validation import check_header
+from comboost._distributed.coding import Part
 
 OPAQUE = np.empty(0, dtype=object)  # the metadata of arrays whose blocks are no arrays
-
-
-class Part(NamedTuple):
-    """One partition, as it lies on a worker.
-
-    Attributes
-    ----------
-    number : int
-        Which partition this is, counted from 0.
-    X : ndarray, sparse matrix or DataFrame
-        The rows, maybe none.
-    y : ndarray or Series
-        Their labels, 1-D.
-    sample_weight : ndarray, Series or None
-        Their weights, 1-D.
-    """
-
-    number: int
-    X: Any
-    y: Any
-    sample_weight: Any
 
 
 @dataclass(frozen=True)
@@ -319,12 +297,3 @@ def type_name(value: Any) -> str:
     if is_collection(value):
         return f"Dask {type(value).__name__}"
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
-
-
-@contextmanager
-def partition_in_errors(part: Part) -> Iterator[None]:
-    """Say in an error about values in which partition they are."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"In partition {part.number}: {error}") from error

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import RowDigest, digest_rows
 from comboost._data.sample_weights import class_sums
+from comboost._distributed.coding import CodedRows
+from comboost._distributed.memory import worker_uses
 from comboost._distributed.steps import Answer, PackedAnswer, ShardState, add, pack_answer, unpack, unpack_answer
 from comboost._engine.memory_plan import FitShape
 from comboost._engine.rows import BinnedRows
 from comboost._estimators.threads import n_processors
 from comboost._types import SUM, Sums
-from comboost.dask._cluster import LOOK_AFTER
-from comboost.dask._coding import CodedRows
-from comboost.dask._memory import check_worker_memory, worker_uses
+from comboost.dask._cluster import LOOK_AFTER, check_worker_memory
 
 ADVICE = (
     "use more workers, or workers with more memory, or fewer features, classes or bins (max_bins), or smaller trees "

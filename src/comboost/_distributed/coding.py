@@ -1,9 +1,11 @@
-"""A part, read and coded on its worker. In: a part, and what is known of all rows. Out: codes, labels, integer weights.
+"""Parts of a distributed table, validated and binned where they are.
 
-The classes, categories and bins of all rows are not known before their values have been looked at, so parts are read
-several times: to survey them, to count their values, and to code them.
+Classes, categories and bins depend on all parts. Parts are therefore read several times: to survey them, to count
+their values, and to code them.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +19,36 @@ from comboost._data.tables import RawTable
 from comboost._data.validation import read_part
 from comboost._engine.binning import BinMapper
 from comboost._types import LABEL, Codes, Floats, Labels, Weights
-from comboost.dask._parts import Part, partition_in_errors
+
+
+class Part(NamedTuple):
+    """One partition, as it lies on a worker.
+
+    Attributes
+    ----------
+    number : int
+        Which partition this is, counted from 0.
+    X : ndarray, sparse matrix or DataFrame
+        The rows, maybe none.
+    y : ndarray or Series
+        Their labels, 1-D.
+    sample_weight : ndarray, Series or None
+        Their weights, 1-D.
+    """
+
+    number: int
+    X: Any
+    y: Any
+    sample_weight: Any
+
+
+@contextmanager
+def partition_in_errors(part: Part) -> Iterator[None]:
+    """Say in an error about values in which partition they are."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"In partition {part.number}: {error}") from error
 
 
 class LabelScale(NamedTuple):
@@ -38,8 +69,8 @@ class LabelScale(NamedTuple):
         """The integer weights of rows with these labels."""
         if self.scale.lifts is None:
             return self.scale.apply(sample_weight, np.empty(0, dtype=np.intp))
-        found, places = find_distinct(labels, "y")
-        return self.scale.apply(sample_weight, locate_labels(found, self.labels)[places])
+        found, indices = find_distinct(labels, "y")
+        return self.scale.apply(sample_weight, locate_labels(found, self.labels)[indices])
 
 
 @dataclass(frozen=True)
@@ -127,7 +158,7 @@ class Coding:
         """Code the rows of a part that weigh something."""
         with partition_in_errors(part):
             checked = CheckedPart.read(part, self.scale)
-            found, places = find_distinct(checked.kept_labels, "y")
-            labels = locate_labels(found, self.classes)[places].astype(LABEL)
+            found, indices = find_distinct(checked.kept_labels, "y")
+            labels = locate_labels(found, self.classes)[indices].astype(LABEL)
             codes = self.bins.transform(checked.table.encode(self.categories))
             return CodedRows(codes, labels, checked.kept_weights)
