@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "comboost/limits.hpp"
 #include "comboost/parallel.hpp"
 #include "comboost/quantiles.hpp"
 #include "comboost/scratch.hpp"
@@ -17,10 +18,6 @@
 namespace comboost {
 namespace {
 
-// Columns are gathered a few at a time, so that a row-major matrix is not read once per column, in at most this many
-// bytes.
-constexpr std::size_t kGatheredBytes = 1 << 24;
-constexpr std::size_t kMostGathered = 8;
 constexpr std::size_t kEncodeRows = 256;
 
 template <class T, class Item, class MakeItem>
@@ -291,7 +288,7 @@ std::vector<FeatureEdges> find_edges(const Matrix<T>& values, std::span<const We
                                      int n_threads) {
     using Key = KeyOf<T>;
     const std::size_t column_bytes = values.n_rows * (weights.empty() ? sizeof(Key) : sizeof(WeightedKey<Key>));
-    const std::size_t group_size = std::clamp<std::size_t>(kGatheredBytes / column_bytes, 1, kMostGathered);
+    const std::size_t group_size = std::clamp<std::size_t>(kMaxSortedBytes / column_bytes, 1, kMaxSortedColumns);
     const std::size_t n_groups = (values.n_columns + group_size - 1) / group_size;
     std::vector<FeatureEdges> edges(values.n_columns);
     for_each_task(n_groups, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t group) {

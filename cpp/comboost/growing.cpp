@@ -6,14 +6,10 @@
 #include <utility>
 
 #include "comboost/histogram.hpp"
+#include "comboost/limits.hpp"
 #include "comboost/parallel.hpp"
 
 namespace comboost {
-namespace {
-
-constexpr std::size_t kMostCandidates = 1 << 18;  // that are judged at once
-
-}  // namespace
 
 Grower::Grower(std::span<const std::int64_t> bin_offsets, std::span<const Kind> kinds, std::span<const double> edges,
                std::span<const std::int64_t> edge_starts, std::size_t n_classes, GrowthRules rules)
@@ -78,7 +74,7 @@ template <class WithBins>
 void Grower::search_bins(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins) {
     // A wide level of a deep tree is searched in parts: its candidates would take more memory than its rows.
     const std::size_t at_once =
-        std::max<std::size_t>(1, kMostCandidates / std::max<std::size_t>(1, rules_.max_features));
+        std::max<std::size_t>(1, kMaxCandidates / std::max<std::size_t>(1, rules_.max_features));
     for (std::size_t begin = 0; begin < places.size(); begin += at_once) {
         const std::size_t size = std::min(at_once, places.size() - begin);
         search_some(places.subspan(begin, size), work / places.size() * size, n_threads, with_bins);
