@@ -44,7 +44,7 @@ class Part(NamedTuple):
 
 @contextmanager
 def partition_in_errors(part: Part) -> Iterator[None]:
-    """Say in an error about values in which partition they are."""
+    """Add the number of the partition to errors."""
     try:
         yield
     except ValueError as error:
@@ -52,7 +52,7 @@ def partition_in_errors(part: Part) -> Iterator[None]:
 
 
 class LabelScale(NamedTuple):
-    """How the weights of rows become integers, before it is known which classes there are.
+    """Scale of the integer sample weights, before the classes are known.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class LabelScale(NamedTuple):
     scale: WeightScale
 
     def apply(self, sample_weight: Floats, labels: NDArray[Any]) -> Weights:
-        """The integer weights of rows with these labels."""
+        """Integer weights of samples with these labels."""
         if self.scale.lifts is None:
             return self.scale.apply(sample_weight, np.empty(0, dtype=np.intp))
         found, indices = find_distinct(labels, "y")
@@ -75,16 +75,16 @@ class LabelScale(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedPart:
-    """A part as a fit sees it.
+    """A validated part.
 
     Attributes
     ----------
     labels : ndarray
-        The label of every row given.
+        Labels of all samples.
     weights : ndarray of uint32 or None
-        The integer weight of every row given; None if every row weighs 1.
+        Integer weights of all samples; None if all are 1.
     table : RawTable
-        The rows that weigh something.
+        The samples with positive weight.
     """
 
     labels: NDArray[Any]
@@ -93,7 +93,7 @@ class CheckedPart:
 
     @classmethod
     def read(cls, part: Part, scale: LabelScale | None) -> "CheckedPart":
-        """Read a part whose weights are to be scaled; None if there are none."""
+        """Validate a part; ``scale`` is None without sample weights."""
         table = read_part(part.X)
         labels = read_labels(part.y, table.shape[0], "y")
         if scale is None:
@@ -104,18 +104,18 @@ class CheckedPart:
 
     @property
     def kept_weights(self) -> Weights | None:
-        """The weights of the rows that weigh something."""
+        """Positive weights."""
         return None if self.weights is None else self.weights[self.weights > 0]
 
     @property
     def kept_labels(self) -> NDArray[Any]:
-        """The labels of the rows that weigh something."""
+        """Labels of the samples with positive weight."""
         return self.labels if self.weights is None else self.labels[self.weights > 0]
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Rows as they are boosted: all that a worker keeps of them."""
+    """Binned samples: all that a worker keeps of them."""
 
     codes: Codes
     labels: Labels
@@ -123,11 +123,11 @@ class CodedRows:
 
     @classmethod
     def join(cls, coded: "list[CodedRows]") -> "CodedRows":
-        """Several as one."""
+        """Concatenate several."""
         codes = [rows.codes for rows in coded]
         weights = [rows.weights for rows in coded if rows.weights is not None]
         return cls(
-            codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1),  # the many bytes are not copied needlessly
+            codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1),  # avoids a copy of the largest array
             np.concatenate([rows.labels for rows in coded]),
             np.concatenate(weights) if weights else None,
         )
@@ -135,7 +135,7 @@ class CodedRows:
 
 @dataclass(frozen=True)
 class Coding:
-    """How values become codes.
+    """Mapping of values to codes.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Coding:
     bins: BinMapper
 
     def code(self, part: Part) -> CodedRows:
-        """Code the rows of a part that weigh something."""
+        """Bin the samples of a part that have positive weight."""
         with partition_in_errors(part):
             checked = CheckedPart.read(part, self.scale)
             found, indices = find_distinct(checked.kept_labels, "y")

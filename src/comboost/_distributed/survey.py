@@ -1,6 +1,6 @@
-"""What all rows together are like, from what each part is like. In: parts. Out: classes, weights, categories.
+"""Summaries of parts that join to those of the whole table: classes, sample weights, categories.
 
-Every answer can be joined with others in any order, and what comes out does not depend on how the rows were cut.
+Summaries can be joined in any order; the result does not depend on the partitions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from comboost._types import SUM, Sums
 
 
 class PartLocation(NamedTuple):
-    """Which part was read on which worker, and how many of its rows weigh something."""
+    """Worker of a part, and its number of samples with positive weight."""
 
     number: int
     n_samples: int
@@ -48,7 +48,7 @@ class LabelCounts(NamedTuple):
 
     @classmethod
     def join(cls, counts: "Sequence[LabelCounts]") -> "LabelCounts":
-        """Count the labels of several."""
+        """Join counts."""
         labels, indices = find_distinct(join_labels([labels for labels, _ in counts], "y"), "y")
         weight_sums = np.zeros(len(labels), dtype=SUM)
         np.add.at(weight_sums, indices, np.concatenate([weight_sums for _, weight_sums in counts]))
@@ -57,20 +57,20 @@ class LabelCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Survey:
-    """What some parts are like.
+    """Summary of some parts.
 
     Attributes
     ----------
     n_samples : int
-        Rows given.
+        Number of samples.
     counts : LabelCounts or None
-        Their labels; None without rows.
+        Their labels; None without samples.
     columns : dict of int to CategoryCounts
-        The distinct values of every feature of categories, and what the rows of each weigh.
+        Distinct values of every categorical feature, and their weights.
     key_counts : KeyCounts or None
-        Counts of the numeric features' values; None without rows that weigh something.
+        Counts of the values of numeric features; None without samples of positive weight.
     locations : list of PartLocation
-        The parts with rows that weigh something.
+        The parts with samples of positive weight.
     """
 
     n_samples: int = 0
@@ -104,7 +104,7 @@ class Survey:
 
     @classmethod
     def join(cls, surveys: "list[Survey]") -> "Survey":
-        """Survey several."""
+        """Join summaries."""
         counts = [s.counts for s in surveys if s.counts is not None]
         check_same_kind([labels for labels, _ in counts])
         key_counts = [s.key_counts for s in surveys if s.key_counts is not None]
@@ -117,7 +117,7 @@ class Survey:
         )
 
     def class_counts(self) -> "ClassCounts":
-        """The classes and their weights, checked."""
+        """Validate the classes and return them with their weights."""
         check_n_rows(self.n_samples)
         if self.counts is None:
             raise ValueError(
@@ -126,24 +126,24 @@ class Survey:
         classes, indices = read_classes(self.counts.labels)
         sums = np.zeros(len(classes), dtype=SUM)
         sums[indices] = self.counts.weight_sums
-        # Pickling makes a dtype of its own of every one that travels, and models would differ in that.
+        # Unpickled arrays have dtype objects of their own, which would change the bytes of a pickled model.
         candidates = Candidates.of(classes.astype(classes.dtype.str), sums)
         return ClassCounts(candidates, candidates.chosen(sums))
 
     def categories(self) -> Categories:
-        """The categories: the most frequent ones, and the others."""
+        """Categories: the most frequent ones, and the others."""
         return Categories.of_counts(self.columns)
 
 
 class ClassCounts(NamedTuple):
-    """The classes, and the summed weight of each that has any."""
+    """Classes, and the weight sums of those with positive weight."""
 
     candidates: Candidates
     sums: Sums
 
 
 def check_same_kind(found: Sequence[NDArray[Any]]) -> None:
-    """Raise if labels are text here and numbers there."""
+    """Raise if labels differ in kind between parts, for example text and numbers."""
     example_of = {}
     for labels in found:
         example_of["booleans" if labels.dtype.kind == "b" else kind_of_labels(labels)] = labels[0]
@@ -156,7 +156,7 @@ def check_same_kind(found: Sequence[NDArray[Any]]) -> None:
 
 
 def join_columns(columns: Sequence[Mapping[int, CategoryCounts]]) -> dict[int, CategoryCounts]:
-    """The values of some parts together."""
+    """Join the category counts of parts."""
     by_feature: dict[int, list[CategoryCounts]] = {}
     for f, counts in (item for part in columns for item in part.items()):
         by_feature.setdefault(f, []).append(counts)
@@ -187,14 +187,14 @@ def join_mixtures(parts: list[Mixtures]) -> Mixtures:
 
 
 class LabelWeights(NamedTuple):
-    """Distinct labels, and what the weights of their rows are like."""
+    """Distinct labels, and statistics of their sample weights."""
 
     labels: NDArray[Any]
     weights: ClassWeights
 
     @classmethod
     def of_part(cls, part: Part) -> "LabelWeights | None":
-        """Look at the weights of a part; None if it has no rows."""
+        """Summarise the weights of a part; None if it is empty."""
         n_samples = len(part.sample_weight)
         if n_samples == 0:
             return None
@@ -205,7 +205,7 @@ class LabelWeights(NamedTuple):
 
     @classmethod
     def join(cls, found: "list[LabelWeights | None]") -> "LabelWeights | None":
-        """Those of several parts."""
+        """Join summaries."""
         parts = [part for part in found if part is not None]
         if not parts:
             return None

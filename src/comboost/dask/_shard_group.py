@@ -194,7 +194,7 @@ class ShardGroup:
     def _check(self, handles: Sequence[ShardHandle]) -> None:
         """Raise if one of these shards is lost."""
         check_alive([handle.future for handle in handles])
-        self._cluster.check_heard(handle.worker for handle in handles)
+        self._cluster.check_alive(handle.worker for handle in handles)
 
     def _is_alive(self, handle: ShardHandle) -> bool:
         """Whether a shard answers."""
@@ -247,7 +247,7 @@ class ShardGroup:
 
         def check() -> None:
             check_alive(needed)
-            self._cluster.check_heard(workers)
+            self._cluster.check_alive(workers)
 
         try:
             check()
