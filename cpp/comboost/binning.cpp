@@ -259,7 +259,7 @@ std::vector<Cell> count_group(const Matrix<T>& values, std::span<const Weight> w
         counter.count_in(free);
         free += counter.n_counters();
     }
-    Lookout lookout;
+    InterruptPoll poll;
     for (std::size_t begin = 0; begin < values.n_rows; begin += kCountedRows) {
         const std::size_t size = std::min(kCountedRows, values.n_rows - begin);
         gather_keys(values, features, begin, size, room->keys.data());
@@ -269,7 +269,7 @@ std::vector<Cell> count_group(const Matrix<T>& values, std::span<const Weight> w
                 counters[k].add(column, [](std::size_t) { return Weight{1}; });
             else
                 counters[k].add(column, [&](std::size_t i) { return weights[begin + i]; });
-            lookout.after(size * kUpdatesPerKey);
+            poll.after(size * kUpdatesPerKey);
         }
     }
     std::vector<Cell> cells;
@@ -309,11 +309,11 @@ template <class T>
 void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts,
             std::span<const Kind> kinds, int n_threads, Code* codes) {
     std::vector<SearchTable> tables;
-    Lookout lookout;
+    InterruptPoll poll;
     for (std::size_t f = 0; f < values.n_columns; ++f) {
         tables.emplace_back(
             edges.subspan(static_cast<std::size_t>(starts[f]), static_cast<std::size_t>(starts[f + 1] - starts[f])));
-        lookout.after(kMaxBins);
+        poll.after(kMaxBins);
     }
     const std::size_t n_blocks = (values.n_rows + kEncodeRows - 1) / kEncodeRows;
     for_each_task(n_blocks, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t block) {
@@ -370,7 +370,7 @@ std::vector<Cell> merge_cells(std::span<const std::span<const Cell>> sets) {
     }
     std::vector<Cell> merged;
     merged.reserve(n_cells);
-    Lookout lookout;
+    InterruptPoll poll;
     while (!rest.empty()) {
         const Cell* first = &rest[0].front();
         for (const auto& set : rest)
@@ -387,7 +387,7 @@ std::vector<Cell> merge_cells(std::span<const std::span<const Cell>> sets) {
         }
         merged.push_back(sum);
         std::erase_if(rest, [](const auto& set) { return set.empty(); });
-        lookout.after(kUpdatesPerKey * sets.size());
+        poll.after(kUpdatesPerKey * sets.size());
     }
     return merged;
 }

@@ -63,7 +63,7 @@ class Rules {
         for (std::size_t m = 1; m <= most_features; ++m) {
             if (all_.empty() || all_.back().points.size() < (m + 1) / 2) {
                 all_.emplace_back(n_points(m));
-                look();
+                poll_interrupts();
             }
             of_.push_back(static_cast<std::uint32_t>(all_.size() - 1));
         }
@@ -285,7 +285,7 @@ class Walker {
                                 .values = for_one ? std::span<const float>{} : forest.values_of(leaf, n_classes),
                                 .weight = forest.weights[tree]};
         kernels().explain_leaf(path_, scores, sums_.span());
-        lookout_.after(kLanes * n_on_path_ * (rule.points.size() + scores.last - scores.first));
+        poll_.after(kLanes * n_on_path_ * (rule.points.size() + scores.last - scores.first));
     }
 
     const TreePaths& paths_;
@@ -296,7 +296,7 @@ class Walker {
     std::size_t n_on_path_ = 0;            // features
     std::vector<Turn> turns_;
     LeafPath path_{};
-    Lookout lookout_;
+    InterruptPoll poll_;
 };
 
 }  // namespace

@@ -59,9 +59,9 @@ SplitRules Grower::split_rules() const {
 
 std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> places) const {
     std::vector<Candidate> candidates;
-    Lookout lookout;
+    InterruptPoll poll;
     for (const std::size_t place : places) {
-        lookout.after(layout().n_features());
+        poll.after(layout().n_features());
         const std::size_t node = frontier_begin_ + place;
         if (is_pure(node)) continue;
         for (const std::size_t f : draw_features(node_key(node), layout().n_features(), rules_.max_features))
@@ -88,9 +88,9 @@ void Grower::search_some(std::span<const std::size_t> places, std::size_t work, 
         with_bins(candidates[c].place, candidates[c].feature, [&](const BinView& bins) { judge(candidates[c], bins); });
     });
     const std::size_t updates = work / std::max<std::size_t>(1, candidates.size());
-    Lookout lookout;
+    InterruptPoll poll;
     for (std::size_t c = 0; c < candidates.size();) {
-        lookout.after(updates);
+        poll.after(updates);
         const std::size_t place = candidates[c].place;
         const Candidate* winner = nullptr;
         for (; c < candidates.size() && candidates[c].place == place; ++c)

@@ -46,11 +46,11 @@ ForestLayout::ForestLayout(const Forest& forest, std::size_t first, std::size_t 
     collect_thresholds();
     find_depth();
     allocate();
-    Lookout lookout;
+    InterruptPoll poll;
     for (std::size_t t = 0; t < n_trees(); ++t) {
         fill_levels(tree(t), 0, t, 0);
         if (is_deep()) fill_stops(tree(t), t);
-        lookout.after((n_steps() + tree(t).size()) * kUpdatesPerNode);
+        poll.after((n_steps() + tree(t).size()) * kUpdatesPerNode);
     }
 }
 

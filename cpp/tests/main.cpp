@@ -522,7 +522,7 @@ void drawn_features_are_distinct_and_ascending() {
 std::size_t n_begun_if_one_throws(std::size_t n_tasks, int n_threads, std::size_t culprit) {
     std::atomic<std::size_t> n_begun = 0;
     try {
-        for_each_task(n_tasks, n_tasks * kUpdatesPerLook, n_threads, [&](std::size_t task) {
+        for_each_task(n_tasks, n_tasks * kUpdatesPerPoll, n_threads, [&](std::size_t task) {
             ++n_begun;
             if (task == culprit) throw std::invalid_argument("this one");
         });
@@ -546,7 +546,7 @@ void no_task_is_begun_after_one_has_failed() {
             }
             while (!has_failed) std::this_thread::yield();
             ++n_begun_late;
-            for (;;) look();  // ends only by being abandoned
+            for (;;) poll_interrupts();  // ends only by being abandoned
         });
         CHECK(false);
     } catch (const std::invalid_argument&) {
@@ -569,7 +569,7 @@ bool is_interrupted(Call&& call) {
 }
 
 void long_calls_ask_and_end_if_interrupted() {
-    const std::vector<double> values(4 * kUpdatesPerLook, 1.0);
+    const std::vector<double> values(4 * kUpdatesPerPoll, 1.0);
     const Matrix<double> column{values.data(), values.size(), 1, 1, 1}, few{values.data(), 100, 1, 1, 1};
     for (const int n_threads : {1, 2}) {
         n_asked = 0;
@@ -583,15 +583,15 @@ void long_calls_ask_and_end_if_interrupted() {
         CHECK(is_interrupted([&] { find_edges(column, {}, 255, n_threads); }));
     }
     set_interrupt_hook([] { ++n_asked; }, std::chrono::hours(1));
-    look();
+    poll_interrupts();
     const std::size_t n_before = n_asked;
-    for (int k = 0; k < 1000; ++k) look();
+    for (int k = 0; k < 1000; ++k) poll_interrupts();
     CHECK(n_asked == n_before);  // not again within the interval
     set_interrupt_hook(nullptr, std::chrono::nanoseconds(0));
 }
 
 void stretches_cover_every_item_once() {
-    for (const std::size_t updates : {std::size_t{0}, std::size_t{3}, kUpdatesPerLook / 7, 2 * kUpdatesPerLook})
+    for (const std::size_t updates : {std::size_t{0}, std::size_t{3}, kUpdatesPerPoll / 7, 2 * kUpdatesPerPoll})
         for (const std::size_t size : std::initializer_list<std::size_t>{0, 1, 6, 7, 8, 21, 1000}) {
             std::size_t next = 5;
             for_each_stretch(5, 5 + size, updates, [&](std::size_t from, std::size_t to) {

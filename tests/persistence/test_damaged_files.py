@@ -261,7 +261,7 @@ FORGERIES = {
     "offsets": (write("offsets", 1, 0), "offsets do not divide"),
     "last offset": (write("offsets", -1, 10**9), "offsets do not divide"),
     "weight": (write("weights", 0, np.inf), "a weight is not finite"),
-    "unknown kind": (write("kinds", 0, 3), "no such kind of feature"),
+    "unknown kind": (write("kinds", 0, 3), "unknown kind of feature"),
     "fewer weights": (replace("weights", lambda weights: weights[:-1]), "every tree needs a weight"),
     "fewer nodes": (replace("nodes", lambda nodes: nodes[:-1]), "offsets do not divide"),
     "no nodes": (replace("nodes", lambda nodes: nodes[:0]), "offsets do not divide"),
