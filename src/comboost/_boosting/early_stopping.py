@@ -179,7 +179,7 @@ class ValidationScorer:
         """Score raw scores, (n_samples, n_classes), by `score_of_counts`."""
         assert self.score_of_counts is not None
         sums = np.empty((scores.shape[1], scores.shape[1]), dtype=SUM)
-        _core.count_elected(scores, self._held.labels, self._held.weights, self._n_threads, sums)
+        _core.count_predicted(scores, self._held.labels, self._held.weights, self._n_threads, sums)
         # Sums of integer weights are below 2**53, so they are exact as floats.
         counts, lifts = sums.astype(np.float64), self._held.lifts
         return self.score_of_counts(counts if lifts is None else np.ldexp(counts, -lifts[:, np.newaxis]))

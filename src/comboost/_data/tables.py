@@ -24,7 +24,6 @@ from comboost._types import Floats
 Matrix = NDArray[np.floating[Any]]
 RowChoice = slice | NDArray[np.intp]
 EVERY_ROW = slice(None)
-ENTRY_BYTES = 5  # of a binned entry of a sparse table: its sample and its code
 KIND_OF_ARRAY = dict.fromkeys("biuf", "numbers") | dict.fromkeys("mM", "times") | dict.fromkeys("OUST", "objects")
 DENSE_FRACTION = 10  # a table with less than one entry in 10 values is faster to read sparse, in half the memory
 
