@@ -1,8 +1,8 @@
 """Monitoring of a fit: callbacks, progress output and early stopping after every round.
 
-``Watch`` is the object that the boosting loop notifies. scikit-learn supports callbacks from version 1.9 on. For older
-versions, ``FallbackSupportMixin`` and ``fallback_with_callbacks`` call the same hooks in the same order with the same
-arguments, but pipelines and searches do not pass callbacks on to the estimators inside.
+The boosting loop notifies a ``Watch``. scikit-learn supports callbacks from version 1.9 on. For older versions,
+``FallbackSupportMixin`` and ``fallback_with_callbacks`` call the same hooks in the same order with the same arguments,
+but pipelines and searches do not pass callbacks on to the estimators inside.
 """
 
 import copy
