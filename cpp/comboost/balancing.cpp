@@ -74,10 +74,10 @@ std::vector<double> balance_pairs(const LeafSums& sums, std::span<const double> 
         const auto first = static_cast<std::size_t>(std::ranges::min_element(costs) - costs.begin());
         Balance balance(n_classes);
         balance.read(sums.pairs.subspan(leaf * square, square), smoothing);
-        Lookout lookout;
+        InterruptPoll poll;
         for (int sweep = 0; sweep < kSweeps; ++sweep) {
             balance.sweep(first);
-            lookout.after(square);
+            poll.after(square);
         }
         for (std::size_t l = 0; l < n_classes; ++l) values[leaf * n_classes + l] = std::log(balance.ratios()[l]);
     });

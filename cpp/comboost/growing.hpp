@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "comboost/kernels.hpp"
+#include "comboost/limits.hpp"
 #include "comboost/random.hpp"
 #include "comboost/sparse.hpp"
 #include "comboost/splitting.hpp"
@@ -20,7 +21,7 @@ struct TreeLimits {
     std::size_t max_depth = kNone;
     std::size_t max_leaves = kNone;  // if there is a limit, the best leaf is divided first, and not level by level
 
-    bool allow_many_leaves() const { return max_depth >= 5 && max_leaves >= 32; }
+    bool allow_many_leaves() const { return max_depth >= kManyLevels && max_leaves >= kManyLeaves; }
 };
 
 struct GrowthRules {

@@ -447,10 +447,10 @@ void exponentiate_lanes(double* values) {
     std::memcpy(values, &x, N * sizeof(double));
 }
 
-void exponentiate(double* values, std::size_t n_values) {
+void exponentiate(std::span<double> values) {
     std::size_t i = 0;
-    for (; i + kLanes <= n_values; i += kLanes) exponentiate_lanes<kLanes>(values + i);
-    for (; i < n_values; ++i) exponentiate_lanes<1>(values + i);
+    for (; i + kLanes <= values.size(); i += kLanes) exponentiate_lanes<kLanes>(&values[i]);
+    for (; i < values.size(); ++i) exponentiate_lanes<1>(&values[i]);
 }
 
 }  // namespace
@@ -458,12 +458,12 @@ void exponentiate(double* values, std::size_t n_values) {
 
 #include "comboost/coding.inl"
 #include "comboost/explaining.inl"
-#include "comboost/voting.inl"
+#include "comboost/scoring.inl"
 
 namespace comboost::COMBOOST_KERNELS {
 
 extern const Kernels table;
-const Kernels table{.add_votes = &add_votes,
+const Kernels table{.add_scores = &add_scores,
                     .count_floats = &count_below<float>,
                     .count_doubles = &count_below<double>,
                     .find_sides = &find_sides,

@@ -241,16 +241,16 @@ class RowGrower::Growth {
 
     void do_task(std::span<const NodeTask> nodes, Task& task) {
         Borrowed<NodeRows> rows;
-        Lookout lookout;
+        InterruptPoll poll;
         for (std::size_t p = task.first_node; p < task.last_node; ++p) {
             if (!nodes[p].counted) pack(nodes[p], is_whole(task), *rows);
-            task.winners = search_features(nodes[p], task.first_feature, task.last_feature, *rows, lookout);
+            task.winners = search_features(nodes[p], task.first_feature, task.last_feature, *rows, poll);
             if (is_whole(task)) keep(nodes[p], task.winners, *rows);
         }
     }
 
     Winners search_features(const NodeTask& task, std::size_t first, std::size_t last, NodeRows& rows,
-                            Lookout& lookout) const {
+                            InterruptPoll& poll) const {
         const DrawnFeatures drawn = grower_.draw(task.node);
         const DrawnFeatures drawn_by_sibling = task.remainder == nullptr ? drawn : grower_.draw(task.sibling);
         Winners winners;
@@ -264,7 +264,7 @@ class RowGrower::Growth {
                 if (drawn_by_sibling.contains(f))
                     grower_.consider(task.sibling, f, whole_feature(task.remainder, f), winners.sibling);
             }
-            lookout.after(work_of(task) / layout_.n_features());
+            poll.after(work_of(task) / layout_.n_features());
         }
         return winners;
     }

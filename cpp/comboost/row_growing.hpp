@@ -9,6 +9,7 @@
 #include "comboost/costs.hpp"
 #include "comboost/growing.hpp"
 #include "comboost/histogram.hpp"
+#include "comboost/limits.hpp"
 #include "comboost/node_rows.hpp"
 #include "comboost/partition.hpp"
 #include "comboost/types.hpp"

@@ -307,7 +307,7 @@ def test_measures_of_too_many_classes_are_refused_before_matrices_are_made(name,
     call = measures(1000)[name]
 
     def refused():
-        with pytest.raises(MemoryError, match=r"A measure of 1000 classes needs .* Are these classes\?"):
+        with pytest.raises(MemoryError, match=r"A metric of 1000 classes needs .* Are these classes\?"):
             call()
 
     assert peak_of(refused) < 1000**2 * 8 / 4

@@ -363,7 +363,7 @@ def test_who_looks_on_sees_probabilities_that_are_not_calibrated_yet():
     rows = []
     for calibration in (None, "isotonic"):
         seen = []
-        with pytest.warns(UserWarning, match="tells none of them apart"):
+        with pytest.warns(UserWarning, match="does not distinguish them"):
             make("combo", calibration, early_stopping=True, scoring=scorer).fit(X, Y)
         rows.append(seen)
     assert rows[0] == rows[1]

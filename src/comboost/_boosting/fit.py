@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, Learner, TreeLearner
 from comboost._boosting.loop import History
 from comboost._boosting.warm_start import Origin, fingerprints
-from comboost._data.candidates import Candidates
 from comboost._data.categories import Categories
+from comboost._data.labels import Candidates
 from comboost._data.tables import RawTable
 from comboost._engine.forest import Forest
 from comboost._engine.leaf_values import LeafValues

@@ -67,7 +67,7 @@ class Tree(NamedTuple):
 
     def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
         """Add the votes of this tree alone; see `Forest.add_votes`."""
-        _core.add_tree_votes(X, missing, self.nodes, self.sets, self.votes, weight, n_threads, scores)
+        _core.add_tree_scores(X, missing, self.nodes, self.sets, self.votes, weight, n_threads, scores)
 
     @property
     def leaf_classes(self) -> Labels:
@@ -190,7 +190,7 @@ class Forest:
 
     def elect(self, codes: Codes, n_threads: int, elected: Labels) -> None:
         """Write the class with the most votes for rows that are binned already."""
-        _core.elect(codes, self._checked, n_threads, elected)
+        _core.predict_classes(codes, self._checked, n_threads, elected)
 
     def add_votes(
         self, X: NDArray[np.floating], missing: bool, scores: Floats, first: int, last: int, n_threads: int
@@ -210,7 +210,7 @@ class Forest:
         n_threads : int
             Threads.
         """
-        _core.add_votes(X, missing, self._checked, first, last, n_threads, scores)
+        _core.add_scores(X, missing, self._checked, first, last, n_threads, scores)
 
 
 def with_covers(trees: Sequence[Tree], sums: Sequence[Sums]) -> list[Tree]:

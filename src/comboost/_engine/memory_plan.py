@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from comboost._data.tables import ENTRY_BYTES, RawTable
+from comboost import _core
+from comboost._data.tables import RawTable
 from comboost._engine import memory
 from comboost._engine.binning import columns_at_once
 from comboost._engine.memory import check_room
@@ -19,32 +20,22 @@ from comboost._types import MAX_PAIRED, NODE_DTYPE
 #: Bytes, by what they are for.
 Uses = dict[str, int]
 
-NUMBER = 8  # bytes of a float, and of a sum
-UNIT = 4  # bytes of a quantised cost, and of a vote of a leaf
-VECTOR = 4  # records and bins are padded to vectors of this many channels
-LABEL_BYTES = 2
-ROW_STATE = 2 * 4 + 2 * LABEL_BYTES + 4 + 4  # two row indices, label and vote, leaf, weight
-SORTED_COLUMNS = 8  # columns that a thread sorts one after the other at most, beside one to sort them into
-SORTED_BYTES = 2**24  # that they take at most, unless one of them takes more
+NUMBER = _core.SUM_BYTES  # bytes of a float, and of a sum
+ROW_STATE = 3 * _core.ROW_INDEX_BYTES + 2 * _core.LABEL_BYTES + _core.WEIGHT_BYTES  # of rows, leaf; label, prediction
 SORTING_LEAVES = 2**25  # bytes that the C library may not give back at once
 OBJECTIVE_SQUARES = 5  # K×K matrices while the costs of the classes are prepared
-ROUND_SQUARES = 4  # K×K matrices that rounds hold: the costs, what votes are smoothed by, both scaled
+ROUND_SQUARES = 4  # K×K matrices that rounds hold: the costs, the smoothing of leaf values, both scaled
 CLASS_SUMS = 6  # numbers per leaf and class while leaves are balanced, if there are too many pairs to sum up
-FEW_BINS = 16  # of features that may share a code, as in cpp/comboost/bundles.hpp
-MOST_CODES = 256  # of a feature, and of features that share one
+CANDIDATE = 128  # bytes of a feature that is tried for a node, measured
+GROWING_NODE = 170  # bytes of a node that grows, beside two sums for every class, measured
 MAX_DEPTH = 32  # levels of splits of a tree that has no other limit
-MANY_LEAVES, MANY_LEVELS = 32, 5  # from which on codes are held by row, too
-CODES_PADDING = 16  # bytes that these are padded to
-CANDIDATE = 128  # bytes of a feature that is tried for a node
-MOST_CANDIDATES = 2**18  # at once, as in cpp/comboost/growing.cpp
-GROWING_NODE = 170  # bytes of a node that grows, beside two sums for every class
 SPARSE_FEATURE = 2 * 4 + 8 + 1 + 3 * 8 + 1  # bytes of a feature of a sparse table: rank, entries, zeros, bins, kind
 COPIED_ENTRY = 8 + 4  # bytes of an entry while it is binned: its value and its row
-SORTED_ENTRY = 2 * 16  # bytes of an entry that is sorted, and of the place that it is sorted into
-SEARCHED_ROW = 8 + 4  # bytes of a row of a sparse table while a level is searched, and of its slot
-GROWN_FEATURE = 2 * 8 + 1 + 3 * 8  # bytes of a feature that trees grow by: bins, kind, shares in what was learned
-SCORER_ARRAYS = 3  # of rows × classes, while a scorer looks: a copy of the votes, what it asks for, one that it makes
-COUNT_SQUARES = 5  # K×K matrices while a score of counts is found, beside one for every thread
+SORTED_ENTRY = 2 * _core.SORTED_ENTRY_BYTES  # bytes of an entry that is sorted, and of the memory it is sorted into
+SEARCHED_ROW = _core.SEARCHED_ROW_BYTES + _core.ROW_INDEX_BYTES  # bytes of a row that is searched, and of its slot
+GROWN_FEATURE = 2 * 8 + 1 + 3 * 8  # bytes of a feature that trees grow by: bins, kind, importances
+SCORER_ARRAYS = 3  # of rows × classes, while a scorer runs: a copy of the scores, what it requests, a temporary
+COUNT_SQUARES = 5  # K×K matrices while a score of counts is computed, beside one for every thread
 
 
 def largest(phases: Iterable[Uses]) -> Uses:
@@ -222,37 +213,40 @@ class FitShape:
         n_samples, n_features, n_classes = self.n_samples, self.n_features, self.n_classes
         n_entries = None if self.table is None else self.table.n_entries
         limits, n_leaves = self.limits, self.limits.n_leaves(self.n_samples)
-        n_channels = -(-(n_classes + (int(limits.min_samples_leaf) > 1)) // VECTOR) * VECTOR
+        n_channels = (
+            -(-(n_classes + (int(limits.min_samples_leaf) > 1)) // _core.CHANNELS_PER_VECTOR)
+            * _core.CHANNELS_PER_VECTOR
+        )
         edges = NUMBER * self.n_bins  # next to nothing, unless a table has more features than samples
         nodes = 2 * n_leaves * (2 * NUMBER * n_classes + GROWING_NODE) if n_features else 0
         if n_entries is not None:
             one = histograms = columns_by_row = 0
             columns = COPIED_ENTRY * n_entries
             sorted_bytes = min(self.n_threads * n_samples, n_entries) * SORTED_ENTRY
-            codes = {"codes": ENTRY_BYTES * n_entries, "bins": SPARSE_FEATURE * n_features + edges}
+            codes = {"codes": _core.ENTRY_BYTES * n_entries, "bins": SPARSE_FEATURE * n_features + edges}
             searched = SEARCHED_ROW * n_samples + GROWN_FEATURE * n_features + edges
             growing = {"rows that are searched": searched, "nodes that grow": nodes + n_leaves * CANDIDATE}
         else:
             one = self.n_bins * n_channels * NUMBER
             histograms = self._histograms(one, n_leaves)
-            many_leaves = min(int(limits.max_depth or MAX_DEPTH), MAX_DEPTH) >= MANY_LEVELS
-            many_leaves &= int(limits.max_leaf_nodes or MANY_LEAVES) >= MANY_LEAVES
-            columns_by_row = -(-n_features // CODES_PADDING) * CODES_PADDING if many_leaves else 0
+            many_leaves = min(int(limits.max_depth or MAX_DEPTH), MAX_DEPTH) >= _core.MANY_LEVELS
+            many_leaves &= int(limits.max_leaf_nodes or _core.MANY_LEAVES) >= _core.MANY_LEAVES
+            columns_by_row = -(-n_features // _core.ROW_PADDING) * _core.ROW_PADDING if many_leaves else 0
             columns = sorted_bytes = 0
             if self.table is not None:
                 at_once = min(n_features, columns_at_once(n_samples))
                 columns = 0 if self.table.is_view else 2 * at_once * NUMBER * n_samples
                 column = NUMBER * (1 + self.weighted) * n_samples
-                at_once = min(SORTED_COLUMNS, max(1, SORTED_BYTES // max(1, column)), n_features)
+                at_once = min(_core.MAX_SORTED_COLUMNS, max(1, _core.MAX_SORTED_BYTES // max(1, column)), n_features)
                 sorted_bytes = min(self.n_threads, -(-n_features // at_once)) * (at_once + 1) * column
             codes = {"codes": n_samples * n_features}
-            candidates = CANDIDATE * min(MOST_CANDIDATES, (n_leaves if n_features else 0) * n_features)
+            candidates = CANDIDATE * min(_core.MAX_CANDIDATES, (n_leaves if n_features else 0) * n_features)
             growing = {"histograms": histograms, "nodes that grow": nodes + candidates}
         leaf_sums = kept_leaves = 0
         if limits.for_every_class:
             kept_leaves = n_leaves * limits.n_trees
             leaf_sums = CLASS_SUMS if n_classes > MAX_PAIRED else n_classes + n_channels
-        leaf_values = kept_leaves * n_classes * UNIT
+        leaf_values = kept_leaves * n_classes * _core.UNIT_BYTES
         tree_nodes = kept_leaves * (2 * NODE_DTYPE.itemsize + NUMBER)  # and what leaves weigh
         validating = {}
         if self.held is not None:
@@ -271,8 +265,8 @@ class FitShape:
             | {
                 "codes that features share": n_samples * self.n_shared_codes,
                 "room that sorting leaves": min(SORTING_LEAVES, sorted_bytes),
-                "costs": n_samples * (NUMBER * n_classes + UNIT * n_channels),
-                "row indices, labels and votes": n_samples * (ROW_STATE + LABEL_BYTES * self.n_ballots),
+                "costs": n_samples * (NUMBER * n_classes + _core.UNIT_BYTES * n_channels),
+                "row indices, labels and votes": n_samples * (ROW_STATE + _core.LABEL_BYTES * self.n_ballots),
             },
             "growing": growing,
             "leaf values": {
@@ -308,9 +302,9 @@ class FitShape:
         if self.n_bins == 0 or (self.table is not None and self.table.n_entries is not None):
             return 0
         # A code has two features of few bins, if the others have all that there are; two codes do not fit into one.
-        n_few = (MOST_CODES * self.n_features - self.n_bins) // (MOST_CODES - FEW_BINS)
+        n_few = (_core.MAX_BUNDLED_CODES * self.n_features - self.n_bins) // (_core.MAX_BUNDLED_CODES - _core.FEW_BINS)
         most_bits = self.n_features * math.log2(max(1.0, self.n_bins / self.n_features))
-        return min(self.n_features // 2, n_few // 2, 1 + int(2 * most_bits / math.log2(MOST_CODES)))
+        return min(self.n_features // 2, n_few // 2, 1 + int(2 * most_bits / math.log2(_core.MAX_BUNDLED_CODES)))
 
     def peak(self) -> Uses:
         """What the largest phase holds."""

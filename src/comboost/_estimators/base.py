@@ -14,7 +14,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._boosting.callbacks import CALLBACKS, CallbackSupportMixin, RoundCallbacks, with_callbacks
 from comboost._boosting.early_stopping import HeldRows, Patience, Validation, asks_models, hold_out_rows
 from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
 from comboost._boosting.learners import (
@@ -24,11 +23,17 @@ from comboost._boosting.learners import (
     TreePast,
 )
 from comboost._boosting.loop import FINAL, History, boost
-from comboost._boosting.progress import ProgressPrinter
+from comboost._boosting.monitor import (
+    CALLBACKS,
+    CallbackSupportMixin,
+    ProgressPrinter,
+    RoundCallbacks,
+    Watch,
+    with_callbacks,
+)
 from comboost._boosting.warm_start import Past, check_same_values, digest_rows, fingerprint_rows, hash_matrix
-from comboost._boosting.watch import Watch
-from comboost._data.candidates import Candidates
 from comboost._data.cost_matrices import costs_among
+from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table

@@ -12,10 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import fingerprint
-from comboost._data.candidates import Candidates
-from comboost._data.cost_matrices import cost_array
-from comboost._data.labels import as_objects, exact_labels, join_labels, kind_of_labels, locate_labels, unpack_labels
-from comboost._data.priors import read_shares
+from comboost._data.cost_matrices import cost_array, read_shares
+from comboost._data.labels import (
+    Candidates,
+    as_objects,
+    exact_labels,
+    join_labels,
+    kind_of_labels,
+    locate_labels,
+    unpack_labels,
+)
 from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
 from comboost._engine.decisions import cheapest_decisions
 from comboost._engine.probabilities import ProbabilityMap

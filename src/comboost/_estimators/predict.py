@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._data.candidates import Candidates
 from comboost._data.categories import as_values
+from comboost._data.labels import Candidates
 from comboost._data.tables import Table
 from comboost._data.validation import read_table
 from comboost._engine.probabilities import ProbabilityMap

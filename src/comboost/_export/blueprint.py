@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from comboost._cached import cached_property
 from comboost._data.categories import Categories, kind_of
-from comboost._data.floats import shown
+from comboost._data.checks import shown
 from comboost._engine.forest import Forest
 from comboost._types import LEAF, Floats
 

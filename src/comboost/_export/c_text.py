@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._data.floats import shown
+from comboost._data.checks import shown
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}")
 PER_LINE = 12  # items of an array

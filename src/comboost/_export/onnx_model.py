@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from comboost._data.floats import shown
+from comboost._data.checks import shown
 from comboost._engine.memory import check_large
 from comboost._export.blueprint import Blueprint
 from comboost._export.graph import LEAST_OPSET, ML, ML_OPSET, Graph, numbered_names

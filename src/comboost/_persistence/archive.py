@@ -15,7 +15,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._data.floats import shown
+from comboost._data.checks import shown
 from comboost._persistence.arrays import as_buffer
 
 Members = list[tuple[str, list[Any]]]  # by their names, each as the buffers that it is made of

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._data.floats import shown
+from comboost._data.checks import shown
 from comboost._types import NODE_DTYPE
 
 #: Types of arrays that are stored: numbers, booleans, text, times; the bytes of a number in ascending order.

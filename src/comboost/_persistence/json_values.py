@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._data.floats import shown
+from comboost._data.checks import shown
 from comboost._persistence.arrays import as_stored, check_items, describe_array, expect, read_dtype, read_shape
 from comboost._persistence.state import LONG_INT, check_hashes
 

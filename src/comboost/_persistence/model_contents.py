@@ -15,8 +15,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from comboost._boosting.callbacks import CALLBACKS
-from comboost._data.floats import shown
+from comboost._boosting.monitor import CALLBACKS
+from comboost._data.checks import shown
 from comboost._engine.memory import check_large
 from comboost._persistence.archive import Archive, Members
 from comboost._persistence.arrays import as_buffer, check_items, expect, npy_header, read_dtype, read_shape

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._data.floats import shown
+from comboost._data.checks import shown
 from comboost._persistence.archive import Archive, Members, write_archive
 from comboost._persistence.atomic_write import replace_file
 from comboost._persistence.model_contents import FAULTS, check_format, make_model, members_of, read_content

@@ -16,7 +16,7 @@ from comboost import _core
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.rows import Costs, LeafFactors, Learned, MemoryRows, make_grower
 from comboost._types import CODE, Codes, Floats, Labels, Sums
-from comboost.baselines._problem import Problem
+from comboost.baselines._estimator import Problem
 
 
 class AugmentedRows(MemoryRows):
