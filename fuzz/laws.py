@@ -109,7 +109,7 @@ def check_answers(model, X):
     assert np.isfinite(shares).all(), "predict_proba is not finite"
     assert ((shares >= 0) & (shares <= 1)).all(), "a probability is not within 0 and 1"
     assert np.allclose(shares.sum(axis=1), 1, rtol=0, atol=1e-6), "probabilities do not sum to 1"
-    if getattr(model, "decision", "votes") == "votes":
+    if getattr(model, "decision", "argmax") == "argmax":
         places = votes.argmax(axis=1) if n_classes > 2 else (votes > 0).astype(int)
         assert [*model.classes_[places].tolist()] == elected.tolist(), "predict is not the class with the most votes"
     logarithms = model.predict_log_proba(X)

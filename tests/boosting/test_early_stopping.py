@@ -593,7 +593,7 @@ def test_model_that_a_scorer_gets_answers_as_one_refitted_with_as_many_rounds(ro
     inquirer = Inquirer(rows, lambda booster: booster.fit(X, y))
     booster = make_booster(algorithm, learner, early_stopping=True, scoring=inquirer, n_estimators=4)
     if two_classes:
-        booster.set_params(**({"priors": "training"} if algorithm == "votes" else {"proba": "votes"}))
+        booster.set_params(**({"priors": "training"} if algorithm == "votes" else {"proba": "vote_fraction"}))
     booster.fit(X, y, X_val=X_val, y_val=y_val)
     assert len(inquirer.answers) == 4
     for of_model, of_pickle, of_refitted in inquirer.answers:

@@ -260,7 +260,7 @@ def test_class_without_weight_has_only_its_base_value(classifier):
     found = close_to_votes(model, frame)
     place = model.classes_.tolist().index("none")
     assert not found.values[..., place].any()
-    assert found.base_values[place] == model._no_votes
+    assert found.base_values[place] == model._absent_score
     assert not model.class_importances_[place].any()
 
 

@@ -30,7 +30,7 @@ def test_measures_equal_those_computed_directly():
         "accuracy": accuracy_score(y, predicted),
         "g_mean": np.prod(recalls) ** (1 / len(recalls)),
     }
-    for name, proba in (("mauc", "votes"), ("mauc_softmax", "softmax")):
+    for name, proba in (("mauc", "vote_fraction"), ("mauc_softmax", "softmax")):
         scores = model.set_params(proba=proba).predict_proba(problem.X[test])
         expected[name] = roc_auc_score(y, scores, multi_class="ovo", average="macro")
     assert result["measures"] == pytest.approx(expected)

@@ -20,10 +20,6 @@ from comboost._types import Codes, Labels, Weights
 
 DIGESTED_AT_ONCE = 2**16  # rows, or entries of a sparse table: their hashes take next to no memory
 
-#: Parameters that a warm start may change: what was learned does not depend on them.
-FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "warm_start", "client", "timeout"}
-FREE_PARAMETERS |= {"proba", "priors", "calibration", "calibration_folds", "reject_cost", "reject_label"}  # answers
-
 
 @dataclass(frozen=True)
 class Origin:
@@ -83,7 +79,7 @@ class Past(NamedTuple):
     learned: Any
     validation_curve: list[float]
 
-    def check_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def check_parameters(self, parameters: Mapping[str, Any], n_estimators: int) -> None:
         """Raise if a warm start would go on with other parameters."""
         now, then = fingerprints(parameters), self.origin.parameters
         changed = sorted(name for name in now.keys() & then.keys() if now[name] != then[name])
@@ -92,9 +88,9 @@ class Past(NamedTuple):
                 f"warm_start: {', '.join(changed)} changed since the earlier fit, whose rounds would not fit those to "
                 "come; set back what changed, or set warm_start=False."
             )
-        if parameters["n_estimators"] < len(self.history):
+        if n_estimators < len(self.history):
             raise ValueError(
-                f"warm_start: n_estimators={parameters['n_estimators']}, but {len(self.history)} rounds are there "
+                f"warm_start: n_estimators={n_estimators}, but {len(self.history)} rounds are there "
                 "already; ask for at least as many, or set warm_start=False."
             )
 
@@ -181,8 +177,8 @@ def hash_matrix(X: Any, labels: Labels, weights: Weights | None) -> str:
 
 
 def fingerprints(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """What tells the values of parameters apart, for those that a warm start may not change."""
-    return {name: fingerprint(value) for name, value in parameters.items() if name not in FREE_PARAMETERS}
+    """What tells the values of parameters apart."""
+    return {name: fingerprint(value) for name, value in parameters.items()}
 
 
 def fingerprint(value: Any) -> str:

@@ -1,50 +1,38 @@
 """AdaBoost.NC with random oversampling. In: a table. Out: a weighted vote of trees that disagree with each other."""
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
 
 from comboost._engine.forest import Forest
 from comboost._engine.memory_plan import Uses
-from comboost._estimators.parameters import Rule, real
+from comboost._estimators.parameters import constructor, parameter, real
 from comboost._types import Sums
 from comboost.baselines._ambiguity import boost_diversely
-from comboost.baselines._estimator import TreeVoter
+from comboost.baselines._estimator import BaselineSettings, TreeVoter
 from comboost.baselines._problem import Problem
 from comboost.baselines._weighted import TreeGrower, oversample
 
 ROW_NUMBERS = 2  # of a row, while a tree grows: its weight, as a float and as an integer
 
 
-class AdaBoostNCClassifier(TreeVoter):
+@dataclass(frozen=True, kw_only=True)
+class AdaBoostNCSettings(BaselineSettings):
+    """Parameters of AdaBoost.NC."""
+
+    penalty_strength: float = parameter(
+        2.0,
+        real(0, 100),
+        kind="boosting",
+        after="n_estimators",
+        doc="Strength λ of the penalty, from 0, which is AdaBoost, to 100; its paper also uses 9.",
+    )
+
+
+class AdaBoostNCClassifier(TreeVoter[AdaBoostNCSettings]):
     """AdaBoost.NC: boosting that also penalises rows on which the trees disagree, after random oversampling.
 
     Rows of every class are repeated at random until it has as many as the largest one. Then each round multiplies the
     weight of a row by p^λ, p being smaller the more the trees so far disagree about it, beside what AdaBoost does with
     it [1]_. There is no ``sample_weight``: the rows are resampled.
-
-    Parameters
-    ----------
-    n_estimators : int, default=51
-        Rounds at most.
-    penalty_strength : float, default=2.0
-        λ, from 0, which is AdaBoost, to 100; its paper also uses 9.
-    max_depth : int or None, default=3
-        Depth of the trees; None lets them grow until no split helps.
-    criterion : {"gini", "cost"}, default="gini"
-        What a split should gain: ``"gini"`` is the usual one of weighted rows, ``"cost"`` the drop of their error.
-    min_samples_leaf : int, default=1
-        Rows that a leaf must have, repeated ones included.
-    max_bins : int, default=255
-        Bins of a feature; from 2 to 255. They are those of the original rows.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Features that hold categories: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list
-        of indices, of column names, or of a boolean for every feature; None is none. Text that spells numbers, dates
-        and many categories are treated as by `CoMBoClassifier`.
-    proba : {"softmax", "votes"}, default="softmax"
-        Probabilities as softmax(2f) of the votes f, or as their shares.
-    n_jobs : int or None, default=None
-        Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the oversampling; nothing else is random.
 
     Attributes
     ----------
@@ -100,37 +88,13 @@ class AdaBoostNCClassifier(TreeVoter):
 
     __module__ = "comboost.baselines"  # where users find it; pickles keep this name
 
-    _rules: ClassVar[dict[str, Rule]] = {**TreeVoter._rules, "penalty_strength": real(0, 100)}
+    @constructor(AdaBoostNCSettings)
+    def __init__(self) -> None: ...
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 51,
-        penalty_strength: float = 2.0,
-        max_depth: int | None = 3,
-        criterion: str = "gini",
-        min_samples_leaf: int = 1,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        proba: str = "softmax",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.penalty_strength = penalty_strength
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.proba = proba
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _resampling(self, weight_sums: Sums, n_features: int) -> Uses:
+    def _resampling(self, settings: AdaBoostNCSettings, weight_sums: Sums, n_features: int) -> Uses:
         """Bytes of the ballots, weights and penalties of rows that are repeated."""
         return {"ballots of the rows": int(weight_sums.max()) * len(weight_sums) * 8 * (len(weight_sums) + ROW_NUMBERS)}
 
-    def _boost(self, problem: Problem) -> tuple[Forest, str]:
+    def _boost(self, settings: AdaBoostNCSettings, problem: Problem) -> tuple[Forest, str]:
         grower = TreeGrower(problem, oversample(problem))
-        return boost_diversely(grower, self.n_estimators, self.penalty_strength)
+        return boost_diversely(grower, settings.n_estimators, settings.penalty_strength)

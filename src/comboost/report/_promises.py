@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from comboost._estimators.confusion import ConfusionBooster
+from comboost._estimators.confusion import ConfusionBoostingClassifier
 from comboost._estimators.paper import CoMBoClassifier
 from comboost._types import Floats
 from comboost.metrics._measures import norm_slack
@@ -50,9 +50,9 @@ def why_no_bound(heart: Heart) -> str | None:
     booster = heart.booster
     if booster is None or not hasattr(booster, "bound_curve_"):
         return f"{heart.refusal}, so training certifies nothing."
-    if booster.cost_matrix is not None and booster.decision == "votes":
+    if booster.cost_matrix is not None and booster.decision == "argmax":
         return "It was trained with a cost_matrix, whose costs the loss bounds in place of the norm."
-    if isinstance(booster, ConfusionBooster):
+    if isinstance(booster, ConfusionBoostingClassifier):
         return None if booster.balance == 1 else f"With balance={booster.balance:g} the loss bounds no norm."
     return None if isinstance(booster, CoMBoClassifier) else "Its loss counts rows, not classes, and bounds no norm."
 

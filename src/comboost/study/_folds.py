@@ -133,7 +133,7 @@ def measure_fold(
         "accuracy": float(np.mean(predicted == y)),
         "g_mean": geometric_mean_score(y, predicted, labels=classes),
     }
-    for name, proba in (("mauc", "votes"), ("mauc_softmax", "softmax")):
+    for name, proba in (("mauc", "vote_fraction"), ("mauc_softmax", "softmax")):
         # A method that has only one kind of probabilities has the same figure twice.
         asked = fitted.set_params(proba=proba) if method.has_votes else fitted
         measures[name] = mauc_score(y, asked.predict_proba(X), labels=classes)
