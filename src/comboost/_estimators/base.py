@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import spmatrix
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
@@ -42,7 +42,7 @@ from comboost._estimators.parameters import HINTS, MemorySettings, Settings, hin
 from comboost._estimators.predict import Predictor
 from comboost._extras import confusion_frame
 from comboost._persistence.state import PRIVATE_ATTRIBUTES
-from comboost._types import ArrayLike, Floats, MatrixLike
+from comboost._types import Floats, MatrixLike
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 MemorySettingsT = TypeVar("MemorySettingsT", bound=MemorySettings)
@@ -61,7 +61,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
     """A boosted sum of weak learners. Its kinds differ in their parameters, their objective and their leaf values."""
 
     _hints: Mapping[str, str] = HINTS
-    _validation_scale: float  # scores times this are the log odds of the validation loss
+    _validation_scale: ClassVar[float]  # scores times this are the log odds of the validation loss
 
     @abstractmethod
     def _voting(self, settings: MemorySettingsT, costs: Floats | None, weight_sums: ClassWeightSums) -> Voting:
@@ -286,6 +286,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             memory = MemoryRows(data.labels, data.weights, n_classes, n_threads)
             return EstimatorFit(plan, clones, memory, hash_matrix(table, data.labels, data.weights))
         assert isinstance(table, RawTable)
+        assert learned is None or isinstance(learned, TreePast)
         _, categories, bins, codes = bin_table(
             table if data.rows is None else table.take(data.rows),
             settings.categorical_features,

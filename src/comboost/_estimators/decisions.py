@@ -4,11 +4,11 @@ Parameters may have changed since the fit. Values that the fit has not prepared 
 """
 
 from collections.abc import Callable
-from functools import partial
+from operator import methodcaller
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from comboost._boosting.warm_start import Origin, fingerprint
 from comboost._data.candidates import Candidates
@@ -18,13 +18,13 @@ from comboost._data.priors import read_shares
 from comboost._engine.decisions import cheapest_decisions
 from comboost._engine.probabilities import ProbabilityMap
 from comboost._estimators.parameters import CALIBRATION, PRIORS, REJECT_COST, BoosterSettings, check_reject
-from comboost._types import ArrayLike, Floats, MatrixLike
+from comboost._types import Floats, MatrixLike
 
 BLOCK_SIZE = 2**18  # probabilities that are held at a time
 FITTED_CALIBRATION = {"temperature": "temperature_", "isotonic": "_isotonic"}  # the attribute that holds it
 NO_COSTS = fingerprint(None)
 BY_COST = fingerprint("expected_cost")
-ARGMAX: Callable[[Floats], NDArray[np.intp]] = partial(np.argmax, axis=1)
+ARGMAX: Callable[[Floats], NDArray[np.intp]] = methodcaller("argmax", axis=1)
 
 
 class Decision(NamedTuple):

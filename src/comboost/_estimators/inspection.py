@@ -273,7 +273,8 @@ class ExportMixin:
         >>> [output.name for output in model.to_onnx().graph.output]
         ['label', 'probabilities', 'scores']
         """
-        return make_onnx_model(blueprint_of(self, "to_onnx", with_link=True), dtype, target_opset)
+        model: ModelProto = make_onnx_model(blueprint_of(self, "to_onnx", with_link=True), dtype, target_opset)
+        return model
 
     def to_c(self, *, name: str = "predict") -> str:
         """Convert the fitted model to one C file without dependencies, for devices.

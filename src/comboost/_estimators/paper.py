@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from comboost._boosting.fit import FitPlan
@@ -25,7 +26,7 @@ from comboost._estimators.parameters import (
     restated,
     unchecked,
 )
-from comboost._types import ArrayLike, Floats
+from comboost._types import Floats
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,18 +16,19 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, update_wrapper, wraps
 from numbers import Integral, Real
 from types import ModuleType, NoneType
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, Self, TypeVar, cast, get_type_hints
 
 import joblib
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from comboost._estimators.threads import allowed_threads, n_processors
-from comboost._types import MAX_BINS, ArrayLike, MatrixLike
+from comboost._types import MAX_BINS, MatrixLike
 from comboost.metrics._scorers import Scorer
 
 P = ParamSpec("P")
@@ -84,7 +85,7 @@ class Rule(NamedTuple):
 
     cases: tuple[Case, ...]
 
-    def __or__(self, other: "Rule") -> "Rule":  # type: ignore[override]
+    def __or__(self, other: "Rule") -> "Rule":
         return Rule(self.cases + other.cases)
 
     @property
@@ -158,13 +159,14 @@ REJECT_COST = real(0, 1e30, without_low=True) | NONE
 
 
 class Declared(NamedTuple):
-    """A declared parameter: its default, rule, kind and documentation."""
+    """A declared parameter; see `parameter`."""
 
     name: str
     default: Any
     rule: Rule
     kind: Kind
     doc: str
+    after: str | None
 
     @property
     def entry(self) -> str:
@@ -199,6 +201,9 @@ def restated(table: "type[Settings]", name: str, **changes: Any) -> Any:
     return dataclasses.field(default=changes.pop("default", known.default), metadata={**known.metadata, **changes})
 
 
+TABLES: dict[type, dict[str, Declared]] = {}  # what the tables declare
+
+
 class Estimator(Protocol):
     """An estimator of this package, as far as its parameters are concerned."""
 
@@ -213,38 +218,31 @@ class Settings:
     @classmethod
     def declared(cls) -> dict[str, Declared]:
         """The parameters in the order of signatures and docstrings."""
-        return declared_in(cls)
+        if cls not in TABLES:
+            fields = cls.__dataclass_fields__
+            order: list[str] = []
+            for name, field in fields.items():
+                after = field.metadata["after"]
+                order.insert(len(order) if after is None else order.index(after) + 1, name)
+            TABLES[cls] = {name: Declared(name, fields[name].default, **fields[name].metadata) for name in order}
+        return TABLES[cls]
 
     @classmethod
     def of(cls, estimator: Estimator) -> Self:
         """Validate the parameters of an estimator; ValueError names the one that is wrong."""
         owner = type(estimator).__name__
         values = {}
-        for name, known in declared_in(cls).items():
+        for name, known in cls.declared().items():
             values[name] = known.rule.read(owner, name, getattr(estimator, name))
         return cls(**values)
 
     def changed(self, *kinds: Kind) -> dict[str, Any]:
         """The parameters of some kinds that differ from their defaults."""
         found = {}
-        for name, known in declared_in(type(self)).items():
+        for name, known in self.declared().items():
             if known.kind in kinds and not is_same(getattr(self, name), known.default):
                 found[name] = getattr(self, name)
         return found
-
-
-@cache
-def declared_in(table: type[Settings]) -> dict[str, Declared]:
-    """The parameters that a table declares; see `Settings.declared`."""
-    order: list[str] = []
-    for known in dataclasses.fields(table):
-        after = known.metadata["after"]
-        order.insert(len(order) if after is None else order.index(after) + 1, known.name)
-    fields = table.__dataclass_fields__
-    return {
-        name: Declared(name, fields[name].default, *(fields[name].metadata[part] for part in ("rule", "kind", "doc")))
-        for name in order
-    }
 
 
 def is_same(value: T, default: T) -> bool:
@@ -276,35 +274,28 @@ HINTS = {
 
 
 def constructor(table: Callable[P, Settings]) -> Callable[[Callable[..., None]], Callable[Concatenate[Any, P], None]]:
-    """Make the ``__init__`` of an estimator from a table of parameters, for type checkers too."""
-    assert isinstance(table, type)
-    parameters = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=known.default, annotation=table_types(table)[name]
-        )
-        for name, known in declared_in(table).items()
-    ]
+    """Make the ``__init__`` of an estimator from a table of parameters; type checkers see its signature, too."""
+    declared = cast(type[Settings], table).declared()
+    types = get_type_hints(table)
+    defaults = {name: known.default for name, known in declared.items()}
     this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[name])
+        for name, default in defaults.items()
+    ]
     signature = inspect.Signature([this, *parameters], return_annotation=None)
-    defaults = {name: known.default for name, known in declared_in(table).items()}
 
     def decorate(stub: Callable[..., None]) -> Callable[Concatenate[Any, P], None]:
-        @wraps(stub)
-        def init(self: Any, *args: P.args, **kwargs: P.kwargs) -> None:
+        def init(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
             if args or not kwargs.keys() <= defaults.keys():
                 raise argument_error(self, signature, (self, *args), kwargs, type(self).__name__)
             self.__dict__.update(defaults | kwargs)
 
-        init.__signature__ = signature  # type: ignore[attr-defined]
-        init.table = table  # type: ignore[attr-defined]
+        update_wrapper(init, stub)
+        vars(init).update(__signature__=signature, table=table)
         return init
 
     return decorate
-
-
-def table_types(table: type[Settings]) -> dict[str, Any]:
-    """The annotations of a table's fields."""
-    return {field.name: field.type for field in dataclasses.fields(table)}
 
 
 class ParametersMixin:
@@ -315,13 +306,13 @@ class ParametersMixin:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        table = getattr(cls.__dict__.get("__init__"), "table", None)
-        if table is None:
+        table = getattr(cls.__init__, "table", None)
+        if table is None:  # a subclass with a constructor of its own
             return
         cls._table = table
-        if cls.__doc__:  # there is none under python -OO
-            before, heading, after = inspect.cleandoc(cls.__doc__).partition("Attributes\n----------\n")
-            entries = "\n".join(known.entry for known in declared_in(table).values())
+        before, heading, after = inspect.cleandoc(cls.__doc__ or "").partition("Attributes\n----------\n")
+        if heading and "Parameters\n----------\n" not in before:
+            entries = "\n".join(known.entry for known in table.declared().values())
             cls.__doc__ = f"{before}Parameters\n----------\n{entries}\n\n{heading}{after}"
 
 

@@ -2,10 +2,10 @@
 
 import copyreg
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -20,7 +20,7 @@ from comboost._estimators.decisions import ARGMAX, Decision, decision_of, probab
 from comboost._estimators.parameters import ParametersMixin, n_threads_of
 from comboost._persistence.model_file import PathOrStream, save_to
 from comboost._persistence.state import pack_state, plain_state, seal, unseal
-from comboost._types import ArrayLike, Floats, MatrixLike
+from comboost._types import Floats, MatrixLike
 from comboost.metrics._outcomes import share_predicted
 
 FEW_SAMPLES = 32
@@ -362,7 +362,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
                 declared[name].rule.read(type(self).__name__, name, getattr(self, name))
 
 
-def is_small_array(X: MatrixLike, model: Predictor) -> bool:
+def is_small_array(X: MatrixLike, model: Predictor) -> TypeGuard[NDArray[np.floating]]:
     """Whether X is a small array that trees can read as it is: further checks would take longer than the prediction."""
     if not (
         type(X) is np.ndarray

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from comboost._boosting.learners import TreeRules
@@ -16,7 +17,7 @@ from comboost._estimators.base import fit_atomically
 from comboost._estimators.paper import PaperSettings
 from comboost._estimators.parameters import Settings, hinted, n_threads_of, restated
 from comboost._estimators.predict import Predictor
-from comboost._types import ArrayLike, MatrixLike, Sums
+from comboost._types import MatrixLike, Sums
 from comboost.baselines._problem import Problem
 
 
@@ -79,7 +80,8 @@ class TreeVoter(Predictor, ABC, Generic[SettingsT]):
             The fitted classifier. If ``fit`` fails or is interrupted, the classifier and its ``random_state`` stay as
             they were.
         """
-        fit_atomically(self, self._table.of(self), lambda model, settings: model._fit(settings, X, y))
+        settings: Any = self._table.of(self)
+        fit_atomically(self, settings, lambda model, settings: model._fit(settings, X, y))
         return self
 
     def _fit(self, settings: SettingsT, X: MatrixLike, y: ArrayLike) -> None:
