@@ -304,7 +304,7 @@ def test_models_of_other_weak_learners_and_unfitted_ones_say_so():
         lambda model: model.export_text(0),
     ]
     for ask in asked:
-        with pytest.raises(ValueError, match="with estimator= look at estimators_ instead"):
+        with pytest.raises(ValueError, match="with estimator= inspect estimators_ instead"):
             ask(model)
         with pytest.raises(NotFittedError):
             ask(CoMBoClassifier())

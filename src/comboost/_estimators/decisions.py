@@ -90,9 +90,11 @@ def log_priors(model: Model, learned: Floats | None) -> Floats | None:
     priors = model.priors
     if priors is None:
         return learned
+    if isinstance(priors, str) and priors == "uniform":
+        return None
     PRIORS.read(type(model).__name__, "priors", priors)
     if isinstance(priors, str):
-        return None if priors == "uniform" else log_training_priors(model)
+        return log_training_priors(model)
     shares = read_shares(priors, model.classes_)
     return np.asarray(np.log(shares if model._voted is None else shares[model._voted]))
 
@@ -114,7 +116,7 @@ def log_training_priors(model: Model) -> Floats:
 def decision_of(model: Model) -> Decision:
     """The map from scores to predicted labels."""
     reject_cost = REJECT_COST.read(type(model).__name__, "reject_cost", model.reject_cost)
-    check_reject(model.decision, reject_cost, model.reject_label)
+    check_reject(model.decision, model.reject_cost, model.reject_label)
     check_costs_of_fit(model)
     candidates = Candidates(model.classes_, model._voted)
     if model.decision == "argmax":

@@ -17,7 +17,7 @@ from comboost._data.validation import read_matrix, read_table
 from comboost._engine.probabilities import ProbabilityMap
 from comboost._engine.scores import SCORES_AT_ONCE, Audience, blocks_of, check_votes, margins, narrowed
 from comboost._estimators.decisions import ARGMAX, Decision, decision_of, probability_map
-from comboost._estimators.parameters import ParametersMixin, n_threads_of
+from comboost._estimators.parameters import DECISION, PROBA, ParametersMixin, n_threads_of
 from comboost._persistence.model_file import PathOrStream, save_to
 from comboost._persistence.state import pack_state, plain_state, seal, unseal
 from comboost._types import Floats, MatrixLike
@@ -83,7 +83,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
             return few
         self._check_fitted()
         labels, choose = self._decision()
-        predicted: NDArray[Any] = labels[np.concatenate([choose(scores) for scores in self._score_blocks(X)])]
+        predicted: NDArray[Any] = labels[np.concatenate(list(map(choose, self._score_blocks(X))))]
         return predicted
 
     def predict_proba(self, X: MatrixLike) -> Floats:
@@ -356,10 +356,10 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
 
     def _check_prediction_parameters(self) -> None:
         """Raise if a parameter that may be set after the fit has no valid value."""
-        declared = self._table.declared()
-        for name in ("proba", "decision"):
-            if name in declared:
-                declared[name].rule.read(type(self).__name__, name, getattr(self, name))
+        given = vars(self)
+        for name, default, rule in (("proba", "softmax", PROBA), ("decision", "argmax", DECISION)):
+            if given.get(name, default) != default:
+                rule.read(type(self).__name__, name, given[name])
 
 
 def is_small_array(X: MatrixLike, model: Predictor) -> TypeGuard[NDArray[np.floating]]:
