@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.warm_start import Past
+from comboost._distributed.memory import check_client_memory
+from comboost._distributed.preparation import PreparedTable
 from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape
 from comboost._estimators.base import Booster, ValidationSet, held_shape
@@ -20,12 +22,11 @@ from comboost._inspection.explanation import Explanation
 from comboost._persistence.model_file import PathOrStream
 from comboost._types import Floats
 from comboost.dask._cluster import Cluster
-from comboost.dask._fit import SurveyedRows
-from comboost.dask._memory import check_client_memory
 from comboost.dask._parts import is_collection, read_collections
 from comboost.dask._predicting import map_rows
 from comboost.dask._rows import DaskRows
 from comboost.dask._shard import ShardSettings
+from comboost.dask._shard_group import make_shards
 from comboost.metrics._outcomes import share_predicted
 
 #: Parameters that estimators on a cluster do not have, and what to do instead.
@@ -118,20 +119,20 @@ class DaskBooster(Booster[Any]):
         cluster = Cluster(self.client, None if self.timeout is None else float(self.timeout))
         collection = read_collections(X, y, sample_weight)
         validate_data(self, collection.header, reset=past is None, skip_check_array=True)
-        surveyed = SurveyedRows.read(
+        prepared = PreparedTable.read(
             cluster, collection, settings.categorical_features, settings.max_bins, weighted=sample_weight is not None
         )
-        n_samples, found = surveyed.survey.n_samples, surveyed.survey.class_counts()
+        n_samples, found = prepared.survey.n_samples, prepared.survey.class_counts()
         seed = self._seed(settings, n_samples, found.candidates.classes, past)
-        weight_sums, by_class = surveyed.training_weights(found)
+        weight_sums, by_class = prepared.training_weights(found)
         n_threads = n_threads_of(settings.n_jobs)
         plan = self._plan(settings, n_samples, found.candidates, weight_sums, seed, n_threads, by_class=by_class)
         held = None
         if validation is not None:
-            brought = ValidationSet(*map(cluster.bring_here, validation))
+            brought = ValidationSet(*map(cluster.gather, validation))
             held = self._read_validation(settings, brought, found.candidates)
-        categories = surveyed.survey.categories()
-        bins = surveyed.find_bins(categories)
+        categories = prepared.survey.categories()
+        bins = prepared.find_bins(categories)
         learner = self._tree_learner(settings, bins, plan, None if past is None else past.learned)
         shape = FitShape(
             n_samples,
@@ -144,14 +145,10 @@ class DaskBooster(Booster[Any]):
             exact_step=getattr(settings, "step", None) == "exact",
         )
         check_client_memory(shape)
-        shards = surveyed.make_shards(
-            found,
-            categories,
-            bins,
-            ShardSettings(
-                shape=shape, bin_offsets=bins.bin_offsets, counted=learner.counts_rows, n_jobs=settings.n_jobs
-            ),
+        shard_settings = ShardSettings(
+            shape=shape, bin_offsets=bins.bin_offsets, counted=learner.counts_rows, n_jobs=settings.n_jobs
         )
+        shards = make_shards(prepared, prepared.coding(found, categories, bins), found.sums, shard_settings)
         return TreeFit(plan, learner, DaskRows(shards, len(plan.classes)), categories, bins, shards.digest), held
 
     def _boost(
@@ -278,7 +275,7 @@ class DaskBooster(Booster[Any]):
         """A collection as it is in memory: computed by the client that was given, or as Dask does it by default."""
         if isinstance(self.client, Client) and is_collection(given):
             with self.client.as_current():
-                return Cluster(self.client, self.timeout).bring_here(given)
+                return Cluster(self.client, self.timeout).gather(given)
         (computed,) = dask.compute(given)
         return computed
 
