@@ -23,7 +23,7 @@ from comboost._boosting.learners import EstimatorLearner, TreeLearner, TreePast,
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.progress import ProgressPrinter
 from comboost._boosting.voting import Voting
-from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
+from comboost._boosting.warm_start import Origin, Past, check_same_values, digest_rows, hash_matrix
 from comboost._boosting.watch import Watch
 from comboost._data.candidates import Candidates
 from comboost._data.cost_matrices import costs_among
@@ -151,33 +151,44 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         validation: ValidationSet | None,
     ) -> None:
         past = self._past(settings)
-        # Without an origin the model counts as unfinished: it may have no calibration yet.
+        # The origin is set last: without it the model counts as unfinished and needs no calibration.
         outdated = {"_origin", *FITTED_CALIBRATION.values()}
         for name in list(vars(self)):
             if name in outdated or (past is None and (name in PRIVATE_ATTRIBUTES or name.endswith("_"))):
                 delattr(self, name)
         # No variable here holds the prepared samples: another fit may need their memory.
-        held_scores = self._boost(
+        origin, held_scores = self._boost(
             settings, *self._prepare(settings, X, y, sample_weight, validation, past), (X, y, sample_weight), past
         )
         if settings.early_stopping and settings.refit:
             held_scores = None
-            self._refit(settings, X, y, sample_weight)
+            origin = self._refit(settings, X, y, sample_weight)
         if settings.calibration is not None:
-            held = self._out_of_fold(settings, X, y, sample_weight) if held_scores is None else held_scores()
+            if held_scores is None:
+                held = self._out_of_fold(settings, X, y, sample_weight, origin.seed)
+            else:
+                held = held_scores()
             self.__dict__.update(calibrate(settings.calibration, held, self._log_odds, self._learned_shares))
+        self._origin = origin
 
-    def _refit(self, settings: MemorySettingsT, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> None:
+    def _refit(self, settings: MemorySettingsT, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Origin:
         """Boost the best number of rounds again, on all samples."""
         settings = replace(settings, early_stopping=False, n_estimators=self.n_iter_)
         fit, _ = self._prepare(settings, X, y, sample_weight, None, None)
         history = boost(fit.rows, fit.learner, fit.plan.voting, self.n_iter_)
         if history.stop_reason not in FINAL:
             history.stop_reason = self.stop_reason_
-        self.__dict__.update(fit.finished(history))
+        self._set_fitted(fit, history)
+        return fit.origin
+
+    def _set_fitted(self, fit: Fit, history: History) -> None:
+        """Set all fitted attributes but the origin; see ``_fit``."""
+        attributes = fit.finished(history)
+        del attributes["_origin"]
+        self.__dict__.update(attributes)
 
     def _out_of_fold(
-        self, settings: MemorySettingsT, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None
+        self, settings: MemorySettingsT, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None, seed: int
     ) -> HeldVotes:
         """Out-of-fold scores of the training samples, by models that are fitted like this one."""
         table = self._read_input(settings, X, reset=False)
@@ -187,7 +198,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         if hasattr(self, "_categories"):  # text that is not numeric here might be so in a part of the samples
             settings = replace(settings, categorical_features=sorted(self._categories.values))
         settings = replace(settings, max_depth=self._tree_limits(settings, data.weight_sums).max_depth)
-        n_folds, seed = settings.calibration_folds, self._origin.seed
+        n_folds = settings.calibration_folds
         # A fit that holds out as many samples is as large.
         holding = replace(settings, early_stopping=True, validation_fraction=1.0 / n_folds, scoring=None)
         shape = self._shape(holding, table, data, None)
@@ -208,8 +219,16 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         held: HeldRows | None,
         given: tuple[MatrixLike, ArrayLike, ArrayLike | None],
         past: Past | None,
-    ) -> Callable[[], HeldVotes] | None:
-        """Boost, and set the fitted attributes of the best rounds; return a function for their validation scores."""
+    ) -> tuple[Origin, Callable[[], HeldVotes] | None]:
+        """Boost, and set the fitted attributes of the best rounds.
+
+        Returns
+        -------
+        origin : Origin
+            What a warm start compares.
+        held_scores : callable or None
+            Computes the validation scores; None without a validation set.
+        """
         if past is not None:
             check_same_values(fit.origin.rows, past.origin.rows, "rows")
         if fit.plan.by_class and self._balances_classes:
@@ -226,20 +245,17 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             validation = Validation(fit, held, settings.scoring, patience, self)
         watch = self._watch(settings, fit, validation, given, past)
         history = None if past is None else past.history
-        if past is not None and past.history.stop_reason in FINAL:  # more rounds would learn nothing
-            self._origin = past.origin
-        else:
+        if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
                 validation.catch_up(past.history, past.validation_curve)
             history = boost(fit.rows, fit.learner, fit.plan.voting, settings.n_estimators, watch, history)
             if validation is not None:
                 history = validation.best(history)
                 self.validation_curve_ = np.array(validation.patience.curve)
-            self.__dict__.update(fit.finished(history))
-        assert history is not None
+            self._set_fitted(fit, history)
         if watch is not None:
             watch.finish(history)
-        return None if validation is None else partial(validation.held_votes, history)
+        return fit.origin, None if validation is None else partial(validation.held_votes, history)
 
     def _prepare(
         self,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
-from comboost._boosting.warm_start import Past
+from comboost._boosting.warm_start import Origin, Past
 from comboost._distributed.memory import check_client_memory
 from comboost._distributed.preparation import PreparedTable
 from comboost._engine.calibration import HeldVotes
@@ -158,7 +158,7 @@ class DaskBooster(Booster[Any]):
         held: HeldRows | None,
         given: tuple[Any, Any, Any],
         past: Past | None,
-    ) -> Callable[[], HeldVotes] | None:
+    ) -> tuple[Origin, Callable[[], HeldVotes] | None]:
         try:
             return super()._boost(settings, fit, held, given, past)
         finally:
