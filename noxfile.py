@@ -93,8 +93,10 @@ def types(session: nox.Session) -> None:
     """Types of the installed package, with the stub of its compiled part."""
     install(session, PACKAGE, *TOOLS)
     shutil.copy("pyproject.toml", session.create_tmp())
+    typed = Path("tests/typed").absolute()
     session.chdir(session.create_tmp())
     session.run("mypy")
+    session.run("mypy", typed)  # calls that must be type errors, and some that must not
 
 
 @nox.session
