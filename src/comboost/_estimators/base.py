@@ -349,7 +349,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             n_threads=n_threads_of(settings.n_jobs),
             table=None if trees is None else TableCopies.of(trees),
             weighted=data.weights is not None,
-            exact_step=getattr(settings, "step", None) == "exact",
+            exact_step=settings.line_search,
             n_ballots=settings.n_estimators if trees is None else 0,
         )
         if held is not None:

@@ -70,10 +70,7 @@ def probability_map(model: Model) -> ProbabilityMap:
     learned, calibration = model._learned_shares, {}
     if model.calibration is not None:
         kind = CALIBRATION.read(type(model).__name__, "calibration", model.calibration)
-        if by_share:
-            raise ValueError(
-                f'calibration={kind!r} requires proba="softmax", but proba="vote_fraction" is set; leave one out.'
-            )
+        check_calibrated(kind, vars(model).get("proba", "softmax"))
         fitted = vars(model).get(FITTED_CALIBRATION[kind])
         if fitted is not None:
             calibration = {"temperature": fitted} if kind == "temperature" else {"curves": fitted}
@@ -83,6 +80,14 @@ def probability_map(model: Model) -> ProbabilityMap:
                 "back."
             )
     return ProbabilityMap(model._log_odds, learned, log_priors(model, learned), by_share=by_share, **calibration)
+
+
+def check_calibrated(calibration: str | None, proba: str) -> None:
+    """Raise if probabilities of this kind cannot be calibrated."""
+    if calibration is not None and proba == "vote_fraction":
+        raise ValueError(
+            f'calibration={calibration!r} requires proba="softmax", but proba="vote_fraction" is set; leave one out.'
+        )
 
 
 def log_priors(model: Model, learned: Floats | None) -> Floats | None:

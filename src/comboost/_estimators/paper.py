@@ -14,7 +14,7 @@ from comboost._data.sample_weights import ClassWeightSums
 from comboost._engine.formulas import Objective
 from comboost._engine.memory_plan import TreeLimits
 from comboost._estimators.base import Booster
-from comboost._estimators.decisions import log_training_priors
+from comboost._estimators.decisions import check_calibrated, log_training_priors
 from comboost._estimators.parameters import (
     PROBA,
     BoosterSettings,
@@ -26,7 +26,7 @@ from comboost._estimators.parameters import (
     restated,
     unchecked,
 )
-from comboost._types import Floats
+from comboost._types import Floats, MatrixLike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +103,16 @@ class PaperMemorySettings(PaperSettings, MemorySettings):
         "``sample_weight``. The parameters of the trees must then keep their defaults, since they do not apply: set "
         "``DecisionTreeClassifier(max_depth=5)``, not ``max_depth=5``.",
     )
+
+    @property
+    def line_search(self) -> bool:
+        """Whether the weight of a round is found by a line search, which takes memory."""
+        return self.step == "exact"
+
+    def check(self, X_val: MatrixLike | None, y_val: ArrayLike | None, sample_weight_val: ArrayLike | None) -> None:
+        """Raise if parameters, or parameters and validation data, contradict each other."""
+        super().check(X_val, y_val, sample_weight_val)
+        check_calibrated(self.calibration, self.proba)
 
 
 class PaperBooster(Booster[PaperMemorySettings]):

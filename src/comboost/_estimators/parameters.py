@@ -288,7 +288,7 @@ def constructor(table: Callable[P, Settings]) -> Callable[[Callable[..., None]],
     def decorate(stub: Callable[..., None]) -> Callable[Concatenate[Any, P], None]:
         def init(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
             if args or not kwargs.keys() <= defaults.keys():
-                raise argument_error(self, signature, (self, *args), kwargs, type(self).__name__)
+                raise argument_error(type(self).__name__, self._hints, signature, (self, *args), kwargs)
             self.__dict__.update(defaults | kwargs)
 
         update_wrapper(init, stub)
@@ -338,21 +338,25 @@ def hinted(method: Callable[P, R]) -> Callable[P, R]:
         try:
             signature.bind(*args, **kwargs)
         except TypeError:
-            called = f"{type(args[0]).__name__}.{method.__name__}"
-            raise argument_error(args[0], signature, args, kwargs, called) from None
+            estimator: Any = args[0]
+            called = f"{type(estimator).__name__}.{method.__name__}"
+            raise argument_error(called, estimator._hints, signature, args, kwargs) from None
         return method(*args, **kwargs)
 
     return checked
 
 
 def argument_error(
-    estimator: object, signature: inspect.Signature, args: tuple[object, ...], kwargs: Mapping[str, object], called: str
+    called: str,
+    hints: Mapping[str, str],
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
 ) -> TypeError:
     """The error for wrong arguments: unknown names with hints, or what Python says of the call."""
     unknown = [name for name in kwargs if name not in signature.parameters]
     if unknown:
         seen = f"{called} got an unexpected keyword argument {', '.join(map(repr, unknown))}"
-        hints: Mapping[str, str] = getattr(estimator, "_hints", {})
         return TypeError("; ".join([seen, *(f"for {name}, {hints[name]}" for name in unknown if name in hints)]) + ".")
     try:
         signature.bind(*args, **kwargs)
@@ -588,6 +592,11 @@ class MemorySettings(BoosterSettings):
         """Weak learner in place of the built-in trees; not all boosters have the parameter."""
         return None
 
+    @property
+    def line_search(self) -> bool:
+        """Whether the weight of a round is found by a line search, which takes memory."""
+        return False
+
     def check(self, X_val: MatrixLike | None, y_val: ArrayLike | None, sample_weight_val: ArrayLike | None) -> None:
         """Raise if parameters, or parameters and validation data, contradict each other.
 
@@ -611,11 +620,6 @@ class MemorySettings(BoosterSettings):
                 "refit=True trains the rounds on all samples, so a warm start could not validate further rounds; leave "
                 "refit or warm_start at False."
             )
-        if self.calibration is not None and getattr(self, "proba", None) == "vote_fraction":
-            raise ValueError(
-                f'calibration={self.calibration!r} requires proba="softmax", but proba="vote_fraction" is set; leave '
-                "one out."
-            )
         if self.reject_cost is not None or self.reject_label is not None:
             check_reject(self.decision, self.reject_cost, self.reject_label)
 
@@ -630,7 +634,7 @@ def check_reject(decision: str, reject_cost: float | None, reject_label: T) -> N
             raise ValueError(f"{name}={value!r} would be ignored without {needed}; give that too, or leave {name} out.")
 
 
-def check_weak_learner(weak: ClassifierMixin, changed: Mapping[str, object]) -> None:
+def check_weak_learner(weak: ClassifierMixin, changed: Mapping[str, Any]) -> None:
     """Raise if a weak learner cannot be boosted, or if parameters of the tree, which it replaces, were changed."""
     can_fit = hasattr(weak, "fit") and is_classifier(weak)
     if not can_fit or not has_fit_parameter(weak, "sample_weight"):

@@ -142,7 +142,7 @@ class DaskBooster(Booster[Any]):
             plan.limits,
             plan.n_threads,
             held=None if held is None else held_shape(settings, held.table),
-            exact_step=getattr(settings, "step", None) == "exact",
+            exact_step=settings.line_search,
         )
         check_client_memory(shape)
         shard_settings = ShardSettings(
