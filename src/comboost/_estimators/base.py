@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
 import joblib
 import numpy as np
@@ -44,13 +44,14 @@ from comboost._extras import confusion_frame
 from comboost._persistence.state import PRIVATE_ATTRIBUTES
 from comboost._types import Floats, MatrixLike
 
+Matrix: TypeAlias = Floats | spmatrix
 SettingsT = TypeVar("SettingsT", bound=Settings)
 MemorySettingsT = TypeVar("MemorySettingsT", bound=MemorySettings)
 PredictorT = TypeVar("PredictorT", bound=Predictor)
 
 
-class ValidationSet(NamedTuple):
-    """The validation data that ``fit`` is given."""
+class Samples(NamedTuple):
+    """Samples that ``fit`` is given, to train or to validate on."""
 
     X: MatrixLike
     y: ArrayLike
@@ -133,8 +134,9 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         """
         settings = self._settings()
         settings.check(X_val, y_val, sample_weight_val)
-        validation = None if X_val is None or y_val is None else ValidationSet(X_val, y_val, sample_weight_val)
-        fit_atomically(self, settings, lambda model, settings: model._fit(settings, X, y, sample_weight, validation))
+        samples = Samples(X, y, sample_weight)
+        validation = None if X_val is None or y_val is None else Samples(X_val, y_val, sample_weight_val)
+        fit_atomically(self, settings, lambda model, settings: model._fit(settings, samples, validation))
         return self
 
     def _settings(self) -> MemorySettingsT:
@@ -142,14 +144,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         return self._table.of(self)  # type: ignore[return-value]
 
     @with_callbacks
-    def _fit(
-        self,
-        settings: MemorySettingsT,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        validation: ValidationSet | None,
-    ) -> None:
+    def _fit(self, settings: MemorySettingsT, samples: Samples, validation: Samples | None) -> None:
         past = self._past(settings)
         # The origin is set last: without it the model counts as unfinished and needs no calibration.
         outdated = {"_origin", *FITTED_CALIBRATION.values()}
@@ -157,24 +152,19 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             if name in outdated or (past is None and (name in PRIVATE_ATTRIBUTES or name.endswith("_"))):
                 delattr(self, name)
         # No variable here holds the prepared samples: another fit may need their memory.
-        origin, held_scores = self._boost(
-            settings, *self._prepare(settings, X, y, sample_weight, validation, past), (X, y, sample_weight), past
-        )
+        origin, held_scores = self._boost(settings, *self._prepare(settings, samples, validation, past), samples, past)
         if settings.early_stopping and settings.refit:
             held_scores = None
-            origin = self._refit(settings, X, y, sample_weight)
+            origin = self._refit(settings, samples)
         if settings.calibration is not None:
-            if held_scores is None:
-                held = self._out_of_fold(settings, X, y, sample_weight, origin.seed)
-            else:
-                held = held_scores()
+            held = self._out_of_fold(settings, samples, origin.seed) if held_scores is None else held_scores()
             self.__dict__.update(calibrate(settings.calibration, held, self._log_odds, self._learned_shares))
         self._origin = origin
 
-    def _refit(self, settings: MemorySettingsT, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None) -> Origin:
+    def _refit(self, settings: MemorySettingsT, samples: Samples) -> Origin:
         """Boost the best number of rounds again, on all samples."""
         settings = replace(settings, early_stopping=False, n_estimators=self.n_iter_)
-        fit, _ = self._prepare(settings, X, y, sample_weight, None, None)
+        fit, _ = self._prepare(settings, samples, None, None)
         history = boost(fit.rows, fit.learner, fit.plan.voting, self.n_iter_)
         if history.stop_reason not in FINAL:
             history.stop_reason = self.stop_reason_
@@ -187,12 +177,10 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         del attributes["_origin"]
         self.__dict__.update(attributes)
 
-    def _out_of_fold(
-        self, settings: MemorySettingsT, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None, seed: int
-    ) -> HeldVotes:
+    def _out_of_fold(self, settings: MemorySettingsT, samples: Samples, seed: int) -> HeldVotes:
         """Out-of-fold scores of the training samples, by models that are fitted like this one."""
-        table = self._read_input(settings, X, reset=False)
-        data = TrainingSet.read(y, sample_weight, table.shape[0])
+        table = self._read_input(settings, samples.X, reset=False)
+        data = TrainingSet.read(samples.y, samples.sample_weight, table.shape[0])
         if settings.early_stopping:  # and refit: the best number of rounds
             settings = replace(settings, early_stopping=False, n_estimators=self.n_iter_)
         if hasattr(self, "_categories"):  # text that is not numeric here might be so in a part of the samples
@@ -217,7 +205,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         settings: MemorySettingsT,
         fit: Fit,
         held: HeldRows | None,
-        given: tuple[MatrixLike, ArrayLike, ArrayLike | None],
+        samples: Samples,
         past: Past | None,
     ) -> tuple[Origin, Callable[[], HeldVotes] | None]:
         """Boost, and set the fitted attributes of the best rounds.
@@ -243,7 +231,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         if held is not None:
             patience = Patience(settings.n_iter_no_change, settings.tol)
             validation = Validation(fit, held, settings.scoring, patience, self)
-        watch = self._watch(settings, fit, validation, given, past)
+        watch = self._watch(settings, fit, validation, samples, past)
         history = None if past is None else past.history
         if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
@@ -258,15 +246,10 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         return fit.origin, None if validation is None else partial(validation.held_votes, history)
 
     def _prepare(
-        self,
-        settings: MemorySettingsT,
-        X: MatrixLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        validation: ValidationSet | None,
-        past: Past | None,
+        self, settings: MemorySettingsT, samples: Samples, validation: Samples | None, past: Past | None
     ) -> tuple[Fit, HeldRows | None]:
         """Read the data, split off the validation set, and prepare the rest for boosting."""
+        X, y, sample_weight = samples
         table = self._read_input(settings, X, reset=past is None)
         n_samples = table.shape[0]
         data = TrainingSet.read(y, sample_weight, n_samples)
@@ -284,7 +267,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
     def _prepare_part(
         self,
         settings: MemorySettingsT,
-        table: RawTable | Floats | spmatrix,
+        table: RawTable | Matrix,
         data: TrainingSet,
         seed: int,
         learned: TreePast | Sequence[ClassifierMixin] | None,
@@ -321,9 +304,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             return read_table(self, X, reset=reset)
         return read_matrix(self, X, settings.estimator, reset=reset)
 
-    def _read_validation(
-        self, settings: MemorySettingsT, validation: ValidationSet, candidates: Candidates
-    ) -> HeldRows:
+    def _read_validation(self, settings: MemorySettingsT, validation: Samples, candidates: Candidates) -> HeldRows:
         """The given validation set."""
         try:
             table = self._read_input(settings, validation.X, reset=False)
@@ -332,11 +313,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         return HeldRows.read(*validation, table, candidates)
 
     def _shape(
-        self,
-        settings: MemorySettingsT,
-        table: RawTable | Floats | spmatrix,
-        data: TrainingSet,
-        held: HeldRows | None,
+        self, settings: MemorySettingsT, table: RawTable | Matrix, data: TrainingSet, held: HeldRows | None
     ) -> FitShape:
         """The sizes that the memory of a fit depends on."""
         n_samples = len(data.labels)
@@ -427,14 +404,14 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         settings: MemorySettingsT,
         fit: Fit,
         validation: Validation | None,
-        given: tuple[MatrixLike, ArrayLike, ArrayLike | None],
+        samples: Samples,
         past: Past | None,
     ) -> Watch | None:
         """Monitors of the rounds: validation, callbacks and progress lines; None without any."""
         callbacks = printer = None
         if CALLBACKS is None or hasattr(self, CALLBACKS):
             n_past = 0 if past is None else len(past.history)
-            callbacks = RoundCallbacks(self, settings.n_estimators - n_past, *given, first_round=n_past)
+            callbacks = RoundCallbacks(self, settings.n_estimators - n_past, *samples, first_round=n_past)
         if settings.verbose > 0:
             printer = ProgressPrinter(settings.n_estimators, settings.verbose, with_score=validation is not None)
         if validation is None and printer is None and callbacks is None:
@@ -460,7 +437,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         return confusion_frame(self.train_confusion_, self.classes_)
 
 
-def held_shape(settings: MemorySettings, table: RawTable | Floats | spmatrix) -> HeldShape:
+def held_shape(settings: MemorySettings, table: RawTable | Matrix) -> HeldShape:
     """The sizes of a validation set."""
     copies = TableCopies.of(table) if isinstance(table, RawTable) else TableCopies(table.shape[0], 0)
     by_scorer = asks_models(settings.scoring)

@@ -16,7 +16,7 @@ from comboost._distributed.memory import check_client_memory
 from comboost._distributed.preparation import PreparedTable
 from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape
-from comboost._estimators.base import Booster, ValidationSet, held_shape
+from comboost._estimators.base import Booster, Samples, held_shape
 from comboost._estimators.parameters import MemorySettings, hinted, n_threads_of
 from comboost._inspection.explanation import Explanation
 from comboost._persistence.model_file import PathOrStream
@@ -96,13 +96,7 @@ class DaskBooster(Booster[Any]):
             super()._fit(*given)
 
     def _prepare(
-        self,
-        settings: Any,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        validation: ValidationSet | None,
-        past: Past | None,
+        self, settings: Any, samples: Samples, validation: Samples | None, past: Past | None
     ) -> tuple[Fit, HeldRows | None]:
         """Read the data where they are, and prepare them for boosting."""
         weak = vars(self).get("estimator")  # not a parameter here, but the attribute can be set
@@ -117,10 +111,14 @@ class DaskBooster(Booster[Any]):
                 "give X_val and y_val."
             )
         cluster = Cluster(self.client, None if self.timeout is None else float(self.timeout))
-        collection = read_collections(X, y, sample_weight)
+        collection = read_collections(*samples)
         validate_data(self, collection.header, reset=past is None, skip_check_array=True)
         prepared = PreparedTable.read(
-            cluster, collection, settings.categorical_features, settings.max_bins, weighted=sample_weight is not None
+            cluster,
+            collection,
+            settings.categorical_features,
+            settings.max_bins,
+            weighted=samples.sample_weight is not None,
         )
         n_samples, found = prepared.survey.n_samples, prepared.survey.class_counts()
         seed = self._seed(settings, n_samples, found.candidates.classes, past)
@@ -129,8 +127,7 @@ class DaskBooster(Booster[Any]):
         plan = self._plan(settings, n_samples, found.candidates, weight_sums, seed, n_threads, by_class=by_class)
         held = None
         if validation is not None:
-            brought = ValidationSet(*map(cluster.gather, validation))
-            held = self._read_validation(settings, brought, found.candidates)
+            held = self._read_validation(settings, Samples(*map(cluster.gather, validation)), found.candidates)
         categories = prepared.survey.categories()
         bins = prepared.find_bins(categories)
         learner = self._tree_learner(settings, bins, plan, None if past is None else past.learned)
@@ -156,11 +153,11 @@ class DaskBooster(Booster[Any]):
         settings: Any,
         fit: Fit,
         held: HeldRows | None,
-        given: tuple[Any, Any, Any],
+        samples: Samples,
         past: Past | None,
     ) -> tuple[Origin, Callable[[], HeldVotes] | None]:
         try:
-            return super()._boost(settings, fit, held, given, past)
+            return super()._boost(settings, fit, held, samples, past)
         finally:
             assert isinstance(fit.rows, DaskRows)
             fit.rows.close()
