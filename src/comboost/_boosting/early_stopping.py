@@ -25,7 +25,7 @@ from comboost._data.labels import find_distinct, locate_labels, read_labels
 from comboost._data.sample_weights import ClassWeights, as_given, class_sums, find_scale, read_weights
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
-from comboost._engine.calibration import HeldVotes
+from comboost._engine.probabilities import HeldVotes
 from comboost._types import LABEL, SUM, Floats, Labels, Sums, Weights
 from comboost.metrics._measures import mauc_of
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer

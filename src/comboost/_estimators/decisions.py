@@ -16,9 +16,14 @@ from comboost._data.candidates import Candidates
 from comboost._data.cost_matrices import cost_array
 from comboost._data.labels import as_objects, exact_labels, join_labels, kind_of_labels, locate_labels, unpack_labels
 from comboost._data.priors import read_shares
-from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
-from comboost._engine.decisions import cheapest_decisions
-from comboost._engine.probabilities import ProbabilityMap
+from comboost._engine.probabilities import (
+    TEMPERATURES,
+    HeldVotes,
+    IsotonicCurves,
+    ProbabilityMap,
+    cheapest_decisions,
+    learn_temperature,
+)
 from comboost._estimators.parameters import CALIBRATION, PRIORS, REJECT_COST, Rule
 from comboost._types import Floats
 
@@ -134,7 +139,7 @@ def calibrate(booster: Any, held: HeldVotes) -> dict[str, Any]:
         warn_of_limits(temperature)
         return {"temperature_": temperature}
     uncalibrated = ProbabilityMap(scale, learned)
-    shares = uncalibrated.probabilities(held.votes, out=np.empty_like(held.votes))
+    shares = uncalibrated.probabilities(held.scores, out=np.empty_like(held.scores))
     return {"_isotonic": IsotonicCurves.learn(held, shares)}
 
 

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.warm_start import Past
-from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape
+from comboost._engine.probabilities import HeldVotes
 from comboost._estimators.base import Booster
 from comboost._estimators.parameters import NOTHING, Rule, either, explained, real
 from comboost._inspection.explanation import Explanation
