@@ -1,10 +1,8 @@
 """Laws of explanations: they are the Shapley values, and add up to the votes, however they are computed."""
 
 import dataclasses
-import pickle
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,14 +16,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 from strategies import law, problems
 
-from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core, load_model
+from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
 from comboost._engine import memory
 from comboost._engine.forest import Forest, Tree, with_covers
-from comboost._inspection.contributions import expected_votes
-from comboost._inspection.tree_paths import Lineage
+from comboost._inspection.frame import Lineage
+from comboost._inspection.shap import expected_votes
 from comboost._types import LEAF
 
-FILES = Path(__file__).parents[1] / "files"
 
 
 def covered(forest, seed):
@@ -155,7 +152,7 @@ def test_explanations_have_the_same_bits_for_any_threads_order_and_vectors():
 def close_to_votes(model, X):
     """Whether contributions and base values add up to what the model votes."""
     found, votes = model.explain(X), model.decision_function(X)
-    sums = found.votes[:, 1] - found.votes[:, 0] if len(model.classes_) == 2 else found.votes
+    sums = found.scores[:, 1] - found.scores[:, 0] if len(model.classes_) == 2 else found.scores
     np.testing.assert_allclose(sums, votes, rtol=0, atol=1e-9 * max(1.0, np.abs(votes).max()))
     return found
 
@@ -271,27 +268,6 @@ def test_two_classes_have_votes_of_their_own():
 
 
 # Models that cannot be explained
-
-
-@pytest.mark.parametrize("name", ["combo", "mm", "votes"])
-def test_files_of_the_first_format_say_that_they_must_be_fitted_again(name):
-    model = load_model(FILES / f"{name}-1.comboost")
-    for ask in (model.to_shap, lambda: model.explain([[0.0, 0.0, 0.0]])):
-        with pytest.raises(ValueError, match=r"earlier version of comboost has grown them; fit the model again"):
-            ask()
-    assert not hasattr(model, "class_importances_")
-    assert "cover" not in model.trees_to_frame()
-    assert load_model(FILES / f"{name}-2.comboost")._forest.covers is not None
-
-
-def test_pickles_of_the_first_format_are_read():
-    frame, y = make_table(60)
-    model = CoMBoClassifier(n_estimators=2).fit(frame, y)
-    model._forest = dataclasses.replace(model._forest, covers=None)
-    loaded = pickle.loads(pickle.dumps(model))
-    assert loaded._forest.covers is None
-    model.set_params(n_estimators=4, warm_start=True).fit(frame, y)
-    assert model._forest.covers is None
 
 
 def test_models_of_other_weak_learners_and_unfitted_ones_say_so():
@@ -430,7 +406,7 @@ def test_shap_explains_the_same_trees_alike():
             "children_default": nodes["right"].fillna(-1).to_numpy(np.int32),
             "features": np.where(inner, nodes["feature"].fillna("x0").str[1:].astype(int), -2).astype(np.int32),
             "thresholds": nodes["threshold"].fillna(0).to_numpy(),
-            "values": nodes.filter(like="vote_").fillna(0).to_numpy(),
+            "values": nodes.filter(like="value_").fillna(0).to_numpy(),
             "node_sample_weight": covers,
         }
         explainer = shap.TreeExplainer({"trees": [tree]}, feature_perturbation="tree_path_dependent")

@@ -11,8 +11,8 @@ from matplotlib import pyplot
 from models import CLASSIFIERS
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
+from comboost._inspection.frame import Lineage
 from comboost._inspection.plot import COLOURS, PLAIN, boxes_of
-from comboost._inspection.tree_paths import Lineage
 
 matplotlib.use("Agg")
 
@@ -34,7 +34,7 @@ def follow(frame, row, votes, voted):
         while not pd.isna(node["left"]):
             node = nodes[node["left"] if goes_left(node, row[node["feature"]]) else node["right"]]
         for place, label in enumerate(voted):
-            votes[place] += node["weight"] * (node["class"] == label) if "class" in node else node[f"vote_{label}"]
+            votes[place] += node["weight"] * (node["class"] == label) if "class" in node else node[f"value_{label}"]
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS.values())
