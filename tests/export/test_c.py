@@ -50,7 +50,7 @@ class Compiled:
     def __init__(self, library, name, n_classes):
         self._n_classes = n_classes
         pointer = ctypes.POINTER(ctypes.c_double)
-        self._predict, self._votes = library[name], library[f"{name}_votes"]
+        self._predict, self._votes = library[name], library[f"{name}_scores"]
         self._predict.argtypes, self._votes.argtypes = [pointer], [pointer, pointer]
         self._label = library[f"{name}_label"]
         self._label.restype = ctypes.c_char_p

@@ -171,7 +171,7 @@ def test_data_frames_convert_with_an_input_for_every_column():
 
 
 def test_columns_may_be_called_what_values_of_the_graph_are():
-    frame = pd.DataFrame({f"{sound}_{k}": list("abcab") for k in range(6) for sound in ("constant", "votes", "cast")})
+    frame = pd.DataFrame({f"{sound}_{k}": list("abcab") for k in range(6) for sound in ("constant", "scores", "cast")})
     model = CoMBoClassifier(n_estimators=2).fit(frame, [0, 1, 2, 0, 1])
     feed = {name: frame[[name]].to_numpy(dtype=object) for name in frame}
     assert_same_answers(model, run(model.to_onnx(), feed), frame)
@@ -221,7 +221,7 @@ def test_unfitted_models_are_refused(kind):
         ({"target_opset": 10**6}, "the newest that the installed onnx knows"),
         ({"target_opset": "17"}, "target_opset='17'"),
         ({"target_opset": True}, "target_opset=True"),
-        ({"target_opset": {"": 17, "ai.onnx.ml": 5}}, "later ones have no leaves that vote for several classes"),
+        ({"target_opset": {"": 17, "ai.onnx.ml": 5}}, "in later ones a leaf has a single value"),
         ({"target_opset": {"ai.onnx.training": 1}}, "give a version from"),
     ],
 )
@@ -239,7 +239,7 @@ REFUSED = {
         [0, 1],
         "estimator=None",
     ),
-    "dates": (CoMBoClassifier(), [[1.0], [2.0]], DAYS[:2], "is date; other programs know whole numbers and text"),
+    "dates": (CoMBoClassifier(), [[1.0], [2.0]], DAYS[:2], "is date; other programs know integers and text"),
     "zeros": (CoMBoClassifier(), [[1.0], [2.0]], ["a", "b\0c"], "holds zero characters"),
     "huge": (CoMBoClassifier(), [[1.0], [2.0]], np.array([1, 2**64 - 1], dtype=np.uint64), "64-bit integers"),
     "days": (
@@ -252,7 +252,7 @@ REFUSED = {
         CoMBoClassifier(categorical_features=[0]),
         np.array([[2**53 + 1], [3]], dtype=object),
         [0, 1],
-        "9007199254740993 of column 0 is no float64",
+        "9007199254740993 of column 0 is not exact as float64",
     ),
     "output": (CoMBoClassifier(), pd.DataFrame({"label": ["a", "b", "c"]}), [0, 1, 0], "called 'label'"),
     "proba": (CoMBoClassifier(), [[1.0], [2.0]], [0, 1], "proba='odds'"),

@@ -24,7 +24,6 @@ from comboost._inspection.shap import expected_votes
 from comboost._types import LEAF
 
 
-
 def covered(forest, seed):
     """A forest with covers that nobody has counted."""
     random = np.random.default_rng(seed)
