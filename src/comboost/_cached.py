@@ -1,7 +1,7 @@
-"""Properties that are computed once. In: a method. Out: a property that keeps what it returns.
+"""Cached properties without a lock.
 
-That of functools, before Python 3.12, holds a lock of all objects while it computes: threads that fit at once would
-wait for each other, and a process that is forked meanwhile for ever.
+Before Python 3.12, ``functools.cached_property`` holds one lock for all objects while it computes. Threads that fit at
+the same time would wait for each other, and a process that is forked meanwhile would wait forever.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from typing import Any, Generic, Self, TypeVar, overload
 T = TypeVar("T")
 
 
-class cached_property(Generic[T]):  # noqa: N801 - named as what it stands for
-    """A property that is computed when it is first asked for; two threads may compute it at once, to the same value."""
+class cached_property(Generic[T]):  # noqa: N801 - named as that of functools
+    """A property that is computed on first access; two threads may compute it at once, to the same value."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         self.compute = compute
