@@ -186,14 +186,12 @@ class CWriter:
 
     def functions(self) -> list[str]:
         """Return the functions that walk the trees and add the scores."""
-        plan, nodes = self.plan, self.plan.forest.nodes
-        parts, go_right = [], templates.BY_NUMBER
+        plan, parts = self.plan, []
         if self.coded:
             search = self._fill(templates.SEARCH) if len(self.texts) < len(self.coded) else ""
             parts.append(self._fill(templates.READ_CODES, search=search))
-            has_numbers = ((nodes["feature"] != LEAF) & (nodes["flags"] & CATEGORICAL == 0)).any()
-            go_right = templates.BY_EITHER if has_numbers else templates.BY_SET
-        parts.append(self._fill(templates.WALK, go_right=self._fill(go_right)))
+        go_right = self._fill(templates.BY_EITHER if self.coded else templates.BY_NUMBER)
+        parts.append(self._fill(templates.WALK, go_right=go_right))
         add = templates.ADD_WEIGHT if plan.forest.votes is None else templates.ADD_VALUES
         read = self._fill(templates.READ) if self.coded else ""
         parts.append(self._fill(templates.SUM_SCORES, read=read, add=self._fill(add)))

@@ -55,11 +55,6 @@ $go_right
 BY_NUMBER = """        const double value = x[node->feature];
         const int goes_right = (value > node->threshold) | ((value != value) & !(node->next & 1));"""
 
-BY_SET = """        const int32_t code = codes[-1 - node->feature];
-        const unsigned char *set = ${name}_sets + $set_bytes * (int32_t)node->threshold;
-        const int goes_right = !((set[code >> 3] >> (code & 7)) & 1);
-        (void)x;"""
-
 BY_EITHER = """        int goes_right;
         if (node->feature >= 0) {
             const double value = x[node->feature];

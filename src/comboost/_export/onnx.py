@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from comboost._data.floats import shown
 from comboost._engine.memory import check_large
-from comboost._export.blueprint import Blueprint, CodedFeature
-from comboost._export.onnx_trees import Blocks, TreeArrays, coding_tree, forest_trees
+from comboost._export.blueprint import Blueprint, CodedFeature, check_text
+from comboost._export.onnx_trees import TreeArrays, code_columns, coding_tree, forest_trees
 from comboost._extras import import_onnx
 
 ML = "ai.onnx.ml"
@@ -121,21 +121,13 @@ def sources_of(plan: Blueprint, number: Any) -> list[GraphInput]:
         return [GraphInput("X", plan.n_features, number)]
     names = [f"x{f}" for f in range(plan.n_features)] if plan.names is None else [str(name) for name in plan.names]
     for name in names:
-        check_input_name(name)
+        check_text(name, "The feature name")
+        if not name or name in OUTPUTS:
+            raise ValueError(
+                f"A feature is called {name!r}; inputs of a graph are called what features are, and {list(OUTPUTS)} "
+                "are its outputs. Rename the column and fit again."
+            )
     return [GraphInput(name, 1, None if text else number) for name, text in zip(names, is_text, strict=True)]
-
-
-def check_input_name(name: str) -> None:
-    """Raise if the name of a feature cannot be that of an input."""
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"The feature {name!r} has a name that other programs cannot hold; rename it.") from error
-    if not name or name in OUTPUTS:
-        raise ValueError(
-            f"A feature is called {name!r}; inputs of a graph are called what features are, and {list(OUTPUTS)} are "
-            "its outputs. Rename the column and fit again."
-        )
 
 
 def read_number_type(dtype: Any) -> Any:
@@ -187,14 +179,14 @@ def add_prediction(graph: Graph, plan: Blueprint, sources: Sequence[GraphInput],
     """Add a prediction to a graph with these inputs; scores and probabilities are of a type."""
     double = import_onnx().TensorProto.DOUBLE
     table = add_table(graph, plan, sources, double)
-    blocks = Blocks.of(plan.coded_features)
     if plan.coded_features:  # their columns of codes behind the table, twice
-        trees = TreeArrays.join([coding_tree(coded, blocks) for coded in plan.coded_features])
+        first, n_columns = code_columns(plan.coded_features)
+        trees = TreeArrays.join([coding_tree(coded, first[coded.feature]) for coded in plan.coded_features])
         attributes = trees.attributes("target", tensor)
-        found = graph.add("TreeEnsembleRegressor", table, domain=ML, n_targets=blocks.n_columns, **attributes)
+        found = graph.add("TreeEnsembleRegressor", table, domain=ML, n_targets=n_columns, **attributes)
         codes = graph.add("Cast", found, to=double)
         table = graph.add("Concat", table, codes, codes, axis=1)
-    scores = add_trees(graph, plan, blocks, table, names.label)
+    scores = add_trees(graph, plan, table, names.label)
     if dtype == np.float64:
         scores = graph.add("Cast", scores, to=double)
     add_link(graph, plan, scores, names.probabilities, dtype)
@@ -252,9 +244,9 @@ def add_text(graph: Graph, coded: CodedFeature | None, name: str) -> str:
     return graph.add("LabelEncoder", name, domain=ML, **attributes)
 
 
-def add_trees(graph: Graph, plan: Blueprint, blocks: Blocks, table: str, label: str) -> str:
+def add_trees(graph: Graph, plan: Blueprint, table: str, label: str) -> str:
     """Add the trees, which name the class; return the scores, 0 for classes that have none."""
-    trees = forest_trees(plan, blocks).attributes("class", tensor)
+    trees = forest_trees(plan).attributes("class", tensor)
     labels: list[Any] = list(plan.labels)
     spare = ["", "-0", "-1", "-2", "-3"] if isinstance(labels[0], str) else list(range(5))
     labels += [other for other in spare if other not in labels][: max(0, MIN_LABELS - len(labels))]

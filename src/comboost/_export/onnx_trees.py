@@ -77,38 +77,19 @@ class TreeArrays:
         }
 
 
-@dataclass(frozen=True)
-class Blocks:
-    """Columns of the blocks of codes.
-
-    Attributes
-    ----------
-    first : dict of int to int
-        Column of the first block of every categorical feature.
-    n_columns : int
-        Number of columns.
-    """
-
-    first: dict[int, int]
-    n_columns: int
-
-    @classmethod
-    def of(cls, features: list[CodedFeature]) -> "Blocks":
-        """Return the blocks of some features."""
-        sizes = [(coded.n_codes + BLOCK - 1) // BLOCK for coded in features]
-        starts = np.cumsum([0, *sizes]).tolist()
-        return cls({coded.feature: start for coded, start in zip(features, starts, strict=False)}, starts[-1])
-
-    @staticmethod
-    def split(codes: Integers) -> tuple[Integers, Integers]:
-        """Return the blocks of some codes, and their positions in these."""
-        return codes // BLOCK, codes % BLOCK + 1
+def code_columns(features: list[CodedFeature]) -> tuple[dict[int, int], int]:
+    """Return the column of the first block of every categorical feature, and the number of columns."""
+    first, n_columns = {}, 0
+    for coded in features:
+        first[coded.feature] = n_columns
+        n_columns += (coded.n_codes + BLOCK - 1) // BLOCK
+    return first, n_columns
 
 
 # Trees that encode categories
 
 
-def coding_tree(coded: CodedFeature, blocks: Blocks) -> TreeArrays:
+def coding_tree(coded: CodedFeature, first_column: int) -> TreeArrays:
     """Return the tree that computes the columns of a feature: a binary search, then a test for equality.
 
     With n values it has n − 1 nodes of the search, n tests, n leaves of successful tests, n leaves of failed ones. Text
@@ -119,7 +100,7 @@ def coding_tree(coded: CodedFeature, blocks: Blocks) -> TreeArrays:
     n, tests, leaf = len(values), np.arange(len(values)), np.zeros(2 * len(values), dtype=np.int64)
     thresholds, children = search_tree(values)
     yes, no = 2 * n - 1 + tests, 3 * n - 1 + tests
-    block_of, positions = blocks.split(np.concatenate([codes, np.zeros(n, dtype=np.int64)]))
+    found = np.concatenate([codes, np.zeros(n, dtype=np.int64)])
     zeros = np.zeros(4 * n - 1, dtype=np.int64)
     return TreeArrays(
         modes=np.repeat([LEQ, EQ, END], [n - 1, n, 2 * n]),
@@ -132,8 +113,8 @@ def coding_tree(coded: CodedFeature, blocks: Blocks) -> TreeArrays:
         nodes=np.arange(4 * n - 1),
         leaf_trees=leaf,
         leaf_nodes=np.concatenate([yes, no]),
-        targets=blocks.first[coded.feature] + block_of,
-        weights=positions.astype(np.float64),
+        targets=first_column + found // BLOCK,
+        weights=found % BLOCK + 1.0,
     )
 
 
@@ -159,13 +140,12 @@ def search_tree(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
 # Trees of the model
 
 
-def forest_trees(plan: Blueprint, blocks: Blocks) -> TreeArrays:
+def forest_trees(plan: Blueprint) -> TreeArrays:
     """Return the trees of a model; columns of codes come after the features."""
     forest, nodes = plan.forest, plan.forest.nodes
     is_leaf, by_set = nodes["feature"] == LEAF, nodes["flags"] & CATEGORICAL != 0
-    chains = Chains(plan, blocks)
     lengths, swapped = np.ones(len(nodes), dtype=np.int64), np.zeros(len(nodes), dtype=bool)
-    lengths[by_set], swapped[by_set] = chains.lengths, chains.swapped
+    lengths[by_set], swapped[by_set], columns, positions = category_tests(plan)
     begins = np.cumsum(lengths) - lengths
     tree_of = np.repeat(np.arange(len(forest.weights)), np.diff(forest.offsets))
     first_tests = begins - begins[forest.offsets[:-1]][tree_of]  # of a node, counted in its tree
@@ -179,8 +159,9 @@ def forest_trees(plan: Blueprint, blocks: Blocks) -> TreeArrays:
     tests_code = by_set[owners]
     features, values = np.where(is_leaf, 0, nodes["feature"])[owners], nodes["threshold"][owners].copy()
     copies = depth_parity(plan, tree_of)[owners][tests_code]
-    features[tests_code] = plan.n_features + chains.columns + blocks.n_columns * copies
-    values[tests_code] = chains.positions
+    _, n_columns = code_columns(plan.coded_features)
+    features[tests_code] = plan.n_features + columns + n_columns * copies
+    values[tests_code] = positions
     leaves = np.flatnonzero(is_leaf)
     if forest.votes is None:
         classes, leaf_values = nodes["label"][leaves], forest.weights[tree_of[leaves]]
@@ -217,36 +198,26 @@ def depth_parity(plan: Blueprint, tree_of: Integers) -> Integers:
     return parities
 
 
-class Chains:
-    """Tests of all splits of categories, one split after the other.
+def category_tests(plan: Blueprint) -> tuple[Integers, NDArray[np.bool_], Integers, Integers]:
+    """Return the tests of all splits of categories.
 
-    Attributes
-    ----------
-    lengths : ndarray
-        Number of tests of a split.
-    swapped : ndarray of bool
-        Whether a successful test leads to the right.
-    columns, positions : ndarray
-        Column of codes and position that a test compares.
+    Returns
+    -------
+    lengths, swapped, columns, positions : ndarray
+        Number of tests of every split; whether a successful test leads to the right; column of codes and position that
+        every test compares, one split after the other.
     """
-
-    lengths: Integers
-    swapped: NDArray[np.bool_]
-    columns: Integers
-    positions: Integers
-
-    def __init__(self, plan: Blueprint, blocks: Blocks) -> None:
-        nodes = plan.forest.nodes
-        splits = nodes[nodes["flags"] & CATEGORICAL != 0]
-        n_codes, first = np.zeros((2, plan.n_features), dtype=np.int64)
-        for coded in plan.coded_features:
-            n_codes[coded.feature], first[coded.feature] = coded.n_codes, blocks.first[coded.feature]
-        sizes = n_codes[splits["feature"]]
-        is_code = np.arange(256) < sizes[:, np.newaxis]
-        goes_left = np.unpackbits(plan.forest.sets[splits["set"]], axis=1, bitorder="little").astype(bool) & is_code
-        self.swapped = goes_left.sum(axis=1) * 2 > sizes
-        tested = np.where(self.swapped[:, np.newaxis], ~goes_left & is_code, goes_left)
-        self.lengths = tested.sum(axis=1)
-        owners, codes = np.nonzero(tested)
-        columns, self.positions = blocks.split(codes)
-        self.columns = first[splits["feature"]][owners] + columns
+    nodes = plan.forest.nodes
+    splits = nodes[nodes["flags"] & CATEGORICAL != 0]
+    first, _ = code_columns(plan.coded_features)
+    n_codes, first_column = np.zeros((2, plan.n_features), dtype=np.int64)
+    for coded in plan.coded_features:
+        n_codes[coded.feature], first_column[coded.feature] = coded.n_codes, first[coded.feature]
+    sizes = n_codes[splits["feature"]]
+    is_code = np.arange(256) < sizes[:, np.newaxis]
+    goes_left = np.unpackbits(plan.forest.sets[splits["set"]], axis=1, bitorder="little").astype(bool) & is_code
+    swapped = goes_left.sum(axis=1) * 2 > sizes
+    tested = np.where(swapped[:, np.newaxis], ~goes_left & is_code, goes_left)
+    owners, codes = np.nonzero(tested)
+    columns = first_column[splits["feature"]][owners] + codes // BLOCK
+    return tested.sum(axis=1), swapped, columns, codes % BLOCK + 1

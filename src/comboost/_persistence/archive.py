@@ -64,7 +64,11 @@ class Archive:
         if len(self._left) < len(infos):
             raise ValueError("two of its members have the same name")
         for info in infos:
-            check_member(info)
+            name = shown(info.filename)
+            if info.compress_type != zipfile.ZIP_STORED or info.flag_bits or info.file_size != info.compress_size:
+                raise ValueError(f"its member {name} is compressed or encrypted, and should be stored as it is")
+            if info.orig_filename != info.filename:
+                raise ValueError(f"the name of its member {name} has more characters than it shows")
         begins = [info.header_offset for info in infos]
         ends = [info.header_offset + LOCAL_HEADER + len(info.filename) + info.file_size for info in infos]
         overlaps = any(end > begin for end, begin in zip(ends, [*begins[1:], self._zip.start_dir], strict=True))
@@ -142,11 +146,3 @@ def check_directory(n_members: int, length: int, available: int) -> None:
             f"its directory has {n_members} members and {length} bytes; expected are at most {MAX_MEMBERS} and "
             f"{longest}"
         )
-
-
-def check_member(info: zipfile.ZipInfo) -> None:
-    """Raise if a member is not stored as it is."""
-    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits or info.file_size != info.compress_size:
-        raise ValueError(f"its member {shown(info.filename)} is compressed or encrypted, and should be stored as it is")
-    if info.orig_filename != info.filename:
-        raise ValueError(f"the name of its member {shown(info.filename)} has more characters than it shows")
