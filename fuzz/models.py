@@ -21,7 +21,7 @@ import numpy as np
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._persistence.model_file import stored_parts
-from comboost._persistence.pickling import pack
+from comboost._persistence.pickling import make_state
 from comboost._types import CATEGORICAL, LEAF, NODE_DTYPE
 
 State = dict[str, Any]
@@ -98,10 +98,10 @@ def forgeries(subject: Subject, random: np.random.Generator) -> Iterator[Mutatio
     while True:
         attributes = copy.deepcopy(intact)
         told = FORGERS[int(random.integers(len(FORGERS)))](attributes, random)
-        state = pack(parameters, attributes)
+        state = make_state(parameters, attributes)
         matches = random.random() < 0.75
         if not matches:
-            state["json"] = pack(parameters, intact)["json"]
+            state["json"] = make_state(parameters, intact)["json"]
         how = f"{subject.name}: {told}" + ("" if matches else ", under the old checksums")
         yield Mutation(how, pickle.dumps(Pickled(type(subject.model), state)), forged=matches)
 

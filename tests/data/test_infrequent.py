@@ -24,7 +24,7 @@ from comboost._data import categories as module
 from comboost._data.categories import MAX_CATEGORIES, Categories, CategoryCounts
 from comboost._data.validation import read_table
 from comboost._persistence.model_file import stored_parts
-from comboost._persistence.pickling import attributes_of, pack
+from comboost._persistence.pickling import attributes_of, make_state
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
 FEW = 3  # codes of their own, where small tables are to have more categories
@@ -260,7 +260,7 @@ def test_damaged_infrequent_categories_are_refused(fitted, damage):
     parameters, attributes = stored_parts(fitted[-1])
     attributes["categories"] = attributes["categories"] | {"infrequent": damage}
     with pytest.raises(ValueError, match="damaged"):
-        attributes_of(pack(parameters, attributes), "model")
+        attributes_of(make_state(parameters, attributes), "model")
 
 
 def test_warm_start_goes_on_with_the_same_infrequent_categories_and_refuses_others(fitted):

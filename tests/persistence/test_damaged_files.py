@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._engine.forest import Forest, Tree
 from comboost._persistence.model_file import stored_parts
-from comboost._persistence.pickling import pack
+from comboost._persistence.pickling import make_state
 from comboost._types import LEAF, NO_SET, NODE_DTYPE
 from comboost.baselines import AdaBoostNCClassifier
 
@@ -56,7 +56,7 @@ def forged(model, change):
     parameters = {name: value for name, value in vars(model).items() if name in parameters}
     attributes = copy.deepcopy(attributes)
     change(attributes)
-    return load(type(model), pack(parameters, attributes))
+    return load(type(model), make_state(parameters, attributes))
 
 
 # What is stored is what is loaded
@@ -138,7 +138,7 @@ def test_models_of_other_weak_learners_and_with_callbacks_are_stored():
     found = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(found.predict(np.nan_to_num(X)), model.predict(np.nan_to_num(X)))
     state = model.__getstate__()
-    assert "attributes/estimators_" in state["objects"]
+    assert "estimators_" in state["objects"]
     state["json"] = state["json"].replace('"n_iter_": 2', '"n_iter_": 1')
     with pytest.raises(ValueError, match="does not match its checksum"):
         load(CoMBoClassifier, state)

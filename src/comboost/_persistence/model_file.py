@@ -22,15 +22,14 @@ from comboost._persistence.archive import Archive, MemberList, write_archive
 from comboost._persistence.atomic_write import replace_file
 from comboost._persistence.plain_values import (
     FAULTS,
-    Arrays,
     as_buffer,
     check_entries,
     dump_json,
     expect,
     from_json,
     npy_header,
+    pack,
     parse_json,
-    to_json,
 )
 from comboost._persistence.schema import FITTED, FORMAT, from_stored, to_stored
 
@@ -145,18 +144,14 @@ def refusal(name: str, seen: str, remedy: str) -> ValueError:
 
 def list_members(name: str, parameters: Mapping[str, Any], attributes: Mapping[str, Any]) -> MemberList:
     """Return the members of a file, the JSON first."""
-    arrays: Arrays = {}
+    content, arrays, errors = pack(parameters, attributes)
+    for path, error in errors.items():
+        remedy = REMEDIES.get(path.removeprefix("parameters/"), PICKLE)
+        is_nested = isinstance(error, RecursionError)
+        seen = f"{path} holds itself, or is nested too deeply" if is_nested else f"{error}, which is not a plain value"
+        raise refusal(name, seen, remedy) from error
     header = {"file": FILE_TYPE, "format": FORMAT, "comboost": version("comboost"), "estimator": name}
-    values: dict[str, Any] = {"parameters": {}, "attributes": {}}
-    for section, given, folder in (("parameters", parameters, "parameters/"), ("attributes", attributes, "")):
-        for key, value in given.items():
-            try:
-                values[section][key] = to_json(value, f"{folder}{key}", arrays)
-            except TypeError as error:
-                raise refusal(name, f"{error}, which is not a plain value", REMEDIES.get(key, PICKLE)) from error
-            except RecursionError as error:
-                raise refusal(name, f"{key} holds itself, or is nested too deeply", PICKLE) from error
-    text = dump_json({**header, **values}).encode()
+    text = dump_json({**header, **content}).encode()
     if len(text) > MAX_JSON:
         raise refusal(name, f"its names, classes and categories take {len(text)} bytes, and {MAX_JSON} may", PICKLE)
     return [

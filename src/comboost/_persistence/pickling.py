@@ -16,45 +16,36 @@ from numpy.typing import NDArray
 from comboost._data.floats import shown
 from comboost._persistence.plain_values import (
     FAULTS,
-    Arrays,
+    OBJECT,
     as_buffer,
     check_entries,
     dump_json,
     expect,
     from_json,
     npy_header,
+    pack,
     parse_json,
-    to_json,
 )
 from comboost._persistence.schema import FITTED, FORMAT, from_stored, to_stored
-
-OBJECT = "$object"  # tag of a value that is pickled as it is
 
 
 def state_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the state of an estimator with these attributes, parameters included."""
     fitted = {name: value for name, value in attributes.items() if name in FITTED}
     others = {name: value for name, value in attributes.items() if name not in FITTED}
-    return pack(others, to_stored(fitted))
+    return make_state(others, to_stored(fitted))
 
 
-def pack(parameters: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state that holds parameters, and fitted attributes as `to_stored` returns them."""
-    members: dict[str, bytes] = {}
-    objects: dict[str, Any] = {}
-    content: dict[str, Any] = {"parameters": {}, "attributes": {}}
-    for section, values in (("parameters", parameters), ("attributes", attributes)):
-        for name, value in values.items():
-            path, arrays = f"{section}/{name}", Arrays()
-            try:
-                content[section][name] = to_json(value, path, arrays)
-            except (TypeError, RecursionError):
-                content[section][name] = {OBJECT: path}
-                objects[path] = value
-                continue
-            for member, array in arrays.items():
-                members[member] = npy_header(array.dtype, array.shape) + array.tobytes()
-    return {"format": FORMAT, "json": dump_json(content), "arrays": members, "objects": objects}
+def make_state(parameters: Mapping[str, Any], attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state that holds parameters and stored attributes."""
+    content, arrays, errors = pack(parameters, attributes)
+    values = {**{f"parameters/{name}": value for name, value in parameters.items()}, **attributes}
+    return {
+        "format": FORMAT,
+        "json": dump_json(content),
+        "arrays": {name: npy_header(array.dtype, array.shape) + array.tobytes() for name, array in arrays.items()},
+        "objects": {path: values[path] for path in errors},
+    }
 
 
 def attributes_of(state: Any, owner: str) -> dict[str, Any]:

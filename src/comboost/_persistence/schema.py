@@ -63,10 +63,6 @@ def floats_of(*dimensions: str) -> Check:
     return array_of(*dimensions, dtype=np.float64)
 
 
-def accept(name: str, value: Any, sizes: Sizes) -> None:
-    """Accept any value: a forest checks itself, and weak learners of other libraries are the user's objects."""
-
-
 def check_text(name: str, value: Any, sizes: Sizes) -> None:
     """Raise if a value is not text."""
     if not isinstance(value, str):
@@ -137,15 +133,15 @@ class Attribute:
 
     Attributes
     ----------
-    check : callable
-        Raises ValueError if the value does not fit the rest of the model.
+    check : callable or None
+        Raises ValueError if the value does not fit the rest of the model; None if nothing is to be checked.
     stored_as : str
         Name in pickles and files, unless it is the attribute's.
     part : type or None
         Dataclass of the value, of which the fields are stored.
     """
 
-    check: Check
+    check: Check | None
     stored_as: str = ""
     part: type[Any] | None = None
 
@@ -160,7 +156,7 @@ FITTED: Mapping[str, Attribute] = {
     "feature_names_in_": Attribute(check_feature_names),
     "feature_importances_": Attribute(floats_of("n_features")),
     "estimator_weights_": Attribute(floats_of("n_rounds")),
-    "estimators_": Attribute(accept),
+    "estimators_": Attribute(None),
     "edges_": Attribute(floats_of("n_rounds")),
     "loss_curve_": Attribute(floats_of("n_rounds")),
     "bound_curve_": Attribute(floats_of("n_rounds")),
@@ -169,7 +165,7 @@ FITTED: Mapping[str, Attribute] = {
     "stop_reason_": Attribute(check_text),
     "target_name_": Attribute(check_text),  # set by the command line, as is the next one
     "missing_marks_": Attribute(check_texts),
-    "_forest": Attribute(accept, "forest", Forest),
+    "_forest": Attribute(None, "forest", Forest),  # which checks itself
     "_categories": Attribute(check_categories, "categories", Categories),
     "_voted": Attribute(check_scored_classes, "scored_classes"),
     "_importances": Attribute(floats_of("n_features"), "importances"),
@@ -234,4 +230,6 @@ def check_fitted(attributes: Mapping[str, Any]) -> None:
         categorical=np.flatnonzero(forest.kinds == CATEGORIES).tolist(),
     )
     for name, value in attributes.items():
-        FITTED[name].check(name, value, sizes)
+        check = FITTED[name].check
+        if check is not None:
+            check(name, value, sizes)

@@ -82,15 +82,10 @@ def find_shapes(operator: Any) -> None:
     n_samples = operator.inputs[0].get_first_dimension()
     kind = StringTensorType if isinstance(plan.labels[0], str) else Int64TensorType
     operator.outputs[0].set_type(kind([n_samples]))
-    if becomes_map(operator):  # which has no doubles
+    others = operator.scope_inst.operators.values()
+    if any(each.type == "SklearnZipMap" and operator.outputs[1] in each.inputs for each in others):  # has no doubles
         operator.outputs[1].set_type(FloatTensorType())
     operator.outputs[1].type.shape = [n_samples, len(plan.classes)]
-
-
-def becomes_map(operator: Any) -> bool:
-    """Return whether the probabilities become a map, as they do unless the model is part of another."""
-    others = operator.scope_inst.operators.values()
-    return any(each.type == "SklearnZipMap" and operator.outputs[1] in each.inputs for each in others)
 
 
 def convert_operator(scope: Any, operator: Any, container: Any) -> None:
@@ -103,7 +98,8 @@ def convert_operator(scope: Any, operator: Any, container: Any) -> None:
     check_sources(plan, sources)
     graph = Graph(scope.get_unique_variable_name)
     label, shown_output = (variable.full_name for variable in operator.outputs)
-    hidden, dtype = graph.name_for("unused"), dtype_of(operator.outputs[1])
+    is_double = type(operator.outputs[1].type).__name__ == "DoubleTensorType"
+    hidden, dtype = graph.name_for("unused"), np.dtype(np.float64 if is_double else np.float32)
     if not options["raw_scores"]:
         add_prediction(graph, plan, sources, Answers(label, hidden, shown_output), dtype)
     elif len(plan.classes) > 2:
@@ -113,11 +109,6 @@ def convert_operator(scope: Any, operator: Any, container: Any) -> None:
         add_prediction(graph, plan, sources, Answers(label, scores, hidden), dtype)
         graph.add("MatMul", scores, graph.constant([[1.0, -1.0], [-1.0, 1.0]], dtype), output=shown_output)
     add_to(container, scope, graph)
-
-
-def dtype_of(variable: Any) -> Any:
-    """Return the type of the numbers of a variable."""
-    return np.dtype(np.float64 if type(variable.type).__name__ == "DoubleTensorType" else np.float32)
 
 
 def plan_of(model: Any, *, without_names: bool) -> Blueprint:
