@@ -177,6 +177,15 @@ def test_kept_pickles_of_this_format_are_read_and_earlier_ones_refused(path):
             pickle.loads(path.read_bytes())
 
 
+@for_models
+def test_pickle_holds_the_json_and_the_arrays_of_the_file(name):
+    state, members = MODELS[name].__getstate__(), model_files.unzipped(saved(MODELS[name]))
+    content, pickled = json.loads(members.pop("model.json")), json.loads(state["json"])
+    assert (pickled["parameters"], pickled["attributes"]) == (content["parameters"], content["attributes"])
+    assert state["arrays"] == members
+    assert state["objects"] == {}
+
+
 class Asking(pickle.Unpickler):
     """Loads a pickle, and keeps what that asks for by name."""
 

@@ -63,8 +63,8 @@ def platt_smoothing(weights: Floats) -> float:
     return 1.0 / (float(weights.sum()) ** 2 / float((weights**2).sum()) + 2.0)
 
 
-def learn_temperature(held: HeldVotes, scale: float, learned: Floats | None) -> float:
-    """Find the T for which softmax(scale·f/T − learned) has the smallest class-balanced log-loss.
+def learn_temperature(held: HeldVotes, scale: float, log_priors: Floats | None) -> float:
+    """Find the T for which softmax(scale·f/T − log_priors) has the smallest class-balanced log-loss.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def learn_temperature(held: HeldVotes, scale: float, learned: Floats | None) -> 
         Out-of-sample scores f.
     scale : float
         Factor from scores to log odds.
-    learned : ndarray of shape (n_classes,) or None
+    log_priors : ndarray of shape (n_classes,) or None
         Logarithms of the class priors of the scores; None if they are uniform.
 
     Returns
@@ -91,7 +91,7 @@ def learn_temperature(held: HeldVotes, scale: float, learned: Floats | None) -> 
         sharpness, sums = math.exp(-log_temperature), np.empty(len(held.scores))
         for begin in range(0, len(sums), step):
             scaled = scale * sharpness * held.scores[begin : begin + step]
-            sums[begin : begin + step] = logsumexp(scaled if learned is None else scaled - learned, axis=1)
+            sums[begin : begin + step] = logsumexp(scaled if log_priors is None else scaled - log_priors, axis=1)
         return float(weights @ sums) - linear * sharpness
 
     bounds = tuple(map(math.log, TEMPERATURES))
@@ -176,7 +176,8 @@ class ProbabilityMap(NamedTuple):
     """Map from scores f to probabilities.
 
     - softmax(scale/temperature · f + shift), or
-    - with ``curves``: softmax(scale · f − learned), mapped by the curve of each class, times exp(wanted), or
+    - with ``curves``: softmax(scale · f − training_log_priors), mapped by the curve of each class, times
+      exp(log_priors), or
     - ``by_share``: the fractions of the weighted vote times exp(shift).
 
     The last two are divided by their sums.
@@ -185,7 +186,7 @@ class ProbabilityMap(NamedTuple):
     ----------
     scale : float
         Factor from scores to log odds.
-    learned, wanted : ndarray of shape (n_classes,) or None
+    training_log_priors, log_priors : ndarray of shape (n_classes,) or None
         Logarithms of the class priors of the scores, and of the requested ones; None if they are uniform.
     temperature : float
         Divides the log odds.
@@ -196,8 +197,8 @@ class ProbabilityMap(NamedTuple):
     """
 
     scale: float
-    learned: Floats | None = None
-    wanted: Floats | None = None
+    training_log_priors: Floats | None = None
+    log_priors: Floats | None = None
     temperature: float = 1.0
     curves: IsotonicCurves | None = None
     by_share: bool = False
@@ -205,10 +206,12 @@ class ProbabilityMap(NamedTuple):
     @property
     def shift(self) -> Floats | None:
         """Number to add to the log odds of every class; None is 0."""
-        if self.learned is self.wanted:
+        if self.training_log_priors is self.log_priors:
             return None
-        zero = np.zeros(1)
-        shift = (zero if self.wanted is None else self.wanted) - (zero if self.learned is None else self.learned)
+        before, after = (
+            np.zeros(1) if priors is None else priors for priors in (self.training_log_priors, self.log_priors)
+        )
+        shift = after - before
         return shift if shift.any() else None
 
     def probabilities(self, scores: Floats, out: Floats) -> Floats:
@@ -220,12 +223,14 @@ class ProbabilityMap(NamedTuple):
         if curves is None:
             factor, unnormalised = shift, scores
         else:
-            factor, unnormalised = self.wanted, out
-            _core.softmax(scores, self.scale, None if self.learned is None else -self.learned, 1, out)
+            factor, unnormalised = self.log_priors, out
+            before = self.training_log_priors
+            _core.softmax(scores, self.scale, None if before is None else -before, 1, out)
             curves.apply(out)
         if factor is not None:
             unnormalised = np.multiply(unnormalised, np.exp(factor), out=out)
-        return np.divide(unnormalised, unnormalised.sum(axis=1, keepdims=True), out=out)
+        np.divide(unnormalised, unnormalised.sum(axis=1, keepdims=True), out=out)
+        return out
 
     def log_probabilities(self, scores: Floats, out: Floats) -> Floats:
         """Return the logarithms of the probabilities, −inf for 0; ``out`` may be the scores."""

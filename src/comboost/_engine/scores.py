@@ -1,7 +1,6 @@
 """Scores of tables: sums of the values of trees, in blocks or tree by tree."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,22 +14,15 @@ SCORES_AT_ONCE = 2**22  # scores in memory at a time, where only predictions are
 KEPT_BYTES = 2**27  # largest copy of a table that is kept while it is scored tree by tree
 
 
-class Block(NamedTuple):
-    """Consecutive samples, and whether some values may be NaN."""
-
-    rows: Any
-    missing: bool
-
-
-def blocks_of(table: Table, at_once: int | None = None) -> Iterator[Block]:
-    """Yield the samples of a table in blocks of at most that many; all at once if the table is a matrix already."""
+def blocks_of(table: Table, at_once: int | None = None) -> Iterator[tuple[Matrix, bool]]:
+    """Yield blocks of samples, and whether values may be NaN; one block if the table is a matrix already."""
     n_samples, n_features = table.shape
     step = n_samples if at_once is None else at_once
     if table.matrix is None:
         step = min(step, BLOCK_BYTES // (8 * n_features))
     for begin in range(0, n_samples, max(1, step)):
         rows = table.rows(begin, min(n_samples, begin + max(1, step)))
-        yield Block(rows, missing=survey(rows))
+        yield rows, survey(rows)
 
 
 def narrowed(table: Table, forest: Forest) -> tuple[Table, Forest]:

@@ -71,7 +71,7 @@ class GraphInput(NamedTuple):
     dtype: Any
 
 
-class Answers(NamedTuple):
+class OutputNames(NamedTuple):
     """Names of the outputs of the graph."""
 
     label: str
@@ -83,7 +83,7 @@ class Answers(NamedTuple):
 
 
 def make_onnx_model(plan: Blueprint, dtype: Any, target_opset: Any) -> Any:
-    """Return a blueprint as an ONNX model, checked by onnx; see `Deployable.to_onnx`."""
+    """Return a blueprint as an ONNX model, checked by onnx; see ``to_onnx`` of the estimators."""
     onnx = import_onnx()
     helper = onnx.helper
     opsets = read_opsets(target_opset, onnx.defs.onnx_opset_version())
@@ -93,7 +93,7 @@ def make_onnx_model(plan: Blueprint, dtype: Any, target_opset: Any) -> Any:
     numbers, taken = count(), {source.name for source in sources}
     graph = Graph(lambda begin: next(name for name in (f"{begin}_{i}" for i in numbers) if name not in taken))
     label, probabilities, scores = OUTPUTS
-    add_prediction(graph, plan, sources, Answers(label, scores, probabilities), number)
+    add_prediction(graph, plan, sources, OutputNames(label, scores, probabilities), number)
     kind, text = helper.np_dtype_to_tensor_dtype(number), onnx.TensorProto.STRING
     inputs = [(each.name, text if each.dtype is None else kind, ["n_samples", each.n_features]) for each in sources]
     label_kind = text if isinstance(plan.labels[0], str) else onnx.TensorProto.INT64
@@ -175,7 +175,9 @@ def check_size(plan: Blueprint) -> None:
 # Operators
 
 
-def add_prediction(graph: Graph, plan: Blueprint, sources: Sequence[GraphInput], names: Answers, dtype: Any) -> None:
+def add_prediction(
+    graph: Graph, plan: Blueprint, sources: Sequence[GraphInput], names: OutputNames, dtype: Any
+) -> None:
     """Add a prediction to a graph with these inputs; scores and probabilities are of a type."""
     double = import_onnx().TensorProto.DOUBLE
     table = add_table(graph, plan, sources, double)
@@ -240,8 +242,8 @@ def add_table(graph: Graph, plan: Blueprint, sources: Sequence[GraphInput], doub
 def add_text(graph: Graph, coded: CodedFeature | None, name: str) -> str:
     """Add the codes of text: 0 for missing text, and for a feature that no tree uses."""
     values, codes = ([""], [0]) if coded is None else (list(coded.values), coded.codes.tolist())
-    attributes = {"keys_strings": values, "values_floats": [float(code) for code in codes], "default_float": 0.0}
-    return graph.add("LabelEncoder", name, domain=ML, **attributes)
+    floats = [float(code) for code in codes]
+    return graph.add("LabelEncoder", name, domain=ML, keys_strings=values, values_floats=floats, default_float=0.0)
 
 
 def add_trees(graph: Graph, plan: Blueprint, table: str, label: str) -> str:

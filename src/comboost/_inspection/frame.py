@@ -107,7 +107,7 @@ class Lineage:
 
 
 def list_nodes(forest: Forest, feature_names: Sequence[Any], classes: NDArray[Any], categories: Categories) -> Any:
-    """Return all nodes of all trees as a data frame; see `Explained.trees_to_frame` for its columns."""
+    """Return all nodes of all trees as a data frame; see ``trees_to_frame`` for its columns."""
     pandas = import_pandas("A frame of all nodes", "read export_text")
     nodes, lineage = forest.nodes, Lineage.of(forest)
     start, is_leaf = forest.offsets[lineage.tree], lineage.is_leaf

@@ -69,7 +69,7 @@ PICKLE = "pickle it, for example with joblib.dump, for users who trust you"
 
 
 def save_to(model: Any, path: PathOrStream) -> None:
-    """Write a fitted estimator to a file or a binary stream; see `Voter.save_model`."""
+    """Write a fitted estimator to a file or a binary stream; see ``save_model`` of the estimators."""
     check_is_fitted(model)
     members = list_members(estimator_name(model), *stored_parts(model))
     if hasattr(path, "write"):

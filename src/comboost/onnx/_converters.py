@@ -13,9 +13,9 @@ from comboost._export.onnx import (
     ML,
     ML_OPSET,
     ML_OPSETS,
-    Answers,
     Graph,
     GraphInput,
+    OutputNames,
     add_prediction,
     check_sources,
 )
@@ -101,12 +101,12 @@ def convert_operator(scope: Any, operator: Any, container: Any) -> None:
     is_double = type(operator.outputs[1].type).__name__ == "DoubleTensorType"
     hidden, dtype = graph.name_for("unused"), np.dtype(np.float64 if is_double else np.float32)
     if not options["raw_scores"]:
-        add_prediction(graph, plan, sources, Answers(label, hidden, shown_output), dtype)
+        add_prediction(graph, plan, sources, OutputNames(label, hidden, shown_output), dtype)
     elif len(plan.classes) > 2:
-        add_prediction(graph, plan, sources, Answers(label, shown_output, hidden), dtype)
+        add_prediction(graph, plan, sources, OutputNames(label, shown_output, hidden), dtype)
     else:  # as skl2onnx's own classifiers: the negative of decision_function, then decision_function
         scores = graph.name_for("scores")
-        add_prediction(graph, plan, sources, Answers(label, scores, hidden), dtype)
+        add_prediction(graph, plan, sources, OutputNames(label, scores, hidden), dtype)
         graph.add("MatMul", scores, graph.constant([[1.0, -1.0], [-1.0, 1.0]], dtype), output=shown_output)
     add_to(container, scope, graph)
 
