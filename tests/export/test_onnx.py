@@ -9,7 +9,7 @@ import onnxruntime
 import pandas as pd
 import pytest
 import skl2onnx
-from deployed import ESTIMATORS, as_float32, hard_rows, seeds, text_model, two_class_model, votes_of, weightless_model
+from deployed import ESTIMATORS, as_float32, hard_rows, scores_of, seeds, text_model, two_class_model, weightless_model
 from hypothesis import given, settings
 from models import fit
 from sklearn.calibration import CalibratedClassifierCV
@@ -41,10 +41,10 @@ def run(model, feed):
 
 def assert_same_answers(model, answers, X):
     label, probabilities, scores = answers
-    votes = votes_of(model, X)
-    size = np.abs(votes).max(initial=1.0)
+    expected = scores_of(model, X)
+    size = np.abs(expected).max(initial=1.0)
     np.testing.assert_array_equal(label, model.predict(X))
-    np.testing.assert_allclose(scores, votes, rtol=0, atol=size * ROUNDING)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=size * ROUNDING)
     np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=size * 1e-6)
 
 
@@ -63,7 +63,7 @@ def as_feed(frame):
 
 @settings(max_examples=20)
 @given(problem=any_problems(missing=True, categories=True), seed=seeds)
-def test_onnx_gives_the_classes_and_votes_of_any_model(problem, seed):
+def test_onnx_gives_the_classes_and_scores_of_any_model(problem, seed):
     model = fit(problem)
     X = hard_rows(model, problem, seed)
     assert_same_answers(model, run(model.to_onnx(), {"X": X}), X)
@@ -71,7 +71,7 @@ def test_onnx_gives_the_classes_and_votes_of_any_model(problem, seed):
 
 @settings(max_examples=20)
 @given(problem=any_problems(missing=True, categories=True), seed=seeds)
-def test_onnx_gives_the_classes_and_votes_of_any_model_for_float32(problem, seed):
+def test_onnx_gives_the_classes_and_scores_of_any_model_for_float32(problem, seed):
     model = fit(problem)
     X = as_float32(hard_rows(model, problem, seed))
     assert_same_answers(model, run(model.to_onnx(dtype=np.float32), {"X": X}), X)
@@ -80,7 +80,7 @@ def test_onnx_gives_the_classes_and_votes_of_any_model_for_float32(problem, seed
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_text_rare_categories_and_unseen_ones_go_where_predict_sends_them(kind):
     model, frame = text_model(kind)
-    frame.loc[:20, "many"] = "a city that nobody has seen"
+    frame.loc[:20, "many"] = "an unknown city"
     frame.loc[30:40, "kind"] = np.nan
     assert len(model.infrequent_categories_[0]) > 0
     assert_same_answers(model, run(model.to_onnx(), as_feed(frame)), frame)
@@ -103,7 +103,7 @@ def test_classes_without_weight_are_never_given(kind):
     assert (scores[:, 1] == model.decision_function(X)[:, 1]).all()
 
 
-def test_every_meaning_of_the_votes():
+def test_every_map_of_scores_to_probabilities():
     X, y = load_glass(return_X_y=True)
     for model in (
         CoMBoClassifier(n_estimators=9, proba="votes"),
@@ -156,8 +156,8 @@ def test_options_of_skl2onnx():
     model = CoMBoClassifier(n_estimators=5).fit(X, y)
     numbered = run(skl2onnx.to_onnx(model, X, options={"nocl": True, "zipmap": False}), {"X": X})
     np.testing.assert_array_equal(model.classes_[numbered[0]], model.predict(X))
-    votes = run(skl2onnx.to_onnx(model, X, options={"raw_scores": True, "zipmap": False}), {"X": X})[1]
-    np.testing.assert_allclose(votes, model.decision_function(X), rtol=ROUNDING)
+    scores = run(skl2onnx.to_onnx(model, X, options={"raw_scores": True, "zipmap": False}), {"X": X})[1]
+    np.testing.assert_allclose(scores, model.decision_function(X), rtol=ROUNDING)
     columns = run(skl2onnx.to_onnx(model, X, options={"zipmap": "columns"}), {"X": X})
     assert len(columns) == 1 + len(model.classes_)
 

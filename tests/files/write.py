@@ -63,10 +63,10 @@ def make_labels(columns, seed):
 
 
 def answers_of(model, frame):
-    """What a model says of rows: votes to the last bit, shares as the machine's exp rounds them."""
+    """Predictions of a model: scores to the last bit, probabilities as the machine's exp rounds them."""
     return {
         "predict": model.predict(frame).tolist(),
-        "decision_function": [[vote.hex() for vote in row] for row in model.decision_function(frame).tolist()],
+        "decision_function": [[score.hex() for score in row] for row in model.decision_function(frame).tolist()],
         "predict_proba": model.predict_proba(frame).tolist(),
     }
 

@@ -35,12 +35,12 @@ X, Y = make_rows()
 MODELS = {
     "combo": CoMBoClassifier(n_estimators=5, categorical_features=[3]).fit(X, Y),
     "mm": AdaBoostMMClassifier(n_estimators=2, max_depth=None, categorical_features=[3]).fit(X, Y),
-    "votes": ConfusionBoostingClassifier(n_estimators=5, categorical_features=[3]).fit(X, Y),
+    "confusion": ConfusionBoostingClassifier(n_estimators=5, categorical_features=[3]).fit(X, Y),
     "isotonic": CoMBoClassifier(n_estimators=2, categorical_features=[3], calibration="isotonic").fit(X, Y),
     "nc": AdaBoostNCClassifier(n_estimators=3, categorical_features=[3], random_state=0).fit(X, Y),
 }
 for_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-COMBO, VOTES = MODELS["combo"], MODELS["votes"]
+COMBO, CONFUSION = MODELS["combo"], MODELS["confusion"]
 
 
 def load(kind, state):
@@ -164,10 +164,10 @@ def test_no_flipped_bit_of_an_array_goes_unnoticed(model):
 @for_models
 def test_no_flipped_bit_of_the_json_goes_unnoticed(model):
     random, state = np.random.default_rng(0), model.__getstate__()
-    for place in random.choice(len(state["json"]), 100, replace=False):
-        changed = chr(ord(state["json"][place]) ^ (1 << int(random.integers(7))))
+    for idx in random.choice(len(state["json"]), 100, replace=False):
+        changed = chr(ord(state["json"][idx]) ^ (1 << int(random.integers(7))))
         with pytest.raises(ValueError, match="damaged"):
-            load(type(model), state | {"json": state["json"][:place] + changed + state["json"][place + 1 :]})
+            load(type(model), state | {"json": state["json"][:idx] + changed + state["json"][idx + 1 :]})
 
 
 @for_models
@@ -209,21 +209,21 @@ BY_CATEGORY, BY_NUMBER = (
     np.flatnonzero((COMBO._forest.nodes["flags"] & 2 == flag) & (COMBO._forest.nodes["feature"] != LEAF))
     for flag in (2, 0)
 )
-VOTING = np.flatnonzero(VOTES._forest.nodes["feature"] == LEAF)
+VALUED_LEAVES = np.flatnonzero(CONFUSION._forest.nodes["feature"] == LEAF)
 
 
-def write(name, place, value):
+def write(name, idx, value):
     """A change of one entry of an array of the trees."""
 
     def change(state):
-        state["forest"][name][place] = value
+        state["forest"][name][idx] = value
 
     return change
 
 
-def write_node(field, place, value):
+def write_node(field, idx, value):
     def change(state):
-        state["forest"]["nodes"][field][place] = value
+        state["forest"]["nodes"][field][idx] = value
 
     return change
 
@@ -245,10 +245,10 @@ def share_children(state):
 
 def disorder_thresholds(state):
     nodes = state["forest"]["nodes"]
-    for place, (bin_, threshold) in enumerate(zip((3, 4), (2.0, 1.0), strict=True)):
-        nodes["bin"][BY_NUMBER[place]] = bin_
-        nodes["threshold"][BY_NUMBER[place]] = threshold
-        nodes["feature"][BY_NUMBER[place]] = 0
+    for idx, (bin_, threshold) in enumerate(zip((3, 4), (2.0, 1.0), strict=True)):
+        nodes["bin"][BY_NUMBER[idx]] = bin_
+        nodes["threshold"][BY_NUMBER[idx]] = threshold
+        nodes["feature"][BY_NUMBER[idx]] = 0
 
 
 FORGERIES = {
@@ -282,7 +282,7 @@ FORGERIES = {
     "other nodes": (replace("nodes", lambda nodes: nodes.view(np.uint8)), "nodes is no array of type"),
     "a list": (replace("offsets", lambda offsets: offsets.tolist()), "offsets is no array of type int64"),
     "classes": (replace("n_classes", lambda n: -1), "there are -1 classes"),
-    "no votes": (replace("leaf_values", lambda values: np.empty((0, 3), dtype=np.float32)), "votes must be"),
+    "no leaf values": (replace("leaf_values", lambda values: np.empty((0, 3), dtype=np.float32)), "votes must be"),
     "unknown field": (lambda state: state["forest"].update(more=1), "unexpected keyword argument"),
     "rounds": (lambda state: state.update(n_iter_=99), "n_iter_ is 99 instead of 5"),
     "width": (lambda state: state.update(n_features_in_=9), "n_features_in_ is 9 instead of 4"),
@@ -304,7 +304,7 @@ def test_trees_that_cannot_be_followed_are_refused(change, words):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (write_node("left", VOTING[3], 2), "has the votes of row 2 instead of row 3"),
+        (write_node("left", VALUED_LEAVES[3], 2), "has the votes of row 2 instead of row 3"),
         (write("leaf_values", (0, 0), np.nan), "a vote is not finite"),
         (replace("leaf_values", lambda values: values[:-1]), "there are votes of"),
         (replace("leaf_values", lambda values: values[:, :2]), "votes must be"),
@@ -312,13 +312,13 @@ def test_trees_that_cannot_be_followed_are_refused(change, words):
         (lambda state: state.update(class_prior_=np.ones(4)), "class_prior_ is not an array"),
     ],
 )
-def test_leaf_votes_that_are_not_those_of_the_leaves_are_refused(change, words):
+def test_leaf_values_that_are_not_those_of_the_leaves_are_refused(change, words):
     with pytest.raises(ValueError, match=f"This ConfusionBoostingClassifier is damaged: .*({words})"):
-        forged(VOTES, change)
+        forged(CONFUSION, change)
 
 
 @for_models
-def test_forging_nothing_is_no_forgery(model):
+def test_unchanged_model_is_accepted(model):
     assert everything(forged(model, lambda state: None)) == everything(model)
 
 

@@ -43,7 +43,7 @@ NUMBERS = np.random.default_rng(0).normal(size=(60, 3))
 MODELS = {
     "combo": CoMBoClassifier(n_estimators=4, cost_matrix={"ash": 1, "elm": 2.0, "fir": 3}, random_state=0).fit(X, Y),
     "mm": AdaBoostMMClassifier(n_estimators=2, max_depth=None, cost_matrix=np.array([1, 2, 3])).fit(X, Y),
-    "votes": ConfusionBoostingClassifier(n_estimators=4, early_stopping=True, priors="training").fit(X, Y),
+    "confusion": ConfusionBoostingClassifier(n_estimators=4, early_stopping=True, priors="training").fit(X, Y),
     "isotonic": AdaBoostMMClassifier(
         n_estimators=2, calibration="isotonic", priors={"ash": 0.5, "elm": 0.3, "fir": 0.2}
     ).fit(X, Y),
@@ -88,9 +88,9 @@ def in_full(model):
 
 
 def clone_without_state(model):
-    twin = copy.copy(model)
-    twin.random_state = None
-    return twin
+    copied = copy.copy(model)
+    copied.random_state = None
+    return copied
 
 
 # What is saved is what is loaded
@@ -139,7 +139,7 @@ def test_warm_start_goes_on_from_a_loaded_model(name):
     assert in_full(found) == in_full(model)
 
 
-def test_model_of_a_cluster_is_saved_as_its_local_twin():
+def test_model_of_a_cluster_is_saved_as_its_local_estimator():
     model = DaskCoMBoClassifier()
     model.__dict__.update({name: value for name, value in vars(COMBO).items() if name.endswith("_") or name[0] == "_"})
     found = reloaded(model)
@@ -153,8 +153,8 @@ def test_fit_without_an_edge_can_be_saved():
         assert everything(reloaded(model)) == everything(model)
 
 
-def assert_says(model, path):
-    """A model gives the answers that are kept: votes to the bit."""
+def assert_predicts(model, path):
+    """A model makes the kept predictions: scores to the bit."""
     said = json.loads(path.read_text(encoding="utf-8"))
     found, expected = answers_of(model, as_frame(said["rows"])), said["answers"]
     np.testing.assert_allclose(found.pop("predict_proba"), expected.pop("predict_proba"), rtol=1e-12)
@@ -164,14 +164,14 @@ def assert_says(model, path):
 @pytest.mark.filterwarnings("error")  # whatever versions of packages are here
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.comboost")), ids=lambda path: path.stem)
 def test_kept_files_are_read(path):
-    assert_says(load_model(path), path.with_suffix(".json"))
+    assert_predicts(load_model(path), path.with_suffix(".json"))
 
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("path", sorted(FILES.glob("*.pickle")), ids=lambda path: path.stem)
 def test_kept_pickles_of_this_format_are_read_and_earlier_ones_refused(path):
     if path.stem.endswith(f"-{FORMAT}"):
-        assert_says(pickle.loads(path.read_bytes()), path.with_suffix(".json"))
+        assert_predicts(pickle.loads(path.read_bytes()), path.with_suffix(".json"))
     else:
         with pytest.raises(ValueError, match="was written by another version of comboost"):
             pickle.loads(path.read_bytes())
@@ -198,7 +198,7 @@ class Asking(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-@pytest.mark.parametrize("name", ["combo", "mm", "votes", "isotonic", "decided", "nc", "smote"])
+@pytest.mark.parametrize("name", ["combo", "mm", "confusion", "isotonic", "decided", "nc", "smote"])
 def test_pickles_ask_for_nothing_that_other_packages_may_rename(name):
     reader = Asking(pickle.dumps(MODELS[name]))
     kind = type(reader.load())
@@ -307,8 +307,8 @@ VALUES = st.recursive(
 
 def object_array(items):
     objects = np.empty(len(items), dtype=object)
-    for place, item in enumerate(items):
-        objects[place] = item
+    for idx, item in enumerate(items):
+        objects[idx] = item
     return objects
 
 
@@ -530,9 +530,9 @@ def test_no_beginning_of_a_file_is_a_file():
 def test_no_flipped_bit_makes_another_model():
     expected, random = answers(PLAIN, NUMBERS), np.random.default_rng(0)
     content = saved(PLAIN)
-    for place in random.choice(len(content), 250, replace=False):
+    for idx in random.choice(len(content), 250, replace=False):
         flipped = bytearray(content)
-        flipped[place] ^= 1 << random.integers(8)
+        flipped[idx] ^= 1 << random.integers(8)
         try:
             found = loaded(flipped)
         except ValueError as error:
@@ -669,7 +669,7 @@ def test_forged_json_is_refused(name):
     refuses(forged(change), words)
 
 
-def test_file_that_nobody_changed_is_no_forgery():
+def test_file_that_was_not_changed_is_accepted():
     assert everything(loaded(forged(lambda content: None))) == everything(COMBO)
 
 
@@ -703,10 +703,10 @@ def test_parameter_that_a_file_does_not_know_yet_has_its_default():
     assert everything(model) == everything(COMBO)
 
 
-def test_directory_and_sizes_are_looked_at_before_they_are_believed():
+def test_directory_and_sizes_are_checked_before_they_are_used():
     end = INTACT.rindex(b"PK\x05\x06")
-    for place, lie, words in [(10, b"\xff\xff", "65535 members"), (12, b"\xff\xff\xff\xff", "and 4294967295 bytes")]:
-        refuses(INTACT[: end + place] + lie + INTACT[end + place + len(lie) :], words)
+    for idx, lie, words in [(10, b"\xff\xff", "65535 members"), (12, b"\xff\xff\xff\xff", "and 4294967295 bytes")]:
+        refuses(INTACT[: end + idx] + lie + INTACT[end + idx + len(lie) :], words)
     large = archive.LARGE_END.pack(b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 2**40, 0)
     locator = archive.LOCATOR.pack(b"PK\x06\x07", 0, end, 1)
     refuses(INTACT[:end] + large + locator + INTACT[end:], "1 members and 1099511627776 bytes")
@@ -728,7 +728,7 @@ def test_model_too_large_for_the_memory_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["damaged_files", "forged_states", "forged_json", "forged_zips"])
-@pytest.mark.parametrize("name", ["combo", "votes"])
+@pytest.mark.parametrize("name", ["combo", "confusion"])
 def test_mutations_are_refused_or_sound(kind, name):
     subject = Subject(name, MODELS[name], X)
     mutations = getattr(model_files, kind)(subject, np.random.default_rng(0))

@@ -189,7 +189,7 @@ class Explained(Voter):
             categories=self._categories.values,
             infrequent=self._categories.infrequent,
             missing=self._with_missing(),
-            votes=votes,
+            leaf_values=votes,
             decimals=decimals,
         )
 

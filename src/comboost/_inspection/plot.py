@@ -54,7 +54,7 @@ class TreeWords(NamedTuple):
 
     splits: SplitWords
     classes: list[str]
-    votes: NDArray[np.float32] | None
+    leaf_values: NDArray[np.float32] | None
     covers: NDArray[np.float64] | None
 
     def lines(self, idx: int, node: np.void) -> tuple[list[str], str]:
@@ -62,10 +62,10 @@ class TreeWords(NamedTuple):
         cover = [] if self.covers is None else [f"{100 * self.covers[idx]:.3g} %"]
         if node["feature"] != LEAF:
             return [*wrapped(self.splits.rules(node)[0]), *cover], PLAIN
-        if self.votes is None:
+        if self.leaf_values is None:
             label = int(node["label"])
             return [*wrapped(f"class: {name_of(label, self.classes)}"), *cover], COLOURS[label % len(COLOURS)]
-        values = self.votes[node["left"]]
+        values = self.leaf_values[node["left"]]
         largest = np.argsort(-np.abs(values), kind="stable")[:MAX_VALUES]
         listed = [self._value(label, values[label]) for label in sorted(largest.tolist(), key=lambda k: -values[k])]
         return [*listed, *cover], COLOURS[int(values.argmax()) % len(COLOURS)]

@@ -25,7 +25,7 @@ def export_tree(
     categories: Mapping[int, Iterable[Any]] | None = None,
     infrequent: Container[int] = (),
     missing: Container[int] | None = None,
-    votes: NDArray[np.float32] | None = None,
+    leaf_values: NDArray[np.float32] | None = None,
     decimals: int | None = 3,
 ) -> str:
     """Write a tree as indented rules, down to the class or the values of every leaf.
@@ -47,7 +47,7 @@ def export_tree(
     missing : container of int, optional
         Features whose rules say where missing values go; None is all. A category that is not in the training data is
         a missing one.
-    votes : ndarray of float32, (n_leaves, n_classes), optional
+    leaf_values : ndarray of float32, (n_leaves, n_classes), optional
         Leaf values, one per class; None if leaves predict a class.
     decimals : int or None, default=3
         Decimals of a threshold; significant digits of one between -1 and 1. None is all digits.
@@ -81,7 +81,7 @@ def export_tree(
         if rule:
             lines.append("|   " * (depth - 1) + f"|--- {rule}")
         if is_leaf[idx]:
-            lines.append("|   " * depth + f"|--- {leaf_words(node, classes, votes)}")
+            lines.append("|   " * depth + f"|--- {leaf_words(node, classes, leaf_values)}")
             continue
         left, right = words.rules(node)
         first = int(node["left"])
@@ -89,11 +89,11 @@ def export_tree(
     return "\n".join(lines)
 
 
-def leaf_words(node: np.void, classes: list[str] | None, votes: NDArray[np.float32] | None) -> str:
+def leaf_words(node: np.void, classes: list[str] | None, leaf_values: NDArray[np.float32] | None) -> str:
     """Return the class of a leaf, or its values of the largest magnitude."""
-    if votes is None:
+    if leaf_values is None:
         return f"class: {name_of(node['label'], classes)}"
-    own = votes[node["left"]]
+    own = leaf_values[node["left"]]
     order = np.argsort(-np.abs(own), kind="stable")[:MAX_LISTED]
     listed = [f"{name_of(label, classes)} {own[label]:+.2f}" for label in sorted(order.tolist(), key=lambda k: -own[k])]
     more = "" if len(own) <= MAX_LISTED else f", ... {len(own) - MAX_LISTED} more"
