@@ -28,10 +28,9 @@ from comboost._persistence.plain_values import (
     expect,
     from_json,
     npy_header,
-    pack,
     parse_json,
 )
-from comboost._persistence.schema import FITTED, FORMAT, from_stored, to_stored
+from comboost._persistence.schema import FITTED, FORMAT, from_stored, pack, to_stored
 
 PathOrStream = str | os.PathLike[str] | BinaryIO
 Result = TypeVar("Result")

@@ -16,17 +16,15 @@ from numpy.typing import NDArray
 from comboost._data.floats import shown
 from comboost._persistence.plain_values import (
     FAULTS,
-    OBJECT,
     as_buffer,
     check_entries,
     dump_json,
     expect,
     from_json,
     npy_header,
-    pack,
     parse_json,
 )
-from comboost._persistence.schema import FITTED, FORMAT, from_stored, to_stored
+from comboost._persistence.schema import FITTED, FORMAT, OBJECT, from_stored, pack, to_stored
 
 
 def state_of(attributes: Mapping[str, Any]) -> dict[str, Any]:

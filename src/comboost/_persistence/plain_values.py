@@ -39,7 +39,6 @@ MAX_DIGITS = 1240  # of an integer in JSON, a few more than MAX_INT_BITS gives
 MAX_SAME_HASH = 100  # keys of one hash: a dict of more is an attack
 MT19937_WORDS = 624  # size of the key of the Mersenne Twister
 MICROSECOND = timedelta(microseconds=1)
-OBJECT = "$object"  # tag of a value that a pickle holds as it is
 NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 #: Errors that damaged or forged content can raise while it is read.
 FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
@@ -84,33 +83,6 @@ TEXT_TYPES: dict[type, TextType] = {
 
 
 # Values to JSON
-
-
-def pack(
-    parameters: Mapping[str, Any], attributes: Mapping[str, Any]
-) -> tuple[dict[str, Any], Arrays, dict[str, Exception]]:
-    """Convert parameters and stored attributes; return their JSON, their arrays, and the errors by path.
-
-    A value that is not plain has an error, and is ``{"$object": path}`` in the JSON.
-    """
-    arrays: Arrays = {}
-    errors: dict[str, Exception] = {}
-
-    def convert(value: Any, path: str) -> Any:
-        own: Arrays = {}
-        try:
-            converted = to_json(value, path, own)
-        except (TypeError, RecursionError) as error:
-            errors[path] = error
-            return {OBJECT: path}
-        arrays.update(own)
-        return converted
-
-    content = {
-        "parameters": {name: convert(value, f"parameters/{name}") for name, value in parameters.items()},
-        "attributes": {name: convert(value, name) for name, value in attributes.items()},
-    }
-    return content, arrays, errors
 
 
 def to_json(value: Any, path: str, arrays: Arrays) -> Any:

@@ -11,10 +11,11 @@ from comboost._data.categories import MAX_CATEGORIES, Categories
 from comboost._data.floats import shown
 from comboost._engine.forest import Forest
 from comboost._engine.probabilities import TEMPERATURES, IsotonicCurves
-from comboost._persistence.plain_values import check_hashes
+from comboost._persistence.plain_values import Arrays, check_hashes, to_json
 from comboost._types import CATEGORIES
 
 FORMAT = 1  # of pickles and model files; raise it when what is stored changes
+OBJECT = "$object"  # tag of a value that a pickle holds as it is
 
 #: Fields of dataclasses that are stored under another name.
 STORED_FIELDS = {"votes": "leaf_values"}
@@ -176,6 +177,33 @@ FITTED: Mapping[str, Attribute] = {
 NAMES = {attribute.stored_as or name: name for name, attribute in FITTED.items()}  # in Python, by stored names
 REQUIRED = ("n_features_in_", "n_iter_", "classes_", "_categories")
 REQUIRED_BY_WARM_START = ("edges_", "loss_curve_", "stop_reason_", "_importances")
+
+
+def pack(
+    parameters: Mapping[str, Any], attributes: Mapping[str, Any]
+) -> tuple[dict[str, Any], Arrays, dict[str, Exception]]:
+    """Convert parameters and stored attributes to JSON and arrays; return both, and errors by path.
+
+    A value that is not plain has an error, and is ``{"$object": path}`` in the JSON.
+    """
+    arrays: Arrays = {}
+    errors: dict[str, Exception] = {}
+
+    def convert(value: Any, path: str) -> Any:
+        own: Arrays = {}
+        try:
+            converted = to_json(value, path, own)
+        except (TypeError, RecursionError) as error:
+            errors[path] = error
+            return {OBJECT: path}
+        arrays.update(own)
+        return converted
+
+    content = {
+        "parameters": {name: convert(value, f"parameters/{name}") for name, value in parameters.items()},
+        "attributes": {name: convert(value, name) for name, value in attributes.items()},
+    }
+    return content, arrays, errors
 
 
 def to_stored(attributes: Mapping[str, Any]) -> dict[str, Any]:
