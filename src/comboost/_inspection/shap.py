@@ -16,7 +16,6 @@ from comboost._extras import import_shap
 from comboost._types import Floats
 
 NUMBER_BYTES = 8
-SAMPLES_PER_THREAD = 8  # explained at once, as in cpp/comboost/kernels.hpp
 
 
 class Explanation(NamedTuple):
@@ -106,7 +105,7 @@ def contributions(
         f"An explanation of {n_samples} rows with {n_features} features for {n_classes} classes",
         {
             "contributions": NUMBER_BYTES * n_samples * n_features * n_classes,
-            "sums of the threads": NUMBER_BYTES * SAMPLES_PER_THREAD * n_threads * len(features) * n_classes,
+            "sums of the threads": NUMBER_BYTES * _core.EXPLAINED_ROWS * n_threads * len(features) * n_classes,
         },
         "Give fewer rows at a time.",
     )
@@ -131,5 +130,5 @@ def contributions(
 def expected_votes(forest: Forest) -> Floats:
     """Compute the mean scores of the training samples, one per class."""
     scores = np.empty(forest.n_classes)
-    _core.expect_votes(forest._checked, scores)
+    _core.expected_scores(forest._checked, scores)
     return scores
