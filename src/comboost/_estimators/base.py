@@ -40,9 +40,8 @@ from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table
 from comboost._engine.binning import BinMapper, bin_table
-from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
-from comboost._engine.probabilities import ProbabilityMap
+from comboost._engine.probabilities import HeldVotes, ProbabilityMap
 from comboost._engine.rows import MemoryRows
 from comboost._engine.scores import check_votes
 from comboost._engine.sparse_rows import binned_rows
@@ -76,7 +75,7 @@ from comboost._estimators.parameters import (
 )
 from comboost._estimators.predict import STAGED_ARRAYS
 from comboost._extras import confusion_frame
-from comboost._persistence.state import PRIVATE_ATTRIBUTES
+from comboost._persistence.schema import FITTED
 from comboost._types import Floats
 
 
@@ -391,7 +390,7 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
 
     def _forget(self) -> None:
         """Forget an earlier fit, which may have had another kind of weak learner."""
-        for name in [name for name in vars(self) if name in PRIVATE_ATTRIBUTES or name.endswith("_")]:
+        for name in [name for name in vars(self) if name in FITTED or name.endswith("_")]:
             delattr(self, name)
 
     def _watch(

@@ -22,9 +22,14 @@ from comboost._data.labels import (
     locate_labels,
     unpack_labels,
 )
-from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
-from comboost._engine.decisions import cheapest_decisions
-from comboost._engine.probabilities import ProbabilityMap
+from comboost._engine.probabilities import (
+    TEMPERATURES,
+    HeldVotes,
+    IsotonicCurves,
+    ProbabilityMap,
+    cheapest_decisions,
+    learn_temperature,
+)
 from comboost._estimators.parameters import CALIBRATION, PRIORS, REJECT_COST, Rule
 from comboost._types import Floats
 
@@ -140,7 +145,7 @@ def calibrate(booster: Any, held: HeldVotes) -> dict[str, Any]:
         warn_of_limits(temperature)
         return {"temperature_": temperature}
     uncalibrated = ProbabilityMap(scale, learned)
-    shares = uncalibrated.probabilities(held.votes, out=np.empty_like(held.votes))
+    shares = uncalibrated.probabilities(held.scores, out=np.empty_like(held.scores))
     return {"_isotonic": IsotonicCurves.learn(held, shares)}
 
 
