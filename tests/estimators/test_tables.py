@@ -15,7 +15,7 @@ from models import CLASSIFIERS
 from sklearn.base import clone
 
 from comboost import ConfusionBoostingClassifier
-from comboost._boosting.callbacks import NoCallback
+from comboost._boosting.monitor import NoCallback
 from comboost._estimators.confusion import ConfusionSettings
 from comboost._estimators.parameters import BoosterSettings, MemorySettings, constructor, integer, parameter
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier

@@ -16,23 +16,28 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._boosting.callbacks import CALLBACKS, CallbackSupportMixin, RoundCallbacks, with_callbacks
 from comboost._boosting.early_stopping import HeldRows, Patience, Validation, asks_models, hold_out_rows
 from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
 from comboost._boosting.learners import EstimatorLearner, TreeLearner, TreePast, TreeRules
 from comboost._boosting.loop import FINAL, History, boost
-from comboost._boosting.progress import ProgressPrinter
+from comboost._boosting.monitor import (
+    CALLBACKS,
+    CallbackSupportMixin,
+    ProgressPrinter,
+    RoundCallbacks,
+    Watch,
+    with_callbacks,
+)
 from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Origin, Past, check_same_values, digest_rows, hash_matrix
-from comboost._boosting.watch import Watch
-from comboost._data.candidates import Candidates
 from comboost._data.cost_matrices import costs_among
+from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table
 from comboost._engine.binning import BinMapper, bin_table
-from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
+from comboost._engine.probabilities import HeldVotes
 from comboost._engine.rows import MemoryRows
 from comboost._engine.sparse_rows import binned_rows
 from comboost._estimators.calibration import calibrate, draw_folds, out_of_fold_scores
@@ -41,7 +46,7 @@ from comboost._estimators.inspection import ExportMixin, InspectionMixin
 from comboost._estimators.parameters import HINTS, MemorySettings, Settings, hinted, n_threads_of
 from comboost._estimators.predict import Predictor
 from comboost._extras import confusion_frame
-from comboost._persistence.state import PRIVATE_ATTRIBUTES
+from comboost._persistence.schema import FITTED
 from comboost._types import Floats, MatrixLike
 
 Matrix: TypeAlias = Floats | spmatrix
@@ -149,7 +154,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         # The origin is set last: without it the model counts as unfinished and needs no calibration.
         outdated = {"_origin", *FITTED_CALIBRATION.values()}
         for name in list(vars(self)):
-            if name in outdated or (past is None and (name in PRIVATE_ATTRIBUTES or name.endswith("_"))):
+            if name in outdated or (past is None and (name in FITTED or name.endswith("_"))):
                 delattr(self, name)
         # No variable here holds the prepared samples: another fit may need their memory.
         origin, held_scores = self._boost(settings, *self._prepare(settings, samples, validation, past), samples, past)

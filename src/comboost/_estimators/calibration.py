@@ -12,9 +12,8 @@ from comboost._boosting.fit import Fit
 from comboost._boosting.loop import boost
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
-from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
 from comboost._engine.memory import check_large
-from comboost._engine.probabilities import ProbabilityMap
+from comboost._engine.probabilities import TEMPERATURES, HeldVotes, IsotonicCurves, ProbabilityMap, learn_temperature
 from comboost._types import Floats, Labels
 
 NO_FOLD = -1
@@ -56,7 +55,7 @@ def calibrate(kind: str, held: HeldVotes, scale: float, learned: Floats | None) 
             "y_val, or calibration=None."
         )
     if kind == "isotonic":
-        uncalibrated = ProbabilityMap(scale, learned).probabilities(held.votes, out=np.empty_like(held.votes))
+        uncalibrated = ProbabilityMap(scale, learned).probabilities(held.scores, out=np.empty_like(held.scores))
         return {"_isotonic": IsotonicCurves.learn(held, uncalibrated)}
     temperature = learn_temperature(held, scale, learned)
     for bound, words in zip(TEMPERATURES, AT_BOUNDS, strict=True):

@@ -11,12 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from comboost._boosting.warm_start import Origin, fingerprint
-from comboost._data.candidates import Candidates
-from comboost._data.cost_matrices import cost_array
-from comboost._data.labels import as_objects, exact_labels, join_labels, kind_of_labels, locate_labels, unpack_labels
-from comboost._data.priors import read_shares
-from comboost._engine.decisions import cheapest_decisions
-from comboost._engine.probabilities import ProbabilityMap
+from comboost._data.cost_matrices import cost_array, read_shares
+from comboost._data.labels import (
+    Candidates,
+    as_objects,
+    exact_labels,
+    join_labels,
+    kind_of_labels,
+    locate_labels,
+    unpack_labels,
+)
+from comboost._engine.probabilities import ProbabilityMap, cheapest_decisions
 from comboost._estimators.parameters import CALIBRATION, PRIORS, REJECT_COST, BoosterSettings, check_reject
 from comboost._types import Floats, MatrixLike
 

@@ -11,15 +11,13 @@ from comboost._engine.forest import Forest, Tree
 from comboost._estimators.parameters import DECIMALS, n_threads_of
 from comboost._estimators.predict import Predictor
 from comboost._export.blueprint import Blueprint, Link
-from comboost._export.c_code import c_source
-from comboost._export.onnx_model import make_onnx_model
+from comboost._export.c import c_source
+from comboost._export.onnx import make_onnx_model
 from comboost._extras import import_shap
-from comboost._inspection.contributions import contributions, expected_votes
-from comboost._inspection.explanation import Explanation, ShapExplainer
-from comboost._inspection.frame import list_nodes
+from comboost._inspection.frame import Lineage, list_nodes
 from comboost._inspection.plot import TreeWords, boxes_of, draw_boxes
+from comboost._inspection.shap import Explanation, ShapExplainer, contributions, expected_votes
 from comboost._inspection.text import SplitWords, export_tree, format_name
-from comboost._inspection.tree_paths import Lineage
 from comboost._types import COMPLETE, NODE_DTYPE, Floats, MatrixLike
 
 if TYPE_CHECKING:
@@ -104,8 +102,8 @@ class InspectionMixin(Predictor):
             ``right``, nodes of the same tree; ``feature``; ``threshold``, values up to which go left;
             ``categories_left``, those that do; ``missing_left``, whether missing values and unseen categories do;
             ``cover``, the fraction of the training weight in the node, unless an earlier version has grown the trees;
-            ``weight`` of the round. A leaf has the predicted ``class``, or ``vote_<class>``, its value for every class.
-            What a node does not have is missing.
+            ``weight`` of the round. A leaf has the predicted ``class``, or ``value_<class>``, one value per class. What
+            a node does not have is missing.
 
         Examples
         --------
@@ -183,7 +181,7 @@ class InspectionMixin(Predictor):
         |   |--- x0 > 2.5
         |   |   |--- class: c
         """
-        nodes, sets, votes, _ = self._tree_of("export_text", round_idx, decimals)
+        nodes, sets, leaf_values, _ = self._tree_of("export_text", round_idx, decimals)
         return export_tree(
             nodes.view(NODE_DTYPE)[:, 0],
             sets=sets,
@@ -192,7 +190,7 @@ class InspectionMixin(Predictor):
             categories=self._categories.values,
             infrequent=self._categories.infrequent,
             missing=self._with_missing(),
-            votes=votes,
+            leaf_values=leaf_values,
             decimals=decimals,
         )
 
@@ -290,7 +288,7 @@ class ExportMixin:
         -------
         str
             The source of ``int name(const double *x)``, which returns the index of the predicted class in ``classes_``;
-            of ``name_votes``, which computes the scores of all classes; of ``name_label``, which returns the name of a
+            of ``name_scores``, which computes the scores of all classes; of ``name_label``, which returns the name of a
             class; and, if categories are text, of ``name_code``, which returns their numbers. Numeric categories are
             given as they are. NaN is a missing number.
 

@@ -1,6 +1,5 @@
 """Predictions of a fitted model. In: samples. Out: scores, classes, probabilities, at the end or after every round."""
 
-import copyreg
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self, TypeGuard
 
@@ -11,15 +10,15 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._boosting.learners import EstimatorAudience
-from comboost._data.candidates import Candidates
 from comboost._data.categories import as_values
+from comboost._data.labels import Candidates
 from comboost._data.validation import read_matrix, read_table
 from comboost._engine.probabilities import ProbabilityMap
 from comboost._engine.scores import SCORES_AT_ONCE, Audience, blocks_of, check_votes, margins, narrowed
 from comboost._estimators.decisions import ARGMAX, Decision, decision_of, probability_map
 from comboost._estimators.parameters import DECISION, PROBA, ParametersMixin, n_threads_of
 from comboost._persistence.model_file import PathOrStream, save_to
-from comboost._persistence.state import pack_state, plain_state, seal, unseal
+from comboost._persistence.pickling import attributes_of, state_of
 from comboost._types import Floats, MatrixLike
 from comboost.metrics._outcomes import share_predicted
 
@@ -247,13 +246,10 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
         return copied
 
     def __getstate__(self) -> dict[str, Any]:
-        return seal(plain_state(vars(self)))
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return copyreg.__newobj__, (type(self),), pack_state(self.__getstate__())  # type: ignore[attr-defined]
+        return state_of(vars(self))
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        super().__setstate__(unseal(state, type(self).__name__))
+        super().__setstate__(attributes_of(state, type(self).__name__))
 
     @property
     def _candidate_classes(self) -> NDArray[Any]:
