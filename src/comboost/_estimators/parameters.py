@@ -10,6 +10,7 @@ import inspect
 import math
 import multiprocessing
 import os
+import re
 import sys
 import textwrap
 import time
@@ -55,8 +56,8 @@ QUOTA_SECONDS = 1.0  # for which a CPU quota is cached: reading it takes longer 
 class Case(NamedTuple):
     """One kind of allowed values: types, bounds or options, and how to convert a value to a plain Python one."""
 
-    words: str
-    doc: str
+    words: str  # in error messages
+    doc: str  # in docstrings
     types: tuple[type, ...]
     convert: Callable[..., Any] | None = None
     bounds: tuple[float, float] | None = None
@@ -179,18 +180,8 @@ class Declared(NamedTuple):
 def parameter(default: T, rule: Rule, *, kind: Kind, doc: str, after: str | None = None) -> T:
     """Declare a parameter as a field of a table.
 
-    Parameters
-    ----------
-    default : object
-        The default value.
-    rule : Rule
-        The values allowed.
-    kind : Kind
-        What depends on it.
-    doc : str
-        What it does and when to change it, for the docstring.
-    after : str, optional
-        The parameter that it follows in signatures and docstrings; by default that of its declaration.
+    ``doc`` says what it does and when to change it. ``after`` names the parameter that it follows in signatures and
+    docstrings; by default it follows those declared before it.
     """
     return dataclasses.field(default=default, metadata={"rule": rule, "kind": kind, "doc": doc, "after": after})
 
@@ -240,16 +231,10 @@ class Settings:
         """The parameters of some kinds that differ from their defaults."""
         found = {}
         for name, known in self.declared().items():
-            if known.kind in kinds and not is_same(getattr(self, name), known.default):
-                found[name] = getattr(self, name)
+            value = getattr(self, name)
+            if known.kind in kinds and (np.ndim(value) > 0 or value != known.default):
+                found[name] = value
         return found
-
-
-def is_same(value: T, default: T) -> bool:
-    """Whether a value is the default, of whatever number type; an array never is."""
-    if value is default:
-        return True
-    return np.ndim(value) == 0 and isinstance(value, bool) == isinstance(default, bool) and bool(value == default)  # type: ignore[arg-type]
 
 
 # Constructors and docstrings
@@ -319,14 +304,8 @@ class ParametersMixin:
 def doc_section(documented: type, name: str) -> str:
     """A section of a class's docstring, with its heading; empty under ``python -OO``."""
     text = inspect.getdoc(documented) or ""
-    headings = [
-        line for line, below in zip(text.splitlines(), text.splitlines()[1:], strict=False) if below[:3] == "---"
-    ]
-    if name not in headings:
-        return ""
-    begin = text.index(f"{name}\n---")
-    after = headings[headings.index(name) + 1 :]
-    return text[begin : text.index(f"{after[0]}\n---") if after else len(text)].rstrip() + "\n"
+    found = re.search(rf"^{name}\n---.*?(?=^[A-Z][A-Za-z ]+\n---|\Z)", text, flags=re.MULTILINE | re.DOTALL)
+    return "" if found is None else found[0].rstrip() + "\n"
 
 
 def hinted(method: Callable[P, R]) -> Callable[P, R]:
