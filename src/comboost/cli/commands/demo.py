@@ -76,7 +76,7 @@ def show_demo(result: "DemoResult", screen: Screen) -> None:
     """Print recalls, metrics, stop reasons and certificates in tables of at most 60 columns."""
     from comboost.study._results import MEASURES
 
-    n_train, n_test = (sum(sizes) for sizes in zip(*((size.n_train, size.n_test) for size in result.classes)))
+    n_train, n_test = (sum(getattr(size, part) for size in result.classes) for part in ("n_train", "n_test"))
     screen.say(f"Yeast data, {len(result.classes)} classes: {n_train} training rows, {n_test} test rows.")
     headers = [method.name.replace("Boosting", "\nBoosting") for method in result.methods]
 
@@ -158,7 +158,8 @@ def describe_best(result: "DemoResult") -> str:
         values = [method.metrics[name] for method in result.methods]
         for idx in find_best(values, lower_is_better=MEASURES[name].lower_is_better):
             best[idx].append(MEASURES[name].label)
-    parts = [f"{method.name} in {', '.join(labels) or 'none'}" for method, labels in zip(result.methods, best)]
+    names = [method.name for method in result.methods]
+    parts = [f"{name} in {', '.join(labels) or 'none'}" for name, labels in zip(names, best, strict=True)]
     return f"{'; '.join(parts)}."
 
 

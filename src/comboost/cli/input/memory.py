@@ -74,7 +74,7 @@ def plan_of_text(sample: bytes, size: int) -> dict[str, int]:
 
 
 def parquet_bytes(path: Path) -> int:
-    """Return a lower bound of the bytes of all columns in memory; 0 if the file is damaged, which the reader reports."""
+    """Return a lower bound of the bytes of all columns in memory; 0 if the file is damaged."""
     import pyarrow
     from pyarrow import parquet
 

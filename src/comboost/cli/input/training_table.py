@@ -88,7 +88,7 @@ def find_target(table: RawTable, target: str | None) -> str:
     target = table.target if target is None else target
     if target is None:
         raise CommandError(
-            f"Which column of {table.name} contains the class labels? Give --target, one of {some_names(table.columns)}."
+            f"Which column of {table.name} has the class labels? Give --target, one of {some_names(table.columns)}."
         )
     check_columns(table, [target], "--target")
     return target
@@ -133,8 +133,8 @@ def check_complete(column: Any, target: str, source: str) -> None:
     if n_missing:
         row = int(np.flatnonzero(column.isna())[0]) + 1
         raise CommandError(
-            f"Target column {target!r} of {source} is missing in {n_missing} of {len(column)} rows, first in row {row}; "
-            "fill it in, or remove these rows."
+            f"Target column {target!r} of {source} is missing in {n_missing} of {len(column)} rows, first in row {row}"
+            "; fill it in, or remove these rows."
         )
 
 

@@ -148,7 +148,7 @@ def read_parts(paths: Sequence[str], request: DataRequest) -> tuple[Any, str]:
         ) from error
     target, names = request.target, list(map(str, rows.columns))
     if target is None:
-        raise CommandError(f"Which column contains the class labels? Give --target, one of {some_names(names)}.")
+        raise CommandError(f"Which column has the class labels? Give --target, one of {some_names(names)}.")
     for name in (target, *request.drop, *request.categories):
         if name not in names:
             raise CommandError(

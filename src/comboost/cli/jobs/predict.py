@@ -136,5 +136,5 @@ def note_unknown_classes(fitted: Any, table: RawTable, target: str | None) -> li
     if not unknown:
         return []
     return [
-        f"{some_names(unknown)} in {target!r} did not occur in training, so it is never predicted; train with rows of it"
+        f"{some_names(unknown)} in {target!r} did not occur in training and is never predicted; train with rows of it"
     ]

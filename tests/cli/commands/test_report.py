@@ -1,4 +1,4 @@
-"""comboost report: the figures of ModelReport, in a file that is whole or not there."""
+"""comboost report: the metrics of ModelReport, in a file that is whole or not there."""
 
 import json
 import shlex
@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cli.helpers import QUICK, refused
 
 from comboost import ConfusionBoostingClassifier, load_model
 from comboost.report import ModelReport
-
-QUICK = ("--rounds", "5")
 
 
 @pytest.fixture
@@ -34,14 +33,7 @@ def other(cli, rows):
     return "other.comboost"
 
 
-def refused(result, *words, code=1):
-    assert (result.exit_code, result.stdout) == (code, ""), result.output
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("Error: ")
-    assert all(word in line for word in words), line
-
-
-def test_report_has_the_figures_of_python(cli, model, rows, frame):
+def test_report_has_the_metrics_of_python(cli, model, rows, frame):
     result = cli("report", model, rows, "--json")
     assert (result.exit_code, result.stderr) == (0, "")
     said = json.loads(result.stdout)
@@ -100,7 +92,7 @@ def test_rows_come_from_standard_input_too(cli, model, rows):
     assert by_file["classes"] == by_input["classes"]
 
 
-def test_extra_columns_and_unseen_marks_are_noted(cli, model, frame):
+def test_extra_columns_and_unseen_markers_are_noted(cli, model, frame):
     frame.assign(more=1).to_csv("new.csv", index=False)
     result = cli("report", model, "new.csv", "-o", "r.md", "--missing", "-999")
     assert result.exit_code == 0
@@ -156,7 +148,7 @@ BAD = {
         ["m.comboost", "new.csv", "-o", "r.html", "--baseline", "m2.comboost"],
         ["lacks 1 of the 4", "m2.comboost"],
     ),
-    "a class is missing": (["m.comboost", "holes.csv", "-o", "r.html"], ["'state'", "missing in 1 of 40", "row 1"]),
+    "a class is missing": (["m.comboost", "gaps.csv", "-o", "r.html"], ["'state'", "missing in 1 of 40", "row 1"]),
     "no such confidence": (["m.comboost", "new.csv", "-o", "r.html", "--confidence", "95"], ["confidence=95"]),
 }
 
@@ -168,7 +160,7 @@ def test_bad_input_ends_in_one_line_and_changes_nothing(cli, model, rows, frame,
     new[["state"]].to_csv("alone.csv", index=False)
     frame.assign(more=np.arange(len(frame))).to_csv("more.csv", index=False)
     assert cli("fit", "more.csv", "-t", "state", "-o", "m2.comboost", *QUICK).exit_code == 0
-    new.assign(state=new["state"].where(new.index > 0)).to_csv("holes.csv", index=False)
+    new.assign(state=new["state"].where(new.index > 0)).to_csv("gaps.csv", index=False)
     for name in ("r.html", "new.html"):
         Path(name).write_text("precious")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -177,11 +169,11 @@ def test_bad_input_ends_in_one_line_and_changes_nothing(cli, model, rows, frame,
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_without_a_place_to_write_to_it_is_a_usage_error(cli, model, rows):
+def test_neither_file_nor_json_is_a_usage_error(cli, model, rows):
     assert cli("report", model, rows).exit_code == 2
 
 
-def test_models_without_names_of_columns_take_them_by_place(cli, frame):
+def test_models_without_names_of_columns_take_them_by_position(cli, frame):
     X = frame[["load"]].to_numpy()
     ConfusionBoostingClassifier(n_estimators=3).fit(X, frame["state"].to_numpy().astype(str)).save_model("m")
     frame[["load", "state"]].to_csv("new.csv", index=False)

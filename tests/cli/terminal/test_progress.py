@@ -1,15 +1,16 @@
-"""The bar that says how far a command is."""
+"""The progress bars."""
 
 import io
 import sys
+from contextlib import closing
 
 import pytest
 from rich.console import Console
 
-from comboost.cli._contest import OURS, PEER_KINDS
-from comboost.cli._progress import make_progress, progress_shown
+from comboost.cli.jobs.comparison import COMPARED, OURS
+from comboost.cli.terminal.progress import StudyBar, make_progress, progress_shown
 
-STEPS = [*OURS.values(), *PEER_KINDS, "fold 1000 of 1000", "first rows", "predicting"]
+STEPS = [*OURS.values(), *COMPARED, "fold 1000 of 1000", "first rows", "predicting"]
 
 
 @pytest.mark.parametrize("width", [60, 120])
@@ -36,3 +37,11 @@ def test_nothing_is_shown_without_a_terminal(capsys):
     with progress_shown() as tick:
         tick("working", 0.5)
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_with_nothing_to_do_is_full():
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with closing(StudyBar(console)) as bar:
+        bar.start(10, [], {})
+    assert "10 of 10 folds" in console.file.getvalue()
+    assert "100%" in console.file.getvalue()

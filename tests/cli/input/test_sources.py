@@ -1,4 +1,4 @@
-"""What files hold, whatever their format."""
+"""Tables are the same whatever the format of their file."""
 
 import datetime
 import gzip
@@ -11,17 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comboost.cli._columns import frame_of, summarise_columns
-from comboost.cli._delimited import Dialect
-from comboost.cli._errors import CommandError
-from comboost.cli._room import plan_of_file
-from comboost.cli._sources import read_rowset, rowset_of
+from comboost.cli.input.columns import summarise_columns, to_frame
+from comboost.cli.input.delimited import Dialect
+from comboost.cli.input.sources import parse_bytes, read_source
 
 
 def read(content, ending=".csv", **options):
     dialect = {name: options.pop(name) for name in ("sep", "decimal", "encoding") if name in options}
-    rows = rowset_of(content if isinstance(content, bytes) else content.encode(), "it", ending, Dialect(**dialect))
-    return frame_of(rows, **options)
+    rows = parse_bytes(content if isinstance(content, bytes) else content.encode(), "it", ending, Dialect(**dialect))
+    return to_frame(rows, **options)
 
 
 def as_arff(frame):
@@ -52,12 +50,12 @@ def test_every_format_gives_the_same_frame(frame, tmp_path, ending, packed):
     content = WRITERS[ending](frame)
     path = tmp_path / (f"rows{ending}" + (".gz" if packed else ""))
     path.write_bytes(gzip.compress(content) if packed else content)
-    pd.testing.assert_frame_equal(frame_of(read_rowset(str(path), Dialect())), frame, check_dtype=False)
+    pd.testing.assert_frame_equal(to_frame(read_source(str(path), Dialect())), frame, check_dtype=False)
 
 
 def test_keel_files_name_their_target(frame):
     content = as_arff(frame).replace(b"@DATA", b"@inputs heat, load, maker\n@outputs state\n@data")
-    assert rowset_of(content, "it", ".dat", Dialect()).target == "state"
+    assert parse_bytes(content, "it", ".dat", Dialect()).target == "state"
 
 
 @given(
@@ -185,7 +183,7 @@ def test_text_of_polars_is_understood_too(tmp_path):
     pl.from_pandas(TEXTS).write_ipc(tmp_path / "rows.arrow")
     pl.from_pandas(TEXTS).write_parquet(tmp_path / "rows.parquet")
     for path in tmp_path.iterdir():
-        found = frame_of(read_rowset(str(path), Dialect()))
+        found = to_frame(read_source(str(path), Dialect()))
         pd.testing.assert_frame_equal(found, read(WRITERS[".csv"](TEXTS)))
 
 
@@ -200,82 +198,3 @@ def test_dates_with_a_type_are_dates():
     found = read(WRITERS[".parquet"](days), ".parquet")
     assert summarise_columns(found)[0].kind == "date"
     assert found["day"].isna().tolist() == [False, True, False]
-
-
-# ARFF and KEEL
-
-ARFF = "% about\n@relation r\n@attribute a {x}\n@attribute 'it\\'s' real\n@data\n\n% more\nx,1\n x , 2\n"
-
-
-def read_arff(text, ending=".arff"):
-    return rowset_of(text.encode(), "it", ending, Dialect())
-
-
-def in_quotes(value, quote, mark):
-    escaped = value.replace("\\", "\\\\")
-    return quote + escaped.replace(quote, mark + quote if mark == "\\" else 2 * quote) + quote
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.text(alphabet="a'\"\\, %{}é\t@", min_size=1), st.sampled_from("'\""), st.sampled_from(["\\", "double"])
-        ),
-        min_size=1,
-        max_size=6,
-    )
-)
-def test_quoted_values_come_back_whichever_quotes_they_are_in(given_values):
-    lines = [f"{in_quotes(*given_value)} ,O'Brien, 1" for given_value in given_values]
-    head = "@relation r\n@attribute a string\n@attribute b string\n@attribute c real\n@data\n"
-    cells = read_arff(head + "\n".join(lines)).cells
-    assert cells["a"].to_pylist() == [value for value, _, _ in given_values]
-    assert set(cells["b"].to_pylist()) == {"O'Brien"}
-
-
-def test_names_of_columns_lose_their_quotes():
-    assert read_arff(ARFF).cells.column_names == ["a", "it's"]
-
-
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [("x", "1 cells where 2"), ("x,1,2", "3 cells where 2"), ("'x,1", "quote that does not end"), ("'x'y,1", "quote")],
-)
-def test_bad_rows_are_named_by_their_line_in_the_file(row, words):
-    with pytest.raises(CommandError, match=rf"it, line 10, has .*{words}"):
-        read_arff(f"{ARFF}{row}\nx,3\n")
-
-
-def test_missing_values_of_arff_and_keel():
-    found = frame_of(read_arff(ARFF + "?,?\n<null>,<null>\n"))
-    assert found.isna().to_numpy().tolist() == [[False, False]] * 2 + [[True, True]] * 2
-
-
-def test_attribute_files_are_known_without_an_ending():
-    assert read_arff(ARFF, ending="").nominal == ("a",)
-
-
-def test_several_outputs_name_no_target():
-    for outputs, target in (("a", "a"), ("'it\\'s'", "it's"), ("a, b", None)):
-        assert read_arff(ARFF.replace("@data", f"@outputs {outputs}\n@data"), ".dat").target == target
-
-
-# Memory
-
-
-@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt"])
-def test_plan_of_a_packed_file_is_that_of_the_plain_one(frame, tmp_path, ending):
-    content = WRITERS[ending](frame)
-    plain, packed = tmp_path / "plain", tmp_path / "packed"
-    plain.write_bytes(content)
-    packed.write_bytes(gzip.compress(content))
-    plans = [plan_of_file(path, path.stat().st_size) for path in (plain, packed)]
-    assert plans[0] == plans[1]
-    assert sum(plans[0].values()) >= len(content) + 16 * frame.size
-
-
-def test_plan_of_parquet_counts_columns_as_they_are_in_memory(tmp_path):
-    path = tmp_path / "rows.parquet"
-    pd.DataFrame({"a": np.zeros(10_000), "b": np.arange(10_000.0)}).to_parquet(path)
-    (n_bytes,) = plan_of_file(path, path.stat().st_size).values()
-    assert n_bytes >= 2 * 2 * 8 * 10_000

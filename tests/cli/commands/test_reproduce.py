@@ -1,4 +1,5 @@
-import io
+"""comboost reproduce: planned, run, interrupted, killed and continued."""
+
 import os
 import select
 import signal
@@ -9,13 +10,12 @@ from functools import cache, partial
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
-from comboost.cli._app import app
-from comboost.cli._listeners import Bar, Listener
-from comboost.cli._reproduction import carry_out, plan
+from comboost.cli.app import app
+from comboost.cli.jobs.reproduction import make_plan, run_plan
+from comboost.cli.terminal.progress import StudyProgress
 from comboost.study import METHODS, SMALL_DATASETS, Study
 from comboost.study._settings import fingerprint_method
 
@@ -67,17 +67,17 @@ def invoke(*arguments, **environment):
     return CliRunner().invoke(app, ["reproduce", *arguments], env={"COLUMNS": "200", **environment})
 
 
-class Notes(Listener):
-    """Writes down all that is heard."""
+class Notes(StudyProgress):
+    """Records all folds that are reported."""
 
     def __init__(self):
-        self.started, self.heard = None, []
+        self.started, self.done = None, []
 
     def start(self, n_done, tasks, seconds):
         self.started = (n_done, len(tasks))
 
-    def hear(self, task):
-        self.heard.append(task)
+    def update(self, task):
+        self.done.append(task)
 
 
 # what is asked for
@@ -85,30 +85,30 @@ class Notes(Listener):
 
 def test_all_is_the_default_and_quick_is_two_runs_of_the_small_sets(monkeypatch, tmp_path):
     monkeypatch.setenv("COMBOOST_DATA", str(tmp_path))
-    whole, quick = plan(FAST), plan(FAST, quick=True)
+    whole, quick = make_plan(FAST), make_plan(FAST, quick=True)
     assert (len(whole.datasets), whole.methods, whole.n_runs) == (9, tuple(METHODS), 10)
     assert (quick.datasets, quick.methods, quick.n_runs) == (SMALL_DATASETS, tuple(METHODS), 2)
 
 
 def test_what_is_named_goes_before_quick():
-    asked = plan(FAST, datasets="car", methods="combo,hist-gradient-boosting", n_runs=3, quick=True)
+    asked = make_plan(FAST, datasets="car", methods="combo,hist-gradient-boosting", n_runs=3, quick=True)
     assert (asked.datasets, asked.methods, asked.n_runs) == (("car",), ("CoMBo", "HistGradientBoosting"), 3)
 
 
 def test_quick_folds_are_folds_of_the_whole():
     options = {"datasets": "glass", "methods": "combo"}
-    assert set(plan(FAST, quick=True, **options).tasks) < set(plan(FAST, **options).tasks)
+    assert set(make_plan(FAST, quick=True, **options).tasks) < set(make_plan(FAST, **options).tasks)
 
 
 def test_a_set_that_is_not_there_is_left_out_with_one_line_while_the_rest_goes_on(monkeypatch, tmp_path):
     monkeypatch.setenv("COMBOOST_DATA", str(tmp_path / "nowhere"))
-    asked = plan(FAST, datasets="connect-4,glass", methods="combo-depth-2-gini", n_runs=1)
+    asked = make_plan(FAST, datasets="connect-4,glass", methods="combo-depth-2-gini", n_runs=1)
     (reason,) = asked.left_out.values()
     assert "\n" not in reason
     assert "connect_4.tsv.gz" in reason
     assert "COMBOOST_DATA" in reason
     assert {task.dataset for task in asked.tasks} == {"glass"}
-    report = carry_out(asked, tmp_path / "out")
+    report = run_plan(asked, tmp_path / "out")
     assert "connect-4" in (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
     assert report["about"]["left_out"] == asked.left_out
 
@@ -155,8 +155,8 @@ def test_nothing_to_run_is_no_success(tmp_path):
 def test_stored_folds_are_not_done_again_and_a_folder_may_grow(tmp_path):
     def do(**options):
         notes = Notes()
-        carry_out(plan(FAST, datasets="glass", **options), tmp_path, listener=notes)
-        assert len(notes.heard) == notes.started[1]
+        run_plan(make_plan(FAST, datasets="glass", **options), tmp_path, progress=notes)
+        assert len(notes.done) == notes.started[1]
         return notes.started
 
     assert do(methods="combo-depth-2-gini", n_runs=1) == (0, 5)
@@ -168,9 +168,9 @@ def test_stored_folds_are_not_done_again_and_a_folder_may_grow(tmp_path):
 
 
 def test_tables_show_what_is_asked_for_and_not_what_else_is_stored(tmp_path):
-    carry_out(plan(FAST, datasets="glass", methods="combo-depth-2-gini", n_runs=2), tmp_path / "two")
-    carry_out(plan(FAST, datasets="glass", methods="combo-depth-2-gini", n_runs=1), tmp_path / "two")
-    carry_out(plan(FAST, datasets="glass", methods="combo-depth-2-gini", n_runs=1), tmp_path / "one")
+    run_plan(make_plan(FAST, datasets="glass", methods="combo-depth-2-gini", n_runs=2), tmp_path / "two")
+    run_plan(make_plan(FAST, datasets="glass", methods="combo-depth-2-gini", n_runs=1), tmp_path / "two")
+    run_plan(make_plan(FAST, datasets="glass", methods="combo-depth-2-gini", n_runs=1), tmp_path / "one")
     assert read_files(tmp_path / "two") == read_files(tmp_path / "one")
 
 
@@ -179,19 +179,19 @@ def test_failed_folds_are_told_and_tried_again(tmp_path, monkeypatch):
         raise ValueError("it broke")
 
     name = "CoMBo depth 2 gini"
-    asked = plan(FAST, datasets="glass", methods="combo-depth-2-gini,combo-depth-3-gini", n_runs=1)
+    asked = make_plan(FAST, datasets="glass", methods="combo-depth-2-gini,combo-depth-3-gini", n_runs=1)
     with monkeypatch.context() as patched:
         patched.setitem(METHODS, name, replace(METHODS[name], make=fail))
-        report = carry_out(asked, tmp_path)
+        report = run_plan(asked, tmp_path)
     assert "Failed: glass" in (tmp_path / "summary.md").read_text(encoding="utf-8")
     assert report["about"]["failures"] == [f"glass {name} 0 {fold}: ValueError: it broke" for fold in range(5)]
     notes = Notes()
-    assert carry_out(asked, tmp_path, listener=notes)["about"]["failures"] == []
+    assert run_plan(asked, tmp_path, progress=notes)["about"]["failures"] == []
     assert notes.started == (5, 5)
 
 
 def test_other_settings_are_refused_with_the_difference_named(tmp_path):
-    carry_out(plan(Study(), datasets="glass", methods="combo-depth-2-gini", n_runs=1), tmp_path)
+    run_plan(make_plan(Study(), datasets="glass", methods="combo-depth-2-gini", n_runs=1), tmp_path)
     before = stored_in(tmp_path)
     result = invoke("--seed", "5", "--quick", "--out", str(tmp_path))
     assert result.exit_code == 1
@@ -241,19 +241,19 @@ def test_interrupted_it_says_that_nothing_is_lost(monkeypatch, tmp_path):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("comboost.cli._reproduction.run_tasks", interrupt)
+    monkeypatch.setattr("comboost.cli.jobs.reproduction.run_tasks", interrupt)
     result = invoke("--datasets", "glass", "--methods", "combo", "--out", str(tmp_path))
     assert result.exit_code == 130
     assert "start the same command again" in result.stderr
 
 
-@pytest.mark.parametrize("step", ["plan", "describe", "render_files"])
+@pytest.mark.parametrize("step", ["make_plan", "describe", "render_files"])
 def test_interrupted_at_any_step_it_ends_with_the_code_that_says_so(monkeypatch, tmp_path, step):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(f"comboost.cli._reproduction.{step}", interrupt)
-    monkeypatch.setattr("comboost.cli._reproduction.run_tasks", lambda *arguments, **options: iter_nothing())
+    monkeypatch.setattr(f"comboost.cli.jobs.reproduction.{step}", interrupt)
+    monkeypatch.setattr("comboost.cli.jobs.reproduction.run_tasks", lambda *arguments, **options: iter_nothing())
     result = invoke("--datasets", "glass", "--methods", "combo", "--out", str(tmp_path))
     assert result.exit_code == 130
     assert result.stderr.rstrip().splitlines()[-1].startswith("Interrupted.")
@@ -269,14 +269,6 @@ def test_a_folder_of_the_users_own_is_refused_before_anything_runs(tmp_path):
     assert result.exit_code == 1
     assert "summary.md" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["summary.md"]
-
-
-def test_a_bar_with_nothing_to_do_is_full():
-    console = Console(file=io.StringIO(), force_terminal=True, width=100)
-    with Bar(console) as bar:
-        bar.start(10, [], {})
-    assert "10 of 10 folds" in console.file.getvalue()
-    assert "100%" in console.file.getvalue()
 
 
 # killed for real
@@ -323,5 +315,5 @@ def test_killed_and_started_again_it_goes_on_with_nothing_lost_and_nothing_done_
     assert len(after) == n_folds
     assert before.items() <= after.items()
 
-    carry_out(plan(FAST, **asked, n_runs=1), tmp_path / "whole")
+    run_plan(make_plan(FAST, **asked, n_runs=1), tmp_path / "whole")
     assert read_files(folder) == read_files(tmp_path / "whole")
