@@ -21,9 +21,9 @@ from comboost.cli._progress import Tick
 from comboost.cli._showing import quoted
 from comboost.cli._sources import STANDARD_INPUT, Rowset, read_rowset
 from comboost.report import ModelReport
-from comboost.report._inquiry import Inquiry
+from comboost.report._collect.request import EvaluationRequest
+from comboost.report._collect.summary import summarize
 from comboost.report._model_report import form_of
-from comboost.report._summary import answer_inquiry
 
 READ_SHARE = 0.1  # of the time, about
 
@@ -66,7 +66,7 @@ def report_file(request: ReportRequest, out: str | None, tick: Tick) -> ReportFi
     others = kept_rows(rows, [target])
     tables = [rows_as_wanted(*each, others) for each in zip(files, models, marks, strict=True)]
     notes = [*marks[0].tell_unseen(request.missing), *note_extra(others, wanted_columns(models[0], others), None, ())]
-    inquiry = Inquiry(
+    evaluation = EvaluationRequest(
         model=models[0],
         X=tables[0],
         y=y,
@@ -80,7 +80,7 @@ def report_file(request: ReportRequest, out: str | None, tick: Tick) -> ReportFi
         random_state=request.seed,
         command=typed_command(request, out),
     )
-    summary = answer_inquiry(inquiry, lambda doing, done: tick(doing, READ_SHARE + (1 - READ_SHARE) * done))
+    summary = summarize(evaluation, lambda doing, done: tick(doing, READ_SHARE + (1 - READ_SHARE) * done))
     if out is None:
         return ReportFile(summary, notes)
     ModelReport.from_summary(summary).save(out)

@@ -74,7 +74,7 @@ def report(
 def show_report(result: "ReportFile", screen: Screen) -> None:
     """Show the verdict, what to know first, and where the report is."""
     summary: dict[str, Any] = result.summary
-    screen.say(summary["asked"]["sentence"])
+    screen.say(summary["request"]["question"])
     for sentence in summary["verdict"]["sentences"]:
         screen.say(sentence, "bold")
     for note in summary["notes"]:
