@@ -7,12 +7,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from report.summaries import class_names, make_curves, make_summary
 
-from comboost.report._axes import SHARES, round_axis, value_axis
-from comboost.report._charts import MAX_CHART_CLASSES, calibration_chart, line_charts, recall_chart
-from comboost.report._heat import N_LEVELS, confusion_matrices, heat_level, sided_level
+from comboost.report._render.charts import (
+    MAX_CHART_CLASSES,
+    UNIT_AXIS,
+    calibration_chart,
+    line_charts,
+    recall_chart,
+    round_axis,
+    value_axis,
+)
+from comboost.report._render.heatmaps import N_LEVELS, confusion_matrices, heat_level, sided_level
 
 VALUES = st.one_of(st.floats(-1e6, 1e6), st.floats(1e-9, 1e9))
-SHARE = st.floats(0, 1)
+FRACTION = st.floats(0, 1)
 
 
 def numbers_in(path):
@@ -23,7 +30,7 @@ def numbers_in(path):
 @given(st.lists(VALUES, min_size=1, max_size=20))
 def test_axis_holds_its_values_in_their_order(values):
     axis = value_axis(values)
-    places = [axis.place(value) for value in sorted(values)]
+    places = [axis.position(value) for value in sorted(values)]
     assert places == sorted(places)
     assert 0 <= places[0] <= places[-1] <= 100
 
@@ -42,7 +49,7 @@ def test_ticks_are_few_and_ascend_within_the_axis(values):
 @given(st.integers(1, 10_000), st.integers(0, 10_000))
 def test_rounds_have_an_axis_however_many_there_are(first, more):
     axis = round_axis([*range(first, first + min(more, 2) + 1), first + more + 2][: more + 1])
-    assert 0 <= axis.place(first) <= axis.place(first + more) <= 100
+    assert 0 <= axis.position(first) <= axis.position(first + more) <= 100
 
 
 def test_values_that_are_far_apart_get_a_logarithmic_axis():
@@ -51,7 +58,7 @@ def test_values_that_are_far_apart_get_a_logarithmic_axis():
     assert not value_axis([0.3, 0.9]).logarithmic
 
 
-@given(SHARE, st.floats(0.01, 1))
+@given(FRACTION, st.floats(0.01, 1))
 def test_colours_grow_with_the_share(value, top):
     levels = [int(heat_level(each, top)[1:] or 0) for each in (0.0, value / 2, value, top, 1.0)]
     assert levels == sorted(levels)
@@ -74,21 +81,21 @@ def test_recalls_stand_within_their_intervals(n_classes, baseline):
     for row, figures in zip(chart.rows, summary["classes"], strict=True):
         assert len(row.marks) == 1 + baseline
         for mark, each in zip(row.marks, figures["models"], strict=True):
-            assert 0 <= mark.low <= mark.place <= mark.high <= 100
-            assert mark.place == SHARES.place(each["recall"])
+            assert 0 <= mark.low <= mark.position <= mark.high <= 100
+            assert mark.position == UNIT_AXIS.position(each["recall"])
 
 
-def test_chart_of_many_classes_shows_those_that_are_found_least():
+def test_chart_of_many_classes_shows_the_lowest_recalls():
     classes = make_summary(class_names(200))["classes"]
     chart = recall_chart(classes)
     assert (len(chart.rows), chart.n_left_out) == (MAX_CHART_CLASSES, 200 - MAX_CHART_CLASSES)
     least = sorted(each["models"][0]["recall"] for each in classes)[MAX_CHART_CLASSES - 1]
-    assert max(row.marks[0].place for row in chart.rows) == SHARES.place(least)
+    assert max(row.marks[0].position for row in chart.rows) == UNIT_AXIS.position(least)
 
 
-def test_class_without_rows_has_no_mark():
+def test_class_without_samples_has_no_mark():
     classes = make_summary(["a", "b"])["classes"]
-    classes[0]["models"][0] |= {"recall": None, "low": None, "high": None}
+    classes[0]["models"][0] |= {"recall": None, "interval": None}
     assert recall_chart(classes).rows[0].marks[0] is None
 
 
@@ -120,7 +127,7 @@ def test_calibration_stands_within_its_frame():
     summary = make_summary(["a", "b"])
     names = [model["name"] for model in summary["models"]]
     chart = calibration_chart(summary["calibration"][1:], names)
-    assert [each.place for each in chart.series] == [1]  # the mark is that of the baseline, who is alone in it
+    assert [each.model for each in chart.series] == [1]  # the mark is that of the baseline
     for each in chart.series:
         for dot in each.dots:
             assert 0 <= dot.high <= dot.down <= dot.low <= 100
@@ -134,10 +141,10 @@ def test_rows_of_a_matrix_are_whole(rejects):
     assert matrices.subjects == ["model", "baseline", "difference"]
     for table in matrices.tables:
         for place, row in enumerate(table.rows):
-            assert len(row.cells) == len(summary["columns"])
-            assert int(row.n_rows.replace(",", "")) == summary["classes"][place]["rows"]
+            assert len(row.cells) == len(summary["predicted_labels"])
+            assert int(row.n_samples.replace(",", "")) == summary["classes"][place]["n_samples"]
             assert row.cells[place].level.endswith("r")
     counts = next(table for table in matrices.tables if (table.subject, table.unit) == ("model", "counts"))
     for place, row in enumerate(counts.rows):
         right = int(row.cells[place].text or 0)
-        assert right + int(row.missed) == summary["classes"][place]["rows"]
+        assert right + int(row.missed) == summary["classes"][place]["n_samples"]

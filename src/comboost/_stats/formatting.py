@@ -149,8 +149,8 @@ def describe_significance(subject: str, higher: Sequence[str], lower: Sequence[s
     Examples
     --------
     >>> from comboost._stats.formatting import describe_significance
-    >>> describe_significance("Recall", ["MIT"], ["CYT", "NUC"], "the other seven classes")
-    'Recall is significantly higher for MIT, lower for CYT and NUC; no significant difference for the other seven classes.'
+    >>> describe_significance("Recall", ["MIT"], ["CYT", "NUC"], "all others")
+    'Recall is significantly higher for MIT, lower for CYT and NUC; no significant difference for all others.'
     >>> describe_significance("Recall", [], ["CYT"], None)
     'Recall is significantly lower for CYT.'
     """

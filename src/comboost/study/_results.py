@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from comboost._stats.significance import Comparison, compare
+from comboost._stats.tests import Comparison, compare
 from comboost._types import Floats
 from comboost.metrics._measures import confusion_of
 from comboost.study._methods import name_fixed
@@ -91,7 +91,7 @@ class Results:
             [pair[0] for pair in pairs],
             [pair[1] for pair in pairs],
             lower_is_better=MEASURES[measure].lower_is_better,
-            test_share=1 / (self.n_folds - 1),
+            test_ratio=1 / (self.n_folds - 1),
         )
 
     def confusion(self, dataset: str, method: str, classes: list[str]) -> list[list[Figure | None]]:

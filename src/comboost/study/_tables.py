@@ -14,7 +14,7 @@ and paper, the paper's own figure, or None; or a text; or None if there is nothi
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from comboost._stats.significance import Comparison
+from comboost._stats.tests import Comparison
 from comboost.study._methods import METHODS
 from comboost.study._results import MEASURES, Results
 from comboost.study._selection import ENOUGH_ROWS, N_PARTS, N_RESAMPLES, SURE

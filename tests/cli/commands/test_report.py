@@ -40,9 +40,9 @@ def test_report_has_the_metrics_of_python(cli, model, rows, frame):
     new = frame[60:].reset_index(drop=True)
     expected = ModelReport(load_model(model), new.drop(columns="state"), new["state"].astype(str)).summary
     assert (said["classes"], said["bounds"]) == (expected["classes"], expected["bounds"])
-    assert [each["measures"] for each in said["models"]] == [each["measures"] for each in expected["models"]]
-    assert (said["asked"]["source"], said["asked"]["target"], said["asked"]["model"]) == (rows, "state", model)
-    stored = {each["name"]: each["value"] for each in said["settings"] if each["changed"]}
+    assert [each["metrics"] for each in said["models"]] == [each["metrics"] for each in expected["models"]]
+    assert (said["request"]["source"], said["request"]["target"], said["request"]["model"]) == (rows, "state", model)
+    stored = {each["name"]: each["value"] for each in said["parameters"] if each["changed"]}
     assert stored == {"n_estimators": "5", "n_jobs": "-1", "target column": "'state'"}
 
 
@@ -51,10 +51,10 @@ def test_a_baseline_takes_its_own_columns(cli, model, other, rows, frame):
     new = frame[60:].reset_index(drop=True)
     fitted = load_model(other)
     expected = (fitted.predict(new[["load", "maker"]]) == new["state"]).mean()
-    measures = {each["key"]: each["value"] for each in said["models"][1]["measures"]}
+    measures = {each["key"]: each["value"] for each in said["models"][1]["metrics"]}
     assert measures["accuracy"] == pytest.approx(expected)
     assert [each["name"] for each in said["models"]] == [model, other]
-    assert said["verdict"]["kind"] in {"better", "worse", "mixed", "undecided"}
+    assert said["verdict"]["kind"] in {"better", "worse", "mixed", "not_significant"}
 
 
 @pytest.mark.parametrize("ending", ["html", "json", "md"])
@@ -70,7 +70,7 @@ def test_the_ending_decides_the_form_and_the_command_makes_the_same_bytes(cli, m
     for sentence in summary["verdict"]["sentences"]:
         assert sentence
     if ending == "json":
-        words = shlex.split(json.loads(content)["reproduce"]["code"])
+        words = shlex.split(json.loads(content)["reproduction"]["code"])
         assert words[0] == "comboost"
         Path(out).unlink()
         assert cli(*words[1:]).exit_code == 0
@@ -106,7 +106,7 @@ def test_classes_are_of_the_kind_that_the_model_knows(cli):
     assert cli("fit", "train.csv", "-t", "y", "-o", "text", *QUICK).exit_code == 0
     table[:40].to_csv("few.csv", index=False)  # whose classes all spell numbers
     said = json.loads(cli("report", "text", "few.csv", "--json").stdout)
-    assert [(each["name"], each["rows"]) for each in said["classes"]] == [("1", 20), ("2", 20), ("x", 0)]
+    assert [(each["name"], each["n_samples"]) for each in said["classes"]] == [("1", 20), ("2", 20), ("x", 0)]
     assert cli("fit", "few.csv", "-t", "y", "-o", "numbers", *QUICK).exit_code == 0
     refused(cli("report", "numbers", "train.csv", "--json"), "'y'", "'x'", "whole number", "--target")
     table[:40].assign(y=["0.0", "1.0"] * 20).to_csv("points.csv", index=False)
@@ -119,7 +119,7 @@ def test_classes_are_read_as_the_model_spells_them(cli, kind):
     ConfusionBoostingClassifier(n_estimators=3).fit(table, y).save_model("m.comboost")
     table.assign(y=y)[20:].to_csv("new.csv", index=False)
     said = json.loads(cli("report", "m.comboost", "new.csv", "-t", "y", "--json").stdout)
-    assert [(each["name"], each["rows"]) for each in said["classes"]] == [(str(y[0]), 10), (str(y[-1]), 30)]
+    assert [(each["name"], each["n_samples"]) for each in said["classes"]] == [(str(y[0]), 10), (str(y[-1]), 30)]
 
 
 def test_a_class_seen_only_in_new_data_is_noted(cli, model, frame):
@@ -183,6 +183,6 @@ def test_models_without_names_of_columns_take_them_by_position(cli, frame):
 def test_example_rows_are_counted_from_1(cli, model, rows):
     said = json.loads(cli("report", model, rows, "--json").stdout)
     new = pd.read_csv(rows)
-    assert said["pairs"]
-    for pair in said["pairs"]:
-        assert {new["state"][row["row"] - 1] for row in pair["examples"]["rows"]} == {pair["truth"]}
+    assert said["confused_pairs"]
+    for pair in said["confused_pairs"]:
+        assert {new["state"][row["index"] - 1] for row in pair["examples"]["samples"]} == {pair["true_class"]}

@@ -71,7 +71,7 @@ def report(
 def show_report(result: "ReportResult", screen: Screen) -> None:
     """Print the question, the verdict, the notes, and the name of the file."""
     summary: dict[str, Any] = result.summary
-    screen.say(summary["asked"]["sentence"])
+    screen.say(summary["request"]["question"])
     for sentence in summary["verdict"]["sentences"]:
         screen.say(sentence, "bold")
     for note in summary["notes"]:

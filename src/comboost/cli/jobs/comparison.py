@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from threadpoolctl import threadpool_limits
 
 from comboost._estimators.parameters import n_threads_of
 from comboost._stats.formatting import join_names, significance_of
+from comboost._stats.tests import corrected_interval
 from comboost.cli.input.training_table import DataRequest, read_training_table
 from comboost.cli.jobs.cross_validation import geometric_mean, join_folds, make_splits, note_small_classes
 from comboost.cli.jobs.settings import ESTIMATORS, Settings, make_estimator
@@ -233,14 +233,6 @@ def compare_folds(
             )
         classifiers.append(classifier)
     return classifiers
-
-
-def corrected_interval(differences: Any, test_ratio: float, confidence: float) -> tuple[float, float, float]:
-    values = np.asarray(differences, dtype=np.float64)
-    n, mean = len(values), float(np.mean(values))
-    error = float(np.sqrt((1 / n + test_ratio) * values.var(ddof=1)))
-    half = float(stdtrit(n - 1, 0.5 + 0.5 * confidence)) * error
-    return mean, mean - half, mean + half
 
 
 def describe_differences(classifiers: Sequence[ComparedClassifier], n_folds: int) -> str:

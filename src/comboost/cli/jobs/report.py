@@ -21,9 +21,9 @@ from comboost.cli.jobs.predict import features_for, markers_of, note_unused
 from comboost.cli.terminal.errors import CommandError
 from comboost.cli.terminal.progress import Tick
 from comboost.report import ModelReport
-from comboost.report._inquiry import Inquiry
+from comboost.report._collect.request import EvaluationRequest
+from comboost.report._collect.summary import summarize
 from comboost.report._model_report import form_of
-from comboost.report._summary import answer_inquiry
 
 READ_FRACTION = 0.1  # of the time, about
 
@@ -69,7 +69,7 @@ def report_file(request: ReportRequest, out: str | None, tick: Tick) -> ReportRe
     table = table.drop([target])
     paths = [request.model, *baseline.values()]
     X, *X_others = [features_of(*each, table) for each in zip(paths, models, markers, strict=True)]
-    inquiry = Inquiry(
+    evaluation = EvaluationRequest(
         model=model,
         X=X,
         y=y,
@@ -83,7 +83,7 @@ def report_file(request: ReportRequest, out: str | None, tick: Tick) -> ReportRe
         random_state=request.seed,
         command=typed_command(request, out),
     )
-    summary = answer_inquiry(inquiry, lambda doing, done: tick(doing, READ_FRACTION + (1 - READ_FRACTION) * done))
+    summary = summarize(evaluation, lambda doing, done: tick(doing, READ_FRACTION + (1 - READ_FRACTION) * done))
     notes = [*markers[0].note_unseen(request.missing), *note_unused(model, table, ())]
     if out is None:
         return ReportResult(summary, notes)
