@@ -145,7 +145,7 @@ def test_nothing_to_run_is_no_success(tmp_path):
     options = ["--datasets", "connect-4", "--methods", "smoteboost", "--out", str(tmp_path / "out")]
     result = invoke(*options, COMBOOST_DATA=str(tmp_path))
     assert result.exit_code == 1
-    assert "Nothing is left to run" in result.stderr
+    assert "Nothing to run" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
