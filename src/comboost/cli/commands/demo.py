@@ -38,7 +38,7 @@ or, without a file, comboost compare glass"""
 
 
 def demo(
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Random seed of the split.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="INT", min=0, max=LARGEST_SEED, help="Random seed of the split.")] = 0,
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Boosting rounds.", show_default="each method's default")
     ] = None,

@@ -42,7 +42,7 @@ def fit(
 
       comboost fit wine.csv --target quality -o wine.comboost
 
-      comboost fit wine.csv -t quality -o wine.comboost --drop id --rounds 500 --set smoothing=5
+      comboost fit wine.csv -t quality -o wine.comboost --drop id --set smoothing=5
 
       zcat rows.csv.gz | comboost fit - -t class -o model.comboost --estimator combo
     """

@@ -1,10 +1,11 @@
 """``comboost report``: an HTML, JSON or Markdown report on a model file."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from comboost.cli.terminal.options import LARGEST_SEED, DataFile, FileOptions, Json, ModelFile, with_options
+from comboost.cli.terminal.options import LARGEST_SEED, DataFile, FileOptions, Json, ModelFile, as_typed, with_options
 from comboost.cli.terminal.progress import progress_shown
 from comboost.cli.terminal.screen import Screen, print_json, stderr_screen
 
@@ -31,7 +32,8 @@ def report(
         float, typer.Option("--confidence", help="Confidence level of all intervals, between 0 and 1.")
     ] = 0.95,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, max=LARGEST_SEED, help="Random seed of the bootstrap intervals.")
+        int,
+        typer.Option("--seed", metavar="INT", min=0, max=LARGEST_SEED, help="Random seed of the bootstrap intervals."),
     ] = 0,
     as_json: Json = False,
 ) -> None:
@@ -45,22 +47,26 @@ def report(
 
       comboost report wine.comboost new.csv --json > report.json
     """
-    from comboost.cli.jobs.report import ReportRequest, report_file
+    from comboost.cli.input.training_table import DataRequest
+    from comboost.cli.jobs.report import report_file
 
     if out is None and not as_json:
         raise typer.BadParameter("Nothing to write; give -o report.html (or .json, .md), or --json.")
-    request = ReportRequest(
-        model=model,
-        source=source,
-        target=target,
-        baseline=baseline,
-        missing=tuple(files.missing or ()),
-        dialect=files.dialect(),
-        confidence=confidence,
-        seed=seed,
-    )
+    given = [*(["--target", target] if target else []), *(["--baseline", baseline] if baseline else [])]
+    words = ["comboost", "report", model, source, *given, *as_typed(files)]
+    words += ["--confidence", str(confidence), "--seed", str(seed), *(["--json"] if out is None else ["--out", out])]
+    request = DataRequest(source, target, missing=files.missing or (), dialect=files.dialect())
     with progress_shown() as tick:
-        result = report_file(request, out, tick)
+        result = report_file(
+            model,
+            request,
+            out,
+            tick,
+            baseline=baseline,
+            confidence=confidence,
+            seed=seed,
+            command=("... | " if source == "-" else "") + shlex.join(words),
+        )
     stderr_screen().note(result.notes)
     if as_json:
         print_json(result.summary)

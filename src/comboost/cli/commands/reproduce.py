@@ -38,9 +38,9 @@ def reproduce(
         int | None, typer.Option(min=1, max=1000, help="Runs of 5-fold cross-validation.", show_default="10")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Two runs on the small data sets.")] = False,
-    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Random seed; also determines the folds.")] = (
-        STUDY_SEED
-    ),
+    seed: Annotated[
+        int, typer.Option(metavar="INT", min=0, max=LARGEST_SEED, help="Random seed; also determines the folds.")
+    ] = (STUDY_SEED),
     out: Annotated[
         Path, typer.Option(help="Folder for results and tables; an interrupted run continues there.")
     ] = Path(FOLDER),

@@ -6,7 +6,8 @@ Values may be quoted with either kind of quotes. Inside, the same quote is writt
 import re
 from typing import Any, NamedTuple
 
-from comboost.cli.input.delimited import as_utf8, check_unique, parse_cells, ragged_line, shortened
+from comboost._stats.formatting import shorten
+from comboost.cli.input.delimited import MAX_SHOWN, as_utf8, check_unique, parse_cells, ragged_line
 from comboost.cli.terminal.errors import CommandError
 
 QUOTED = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*\""""
@@ -68,8 +69,8 @@ def csv_row(line: str, number: int, n_cells: int, name: str) -> str:
     cells = split_row(line) if "'" in line or '"' in line else line.split(DELIMITER)
     if cells is None:
         raise CommandError(
-            f"{name}, line {number}, has a quote that does not end with its cell: {shortened(line.strip())!r}; close "
-            "it, or quote the value with the other kind of quotes."
+            f"{name}, line {number}, has a quote that does not end with its cell: {shorten(line.strip(), MAX_SHOWN)!r}"
+            "; close it, or quote the value with the other kind of quotes."
         )
     if len(cells) != n_cells:
         raise CommandError(f"{ragged_line(name, number, len(cells), n_cells, DELIMITER)}.")

@@ -14,10 +14,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from comboost._stats.formatting import shorten
 from comboost.cli.terminal.errors import CommandError, some_names
 
 DELIMITERS = (",", ";", "\t", "|")
 N_SNIFFED = 50  # lines
+MAX_SHOWN = 60  # characters of a line in a message
 WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 WITH_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 
@@ -48,8 +50,8 @@ def read_delimited(content: bytes, name: str, dialect: Dialect) -> tuple[Any, st
         raise CommandError(f"{name} is not delimited text: {error}; give a CSV file.") from error
     if dialect.sep and len(header) == 1 and any(other in sample[0] for other in DELIMITERS):
         raise CommandError(
-            f"The first line of {name}, {shortened(sample[0])!r}, does not contain the delimiter {sep!r}; give another "
-            "--sep, or leave it out."
+            f"The first line of {name}, {shorten(sample[0], MAX_SHOWN)!r}, does not contain the delimiter {sep!r}; "
+            "give another --sep, or leave it out."
         )
     names = [cell.strip() or f"unnamed {number}" for number, cell in enumerate(header, start=1)]
     check_unique(names, name)
@@ -90,7 +92,7 @@ def sample_lines(content: bytes, name: str) -> list[str]:
         raise CommandError(f"{name} is empty; expected a line with the names of the columns, and rows below it.")
     if len(lines) == 1:
         raise CommandError(
-            f"{name} has no rows below its first line, {shortened(lines[0])!r}, which names the columns."
+            f"{name} has no rows below its first line, {shorten(lines[0], MAX_SHOWN)!r}, which names the columns."
         )
     return lines
 
@@ -165,8 +167,3 @@ def ragged_line(name: str, line: int, n_cells: int, n_expected: int, sep: str) -
     return (
         f"{name}, line {line}, has {n_cells} cells where {n_expected} are expected, with {sep!r} between them; fix it"
     )
-
-
-def shortened(text: str, width: int = 60) -> str:
-    """Shorten text for a message."""
-    return text if len(text) <= width else text[: width - 3] + "..."

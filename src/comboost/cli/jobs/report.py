@@ -1,8 +1,6 @@
 """``comboost report``: a report on a model file, from rows with their classes."""
 
-import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,8 @@ from comboost._data.labels import kind_of_labels
 from comboost._extras import import_jinja2
 from comboost.cli.input.cells import MissingMarkers
 from comboost.cli.input.columns import to_frame
-from comboost.cli.input.delimited import Dialect
-from comboost.cli.input.sources import STANDARD_INPUT, RawTable, read_source
-from comboost.cli.input.training_table import WHOLE, as_labels, check_complete, find_target
+from comboost.cli.input.sources import RawTable, read_source
+from comboost.cli.input.training_table import WHOLE, DataRequest, as_labels, check_complete, find_target
 from comboost.cli.jobs.outputs import check_output
 from comboost.cli.jobs.predict import features_for, markers_of, note_unused
 from comboost.cli.terminal.errors import CommandError
@@ -29,20 +26,6 @@ READ_FRACTION = 0.1  # of the time, about
 
 
 @dataclass(frozen=True)
-class ReportRequest:
-    """Which report to make."""
-
-    model: str
-    source: str
-    target: str | None = None
-    baseline: str | None = None
-    missing: Sequence[str] = ()
-    dialect: Dialect = field(default_factory=Dialect)
-    confidence: float = 0.95
-    seed: int = 0
-
-
-@dataclass(frozen=True)
 class ReportResult:
     """The summary, notes on the data, and the file, if one was written."""
 
@@ -52,39 +35,48 @@ class ReportResult:
     n_bytes: int = 0
 
 
-def report_file(request: ReportRequest, out: str | None, tick: Tick) -> ReportResult:
+def report_file(
+    model: str,
+    request: DataRequest,
+    out: str | None,
+    tick: Tick,
+    *,
+    baseline: str | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    command: str | None = None,
+) -> ReportResult:
     """Compute a report and write it; on errors, no file changes."""
-    baseline = {} if request.baseline is None else {"baseline": request.baseline}
+    paths = [model] if baseline is None else [model, baseline]
     if out is not None:
         if form_of(out) == "html":
             import_jinja2()  # fail now rather than after the work
-        check_output(out, {"data": request.source, "model": request.model, **baseline})
+        check_output(out, {"data": request.source, **dict(zip(("model", "baseline"), paths, strict=False))})
     tick("reading", 0.0)
-    model, *others = models = [load_model(path) for path in (request.model, *baseline.values())]
+    models = [load_model(path) for path in paths]
     table = read_source(request.source, request.dialect)
-    stored = getattr(model, "target_name_", None)
+    stored = getattr(models[0], "target_name_", None)
     target = find_target(table, request.target or (stored if stored in table.columns else None))
     markers = [markers_of(each, request.missing) for each in models]
-    y = read_true_classes(table, target, model, markers[0])
+    y = read_true_classes(table, target, models[0], markers[0])
     table = table.drop([target])
-    paths = [request.model, *baseline.values()]
-    X, *X_others = [features_of(*each, table) for each in zip(paths, models, markers, strict=True)]
+    tables = [features_of(*each, table) for each in zip(paths, models, markers, strict=True)]
     evaluation = EvaluationRequest(
-        model=model,
-        X=X,
+        model=models[0],
+        X=tables[0],
         y=y,
-        baseline=others[0] if others else None,
-        X_baseline=X_others[0] if others else None,
-        name=Path(request.model).name,
-        baseline_name=Path(request.baseline).name if request.baseline else None,
+        baseline=None if baseline is None else models[1],
+        X_baseline=None if baseline is None else tables[1],
+        name=Path(model).name,
+        baseline_name=None if baseline is None else Path(baseline).name,
         target=target,
         source=table.name,
-        confidence=request.confidence,
-        random_state=request.seed,
-        command=typed_command(request, out),
+        confidence=confidence,
+        random_state=seed,
+        command=command,
     )
     summary = summarize(evaluation, lambda doing, done: tick(doing, READ_FRACTION + (1 - READ_FRACTION) * done))
-    notes = [*markers[0].note_unseen(request.missing), *note_unused(model, table, ())]
+    notes = [*markers[0].note_unseen(request.missing), *note_unused(models[0], table, ())]
     if out is None:
         return ReportResult(summary, notes)
     ModelReport.from_summary(summary).save(out)
@@ -121,22 +113,3 @@ def features_of(path: str, model: Any, markers: MissingMarkers, table: RawTable)
     if hasattr(model, "feature_names_in_"):
         X.index = range(1, len(X) + 1)
     return X
-
-
-def typed_command(request: ReportRequest, out: str | None) -> str:
-    """Return the command that makes the same report, quoted for a shell."""
-    options: dict[str, Any] = {
-        "--target": request.target,
-        "--baseline": request.baseline,
-        "--sep": "tab" if request.dialect.sep == "\t" else request.dialect.sep,
-        "--decimal": request.dialect.decimal,
-        "--encoding": request.dialect.encoding,
-    }
-    words = ["comboost", "report", request.model, request.source]
-    for name, value in options.items():
-        words += [] if value is None else [name, value]
-    for marker in request.missing:
-        words += ["--missing", marker]
-    words += ["--confidence", str(request.confidence), "--seed", str(request.seed)]
-    words += ["--json"] if out is None else ["--out", out]
-    return ("... | " if request.source == STANDARD_INPUT else "") + shlex.join(words)

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import partial, wraps
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from comboost.cli.input.training_table import DataRequest
     from comboost.cli.jobs.settings import Settings
 
-OWN = "the estimator's"
+OWN = "estimator's"
 SPELLED = {"assignments": "--set"}  # options that are not spelled like their field
 CHARACTERS = {"\\t": "\t", "tab": "\t"}  # hard to type
 LARGEST_SEED = 2**32 - 1
@@ -116,7 +116,10 @@ class EstimatorOptions:
     """Which estimator, and its parameters."""
 
     estimator: Annotated[
-        EstimatorName | None, estimator_option("--estimator", "-e", help="Estimator.", show_default="confusion")
+        EstimatorName | None,
+        estimator_option(
+            "--estimator", "-e", help="ConfusionBoosting, CoMBo or AdaBoost.MM.", show_default="confusion"
+        ),
     ] = None
     rounds: Annotated[int | None, estimator_option("--rounds", min=1, help="Boosting rounds.", show_default=OWN)] = None
     learning_rate: Annotated[
@@ -131,12 +134,17 @@ class EstimatorOptions:
     ] = None
     config: Annotated[
         Path | None,
-        estimator_option("--config", metavar="TOML", help='File with estimator = "..." and a table [parameters].'),
+        estimator_option("--config", metavar="TOML", help="File with an estimator and a table of parameters."),
     ] = None
     seed: Annotated[
         int | None,
         estimator_option(
-            "--seed", min=0, max=LARGEST_SEED, help="Random seed; also determines the folds.", show_default="0"
+            "--seed",
+            metavar="INT",
+            min=0,
+            max=LARGEST_SEED,
+            help="Random seed; also determines the folds.",
+            show_default="0",
         ),
     ] = None
     jobs: Threads = -1
@@ -174,7 +182,14 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     kinds = {name: kind for name, kind in get_type_hints(command).items() if is_dataclass(kind)}
     signature = inspect.signature(command)
     plain = [parameter for name, parameter in signature.parameters.items() if name not in kinds]
-    options = [option for kind in kinds.values() for option in options_of(kind)]
+    options = [
+        inspect.Parameter(
+            each.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=each.default, annotation=hints[each.name]
+        )
+        for kind in kinds.values()
+        for hints in [get_type_hints(kind, include_extras=True)]
+        for each in fields(kind)
+    ]
 
     @wraps(command)
     def collect(**given: Any) -> None:
@@ -184,21 +199,9 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**given, **made)
 
-    parameters = sorted([*plain, *options], key=lambda parameter: parameter.default is not parameter.empty)
+    # Required parameters come first, and the order of the others is that of the help.
+    required = [parameter for parameter in plain if parameter.default is parameter.empty]
+    parameters = [*required, *options, *(parameter for parameter in plain if parameter not in required)]
     collect.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     collect.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return collect
-
-
-def options_of(kind: Any) -> list[inspect.Parameter]:
-    """Return a parameter for every field of a dataclass."""
-    hints = get_type_hints(kind, include_extras=True)
-    return [
-        inspect.Parameter(
-            each.name,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            default=inspect.Parameter.empty if each.default is MISSING else each.default,
-            annotation=hints[each.name],
-        )
-        for each in fields(kind)
-    ]

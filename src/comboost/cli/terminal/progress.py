@@ -68,13 +68,7 @@ class StudyProgress:
 
 
 class StudyBar(StudyProgress):
-    """A bar with the time left, on a terminal.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        The terminal.
-    """
+    """A bar with the time left, on a terminal."""
 
     def __init__(self, console: "Console") -> None:
         from rich.progress import (
@@ -118,13 +112,7 @@ class StudyBar(StudyProgress):
 
 
 class StudyLines(StudyProgress):
-    """A line whenever a method is done with a data set, for a pipe or a file.
-
-    Parameters
-    ----------
-    console : rich.console.Console
-        Where to print.
-    """
+    """A line whenever a method is done with a data set, for a pipe or a file."""
 
     def __init__(self, console: "Console") -> None:
         self._console = console
