@@ -133,7 +133,7 @@ def xgboost_callback(on_round: OnRound) -> Any:
     """Return an entry of `callbacks` of `XGBClassifier()` and `xgboost.train`."""
     from xgboost.callback import TrainingCallback
 
-    class AfterIteration(TrainingCallback):  # type: ignore[misc]
+    class AfterIteration(TrainingCallback):
         def after_iteration(self, *_: Any) -> bool:
             return on_round()
 

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from comboost._boosting import loop
 from comboost.cli.app import app
-from comboost.cli.commands.demo import MEANINGS, STOP_REASONS, find_best, show_demo
+from comboost.cli.commands.demo import STOP_REASONS, find_best, show_demo
 from comboost.cli.jobs.demo import BOUNDS, CLASSIFIERS, Certificate, compare_boosters
 from comboost.cli.terminal.screen import Screen
 
@@ -26,7 +26,7 @@ SEED = 3
 
 @pytest.fixture(scope="module")
 def result():
-    return compare_boosters(seed=SEED, n_rounds=N_ROUNDS)
+    return compare_boosters(lambda doing, done: None, seed=SEED, n_rounds=N_ROUNDS)
 
 
 def shown_in(result, encoding="utf-8", width=80):
@@ -104,16 +104,6 @@ def test_mark_of_the_norm_goes_to_the_lower_value(result):
     shown = shown_in(with_metrics(result, confusion_norm=(0.9, 0.8, 0.9)))
     (line,) = (line for line in shown.splitlines() if line.strip().startswith("‖C‖ "))
     assert " ".join(line.split()).endswith("0.900 0.800 * 0.900")
-
-
-def test_verdict_says_who_is_best_in_what_and_names_all_who_share_it(result):
-    values = dict.fromkeys(MEANINGS, (0.5, 0.5, 0.5))
-    values |= {"confusion_norm": (0.5, 0.5, 0.6), "accuracy": (0.5, 0.4, 0.6)}
-    shown = shown_in(with_metrics(result, **values))
-    assert "* best: ConfusionBoosting in ‖C‖; CoMBo in ‖C‖; AdaBoost.MM in accuracy." in shown
-    values["confusion_norm"] = (0.5, 0.6, 0.6)
-    shown = shown_in(with_metrics(result, **values))
-    assert "* best: ConfusionBoosting in ‖C‖; CoMBo in none; AdaBoost.MM in accuracy." in shown
 
 
 def test_every_reason_of_the_loop_has_words():

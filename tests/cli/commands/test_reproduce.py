@@ -71,6 +71,7 @@ class Notes(StudyProgress):
     """Records all folds that are reported."""
 
     def __init__(self):
+        super().__init__(None)
         self.started, self.done = None, []
 
     def start(self, n_done, tasks, seconds):

@@ -17,9 +17,13 @@ ESTIMATORS = {
 }
 
 
+def silent(doing, done):
+    pass
+
+
 @pytest.fixture(scope="module")
 def summary():
-    return compare_boosters(seed=SEED, n_rounds=N_ROUNDS)
+    return compare_boosters(silent, seed=SEED, n_rounds=N_ROUNDS)
 
 
 @pytest.fixture(scope="module", params=ESTIMATORS)
@@ -100,7 +104,7 @@ def test_certificate_is_computed_from_the_training_rows(pair):
 
 @pytest.mark.parametrize("n_rounds", [1, N_ROUNDS])
 def test_certificates_hold(n_rounds):
-    methods = compare_boosters(seed=SEED, n_rounds=n_rounds).methods
+    methods = compare_boosters(silent, seed=SEED, n_rounds=n_rounds).methods
     certificates = [method.certificate for method in methods if method.certificate is not None]
     assert len(certificates) == len(BOUNDS)
     for certificate in certificates:
@@ -110,10 +114,11 @@ def test_certificates_hold(n_rounds):
 
 
 def test_every_round_is_reported_and_reporting_changes_nothing(summary):
-    rounds = []
-    assert compare_boosters(seed=SEED, n_rounds=N_ROUNDS, on_round=lambda *done: rounds.append(done)) == summary
-    assert rounds == [(method.name, n + 1) for method in summary.methods for n in range(method.n_rounds)]
+    ticks = []
+    assert compare_boosters(lambda *tick: ticks.append(tick), seed=SEED, n_rounds=N_ROUNDS) == summary
+    assert [name for name, _ in ticks] == [method.name for method in summary.methods for _ in range(method.n_rounds)]
+    assert [done for _, done in ticks] == pytest.approx(np.arange(1, len(ticks) + 1) / len(ticks))
 
 
 def test_summary_is_the_same_for_any_number_of_threads(summary):
-    assert compare_boosters(seed=SEED, n_rounds=N_ROUNDS, n_jobs=2) == summary
+    assert compare_boosters(silent, seed=SEED, n_rounds=N_ROUNDS, n_jobs=2) == summary

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from comboost.cli.jobs.comparison import COMPARED, OURS
-from comboost.cli.terminal.progress import StudyBar, make_progress, progress_shown
+from comboost.cli.terminal.progress import StudyProgress, make_progress, progress_shown
 
 STEPS = [*OURS.values(), *COMPARED, "fold 1000 of 1000", "first rows", "predicting"]
 
@@ -41,7 +41,7 @@ def test_nothing_is_shown_without_a_terminal(capsys):
 
 def test_a_bar_with_nothing_to_do_is_full():
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
-    with closing(StudyBar(console)) as bar:
+    with closing(StudyProgress(console)) as bar:
         bar.start(10, [], {})
     assert "10 of 10 folds" in console.file.getvalue()
     assert "100%" in console.file.getvalue()

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from comboost._stats.formatting import pluralize
-from comboost.cli.terminal.options import LARGEST_SEED, check_threads
-from comboost.cli.terminal.progress import started
+from comboost.cli.terminal.options import LARGEST_SEED, check_jobs
+from comboost.cli.terminal.progress import progress_shown
 from comboost.cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def demo(
         int | None, typer.Option(min=1, help="Boosting rounds.", show_default="each method's default")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(callback=check_threads, help="Threads; -1 for one per core.", show_default="one")
+        int | None, typer.Option(callback=check_jobs, help="Threads; -1 for one per core.", show_default="one")
     ] = None,
 ) -> None:
     """Compare ConfusionBoosting with CoMBo and AdaBoost.MM on the bundled Yeast data.
@@ -52,23 +52,10 @@ def demo(
 
       comboost demo --seed 1
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from comboost.cli.jobs.demo import compare_boosters
 
-    from comboost.cli.jobs.demo import CLASSIFIERS, compare_boosters
-
-    errors = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with started(Progress(*columns, console=errors), shown=errors.is_terminal) as progress:
-        tasks = {
-            name: progress.add_task(name, total=rounds or make().n_estimators) for name, make in CLASSIFIERS.items()
-        }
-        result = compare_boosters(
-            seed=seed,
-            n_rounds=rounds,
-            n_jobs=jobs,
-            on_round=lambda name, n_done: progress.update(tasks[name], completed=n_done),
-        )
+    with progress_shown() as tick:
+        result = compare_boosters(tick, seed=seed, n_rounds=rounds, n_jobs=jobs)
     show_demo(result, Screen())
 
 
@@ -104,8 +91,7 @@ def show_demo(result: "DemoResult", screen: Screen) -> None:
         for name, meaning in MEANINGS.items()
     ]
     screen.show(["metric", "meaning", *headers], rows)
-    screen.say(f"* best: {describe_best(result)}")
-    screen.say(f"One split (seed {result.seed}) with few rows: other seeds give other results.")
+    screen.say(f"* best. One split (seed {result.seed}) with few rows: other seeds give other results.")
 
     screen.say("\nWhy training stopped", "bold")
     for method in result.methods:
@@ -132,35 +118,12 @@ def mark_best(values: list[float], *, lower_is_better: bool = False) -> list[str
 
 
 def find_best(values: list[float], *, lower_is_better: bool = False) -> list[int]:
-    """Return the indices of the values that equal the best one as shown; none if all are shown alike.
-
-    Examples
-    --------
-    >>> from comboost.cli.commands.demo import find_best
-    >>> find_best([0.7, 0.6, 0.5]), find_best([0.7, 0.6, 0.5], lower_is_better=True)
-    ([0], [2])
-    >>> find_best([0.70001, 0.70002, 0.5]), find_best([0.70001, 0.70002, 0.7])
-    ([0, 1], [])
-    """
+    """Return the indices of the values that equal the best one as shown; none if all are shown alike."""
     shown = [round(value, DECIMALS) for value in values]
     if len(set(shown)) == 1:
         return []
     best = min(shown) if lower_is_better else max(shown)
     return [idx for idx, value in enumerate(shown) if value == best]
-
-
-def describe_best(result: "DemoResult") -> str:
-    """State which method is best in which metric, as the stars do."""
-    from comboost.study._results import MEASURES
-
-    best: list[list[str]] = [[] for _ in result.methods]
-    for name in MEANINGS:
-        values = [method.metrics[name] for method in result.methods]
-        for idx in find_best(values, lower_is_better=MEASURES[name].lower_is_better):
-            best[idx].append(MEASURES[name].label)
-    names = [method.name for method in result.methods]
-    parts = [f"{name} in {', '.join(labels) or 'none'}" for name, labels in zip(names, best, strict=True)]
-    return f"{'; '.join(parts)}."
 
 
 def describe_certificate(certificate: "Certificate", n_classes: int) -> str:

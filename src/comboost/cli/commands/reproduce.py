@@ -6,23 +6,14 @@ from typing import Annotated
 import typer
 
 from comboost.cli.terminal.interrupts import INTERRUPTED
-from comboost.cli.terminal.options import LARGEST_SEED
+from comboost.cli.terminal.options import LARGEST_SEED, check_jobs
 
 FOLDER = "comboost-study"
 STUDY_SEED = 2013  # the default of Study
 
 
-def count_processes(jobs: int) -> int:
-    """Return the number of processes; 0 is an error."""
-    if jobs == 0:
-        raise typer.BadParameter("0 processes cannot work; give 1 or more, or -1 for one per core.")
-    import joblib
-
-    return int(joblib.effective_n_jobs(jobs))
-
-
 def reproduce(
-    jobs: Annotated[int, typer.Option(callback=count_processes, help="Processes; -1 for one per core.")] = -1,
+    jobs: Annotated[int, typer.Option(callback=check_jobs, help="Processes; -1 for one per core.")] = -1,
     datasets: Annotated[
         str | None,
         typer.Option(help="Names, separated by commas; an unknown name lists all.", show_default="all"),
@@ -51,10 +42,11 @@ def reproduce(
 
       comboost reproduce --quick --datasets glass,ecoli
     """
+    import joblib
     from rich.console import Console
 
     from comboost.cli.jobs.reproduction import describe_left_out, describe_report, make_plan, run_plan
-    from comboost.cli.terminal.progress import StudyBar, StudyLines
+    from comboost.cli.terminal.progress import StudyProgress
     from comboost.study import StoreError, Study
     from comboost.study._running import ProcessLostError
 
@@ -68,9 +60,8 @@ def reproduce(
     if not plan.tasks:
         errors.print("Nothing to run: none of the methods runs on any of the available data sets.")
         raise typer.Exit(1)
-    progress = StudyBar(errors) if errors.is_terminal else StudyLines(errors)
     try:
-        report = run_plan(plan, out, n_jobs=jobs, progress=progress)
+        report = run_plan(plan, out, n_jobs=joblib.effective_n_jobs(jobs), progress=StudyProgress(errors))
     except (ProcessLostError, StoreError) as error:
         errors.print(str(error), markup=False)
         raise typer.Exit(1) from error

@@ -140,18 +140,17 @@ def check_mixture(name: str, cells: Any, table: RawTable) -> None:
 
 def summarise_columns(frame: Any) -> list[ColumnSummary]:
     """Describe every column of a frame, and what may be wrong with it."""
-    return [summarise_column(str(name), frame[name]) for name in frame.columns]
-
-
-def summarise_column(name: str, column: Any) -> ColumnSummary:
-    """Describe a column."""
-    n_missing = int(column.isna().sum())
-    try:
-        n_values = int(column.nunique())
-    except TypeError:  # lists and the like
-        return ColumnSummary(name, OTHER, len(column) - n_missing, n_missing)
-    kind = kind_of_column(column, n_values)
-    return ColumnSummary(name, kind, n_values, n_missing, remark_on(column, kind, n_values))
+    summaries = []
+    for name in frame.columns:
+        column, n_missing = frame[name], int(frame[name].isna().sum())
+        try:
+            n_values = int(column.nunique())
+        except TypeError:  # lists and the like
+            summaries.append(ColumnSummary(str(name), OTHER, len(column) - n_missing, n_missing))
+            continue
+        kind = kind_of_column(column, n_values)
+        summaries.append(ColumnSummary(str(name), kind, n_values, n_missing, remark_on(column, kind, n_values)))
+    return summaries
 
 
 def kind_of_column(column: Any, n_values: int) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 from comboost._estimators.parameters import n_threads_of
@@ -129,7 +131,9 @@ class PeerClassifier(ClassifierMixin, BaseEstimator):
         """Fit on encoded classes."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         peer, n_threads = PEERS[self.peer], n_threads_of(self.n_jobs)
-        self.model_ = with_imputer(self.peer, peer.make(n_threads, categories=category_names(self.peer, X)))
+        self.model_ = peer.make(n_threads, categories=category_names(self.peer, X))
+        if self.peer == "BalancedRandomForest":  # which does not support missing values
+            self.model_ = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), self.model_)
         with threadpool_limits(n_threads):
             self.model_.fit(prepare_for(self.peer, X), codes, **peer.weights(codes))
         return self
@@ -162,16 +166,6 @@ def prepare_for(peer: str, X: Any) -> Any:
     return X.assign(**{name: X[name].cat.codes.astype("float64").where(X[name].notna()) for name in many})
 
 
-def with_imputer(peer: str, model: Any) -> Any:
-    """Put an imputer before a peer that does not support missing values."""
-    if peer != "BalancedRandomForest":
-        return model
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-
-    return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), model)
-
-
 def plain_columns(X: Any) -> Any:
     """Convert text to categories, dates to seconds, and names to those that all libraries accept."""
     from pandas.api import types
@@ -189,14 +183,7 @@ def plain_columns(X: Any) -> Any:
 
 
 def plain_names(names: Iterable[Any]) -> list[str]:
-    """Replace the characters that some libraries reject; add numbers to names that become equal.
-
-    Examples
-    --------
-    >>> from comboost.cli.jobs.comparison import plain_names
-    >>> plain_names(["heat", "load [%]", "load <%>"])
-    ['heat', 'load_', 'load__3']
-    """
+    """Replace the characters that some libraries reject; add numbers to names that become equal."""
     plain_by_order: dict[str, None] = {}
     for number, name in enumerate(names, start=1):
         plain = re.sub(r"\W+", "_", str(name))

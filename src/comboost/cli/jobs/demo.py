@@ -1,9 +1,7 @@
 """``comboost demo``: the estimators side by side on the bundled Yeast data."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._boosting.callbacks import RoundCounter
+from comboost.cli.terminal.progress import Tick
 from comboost.datasets import load_yeast
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 from comboost.model_selection import wilson_interval
@@ -71,36 +70,23 @@ class DemoResult:
     methods: tuple[MethodResult, ...]
 
 
-def compare_boosters(
-    *,
-    seed: int = 0,
-    n_rounds: int | None = None,
-    n_jobs: int | None = None,
-    on_round: Callable[[str, int], None] | None = None,
-) -> DemoResult:
+def compare_boosters(tick: Tick, *, seed: int, n_rounds: int | None, n_jobs: int | None = None) -> DemoResult:
     """Train all methods on one part of the Yeast data and evaluate them on the other.
 
-    The seed determines the split. Without ``n_rounds`` each method uses its default. ``on_round`` is called after every
-    round with the name of the method and the number of rounds done.
-
-    Examples
-    --------
-    >>> from comboost.cli.jobs.demo import compare_boosters
-    >>> result = compare_boosters(n_rounds=5)
-    >>> [method.name for method in result.methods]
-    ['ConfusionBoosting', 'CoMBo', 'AdaBoost.MM']
-    >>> result.classes[-1]
-    ClassSize(name='ERL', n_train=3, n_test=2, is_rare=True)
+    The seed determines the split. Without ``n_rounds`` each method uses its default.
     """
     X_train, X_test, y_train, y_test = split_yeast(seed)
     classes = count_classes(y_train, y_test)
     methods = []
-    for name, make in CLASSIFIERS.items():
+    for idx, (name, make) in enumerate(CLASSIFIERS.items()):
         classifier = make(n_jobs=n_jobs, random_state=seed)
         if n_rounds is not None:
             classifier.set_params(n_estimators=n_rounds)
-        if on_round is not None:
-            classifier.set_callbacks(RoundCounter(partial(on_round, name)))
+
+        def on_round(n_done: int, idx: int = idx, name: str = name, n_all: int = classifier.n_estimators) -> None:
+            tick(name, (idx + n_done / n_all) / len(CLASSIFIERS))
+
+        classifier.set_callbacks(RoundCounter(on_round))
         methods.append(evaluate(name, classifier.fit(X_train, y_train), X_test, y_test, classes))
     return DemoResult(seed, classes, tuple(methods))
 

@@ -47,7 +47,7 @@ def predict_file(
     predictions = predict_rows(fitted, X, tick, proba=proba)
     notes = [
         *markers.note_unseen(request.missing),
-        *note_unused(fitted, table, [*keep, target]),
+        *note_unused(fitted, table, [*keep, str(target)]),
         *note_unknown_classes(fitted, table, target),
     ]
     tick("writing", 1.0)
@@ -119,7 +119,7 @@ def beside(table: RawTable, keep: Sequence[str], predictions: Any) -> Any:
     return pandas.concat([*kept, predictions], axis=1)
 
 
-def note_unused(fitted: Any, table: RawTable, others: Sequence[str | None]) -> list[str]:
+def note_unused(fitted: Any, table: RawTable, others: Sequence[str]) -> list[str]:
     """Note which columns are not used, except some others."""
     unused = table.drop({*feature_columns(fitted, table), *others}).columns
     if not unused:

@@ -63,14 +63,6 @@ def make_plan(
 
     Names are separated by commas, in any spelling; an unknown one raises ValueError. ``quick`` means two runs and the
     small data sets, unless something else is given.
-
-    Examples
-    --------
-    >>> from comboost.cli.jobs.reproduction import make_plan
-    >>> from comboost.study import Study
-    >>> plan = make_plan(Study(), datasets="Glass,car", methods="combo", n_runs=3)
-    >>> plan.datasets, plan.methods, len(plan.tasks)  # in the order of the paper
-    (('car', 'glass'), ('CoMBo',), 30)
     """
     chosen = pick_names(DATASETS, find_dataset, datasets) or (SMALL_DATASETS if quick else DATASETS)
     chosen_methods = pick_names(METHODS, find_method, methods) or tuple(METHODS)
@@ -104,7 +96,7 @@ def run_plan(
 
     Raises StoreError, before anything runs, if the folder cannot be used.
     """
-    progress = progress or StudyProgress()
+    progress = progress or StudyProgress(None)
     with Store(folder, describe(plan.study)) as store, closing(progress):
         results = store.load(plan.tasks)
         todo = [task for task in plan.tasks if task not in results]

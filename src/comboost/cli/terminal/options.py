@@ -32,10 +32,10 @@ class EstimatorName(StrEnum):
     mm = "mm"
 
 
-def check_threads(jobs: int | None) -> int | None:
-    """Raise if the number of threads is 0."""
+def check_jobs(jobs: int | None) -> int | None:
+    """Raise if the number of threads or processes is 0."""
     if jobs == 0:
-        raise typer.BadParameter("0 threads cannot work; give 1 or more, or -1 for one per core.")
+        raise typer.BadParameter("0 is not a number of workers; give 1 or more, or -1 for one per core.")
     return jobs
 
 
@@ -58,7 +58,7 @@ DataFile = Annotated[
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="Model file of comboost fit.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]
 Folds = Annotated[int, typer.Option("--folds", min=2, max=1000, help="Number of cross-validation folds.")]
-Threads = Annotated[int, typer.Option("--jobs", callback=check_threads, help="Threads; -1 for one per core.")]
+Threads = Annotated[int, typer.Option("--jobs", callback=check_jobs, help="Threads; -1 for one per core.")]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Progress on stderr: a bar with the time left on a terminal; elsewhere nothing, or lines for long runs."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -22,22 +22,14 @@ def progress_shown(*, wanted: bool = True) -> Iterator[Tick]:
     from rich.console import Console
 
     errors = Console(stderr=True)
-    with started(make_progress(errors), shown=wanted and errors.is_terminal) as progress:
-        task = progress.add_task("starting", total=1.0)
+    progress = make_progress(errors, transient=True)
+    task = progress.add_task("starting", total=1.0)
+    # Rich before 14.3 ends a disabled bar with an empty line, so one that is not shown is never started.
+    with progress if wanted and errors.is_terminal else nullcontext():
         yield lambda doing, done: progress.update(task, description=doing, completed=done)
 
 
-@contextmanager
-def started(progress: "Progress", *, shown: bool) -> "Iterator[Progress]":
-    """Start a bar only if it is shown: rich before 14.3 ends a disabled one with an empty line."""
-    if not shown:
-        yield progress
-        return
-    with progress:
-        yield progress
-
-
-def make_progress(console: "Console") -> "Progress":
+def make_progress(console: "Console", *, transient: bool = False) -> "Progress":
     """Make a bar that fits into one line of 60 columns."""
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -48,90 +40,54 @@ def make_progress(console: "Console") -> "Progress":
         TextColumn("left:"),
         TimeRemainingColumn(),
         console=console,
-        transient=True,
+        transient=transient,
         redirect_stdout=False,  # otherwise output to a file would go to the console
-        speed_estimate_period=60,
+        speed_estimate_period=600,  # a single step may take a minute
     )
 
 
 class StudyProgress:
-    """Progress of the folds of a study; this base class shows nothing."""
+    """Progress of the folds of a study: a bar on a terminal, elsewhere a line per data set and method.
+
+    Nothing is shown if ``console`` is None.
+    """
+
+    def __init__(self, console: "Console | None") -> None:
+        self._console = console
+        self._bar = make_progress(console) if console is not None and console.is_terminal else None
 
     def start(self, n_done: int, tasks: "Sequence[Task]", seconds: "dict[Task, float]") -> None:
         """Report how many folds are stored already, and the expected seconds of each remaining one."""
+        self._n_tasks, self._seconds, self._left = n_done + len(tasks), seconds, set(tasks)
+        self._started = monotonic()
+        if self._bar is not None:
+            self._id = self._bar.add_task("", total=1.0)
+            self._move(self._bar)
+            self._bar.start()
+        elif self._console is not None:
+            self._console.print(f"{self._n_tasks} folds, {n_done} of them stored already")
 
     def update(self, task: "Task") -> None:
         """Report that a fold is done."""
+        self._left.remove(task)
+        if self._bar is not None:
+            self._move(self._bar)
+        elif self._console is not None and not any(other[:2] == task[:2] for other in self._left):
+            left = sum(self._seconds[other] for other in self._left)
+            pace = (monotonic() - self._started) / (sum(self._seconds.values()) - left)
+            self._console.print(
+                f"{task.dataset}, {task.method}: done; {len(self._left)} folds to go, {format_time(pace * left)}"
+            )
 
     def close(self) -> None:
         """Report that the run has ended."""
+        if self._bar is not None:
+            self._bar.stop()
 
-
-class StudyBar(StudyProgress):
-    """A bar with the time left, on a terminal."""
-
-    def __init__(self, console: "Console") -> None:
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            TaskProgressColumn,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
-
-        self._progress = Progress(
-            TextColumn("{task.fields[n_done]} of {task.fields[n_tasks]} folds"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            console=console,
-            speed_estimate_period=600,  # a single fold may take a minute
-        )
-
-    def start(self, n_done: int, tasks: "Sequence[Task]", seconds: "dict[Task, float]") -> None:
-        """Start the bar; its length is the expected time of the remaining folds."""
-        self._seconds, self._n_done = seconds, n_done
-        # A bar of length 0 would stay empty.
-        total, completed = sum(seconds.values()) or 1, 0 if tasks else 1
-        self._id = self._progress.add_task(
-            "", total=total, completed=completed, n_done=n_done, n_tasks=n_done + len(tasks)
-        )
-        self._progress.start()
-
-    def update(self, task: "Task") -> None:
-        """Advance the bar."""
-        self._n_done += 1
-        self._progress.update(self._id, advance=self._seconds[task], n_done=self._n_done, refresh=True)
-
-    def close(self) -> None:
-        """Leave the bar as it is."""
-        self._progress.stop()
-
-
-class StudyLines(StudyProgress):
-    """A line whenever a method is done with a data set, for a pipe or a file."""
-
-    def __init__(self, console: "Console") -> None:
-        self._console = console
-
-    def start(self, n_done: int, tasks: "Sequence[Task]", seconds: "dict[Task, float]") -> None:
-        """Print how many folds there are."""
-        self._seconds, self._left, self._started = seconds, set(tasks), monotonic()
-        self._console.print(f"{n_done + len(tasks)} folds, {n_done} of them stored already")
-
-    def update(self, task: "Task") -> None:
-        """Print that a method is done with a data set, and the time left."""
-        self._left.remove(task)
-        if any(other[:2] == task[:2] for other in self._left):
-            return
-        left = sum(self._seconds[other] for other in self._left)
-        pace = (monotonic() - self._started) / (sum(self._seconds.values()) - left)
-        self._console.print(
-            f"{task.dataset}, {task.method}: done; {len(self._left)} folds to go, {format_time(pace * left)}"
-        )
+    def _move(self, bar: "Progress") -> None:
+        left, total = sum(self._seconds[task] for task in self._left), sum(self._seconds.values())
+        done = f"{self._n_tasks - len(self._left)} of {self._n_tasks} folds"
+        bar.update(self._id, completed=1 - left / total if total else 1.0, description=done, refresh=True)
 
 
 def format_time(seconds: float) -> str:
