@@ -92,55 +92,21 @@ def from_top(position: float) -> float:
 # Recalls
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A value and its interval on an axis."""
-
-    position: float
-    low: float
-    high: float
+def position(fraction: float) -> float:
+    """Position of a fraction on an axis from 0 to 1."""
+    return UNIT_AXIS.position(fraction)
 
 
-@dataclass(frozen=True)
-class RecallRow:
-    """A class with one mark per model; None without a recall."""
-
-    name: str
-    n_samples: int
-    marks: list[Mark | None]
-
-
-@dataclass(frozen=True)
-class RecallChart:
-    """Recalls of all classes, or of those with the lowest recalls."""
-
-    rows: list[RecallRow]
-    ticks: list[Tick]
-    n_left_out: int
-    alternative: str
-
-
-def mark_of(value: float | None, interval: Sequence[float] | None) -> Mark | None:
-    """A value with its interval; None if it is unknown."""
-    if value is None:
-        return None
-    low, high = interval or (value, value)
-    return Mark(*(UNIT_AXIS.position(each) for each in (value, low, high)))
-
-
-def recall_chart(classes: Sequence[Entry]) -> RecallChart:
-    """Recalls with intervals."""
-    shown = sorted(range(len(classes)), key=lambda k: recall_key(classes[k]))[:MAX_CHART_CLASSES]
+def recall_chart(classes: Sequence[Entry]) -> dict[str, Any]:
+    """The classes to draw with their names, those with the lowest recalls if there are too many."""
+    lowest = sorted(range(len(classes)), key=lambda k: recall_key(classes[k]))[:MAX_CHART_CLASSES]
     names = brief_names((each["name"] for each in classes), MAX_LABEL)
-    rows = [
-        RecallRow(
-            names[k],
-            classes[k]["n_samples"],
-            [mark_of(entry["recall"], entry["interval"]) for entry in classes[k]["models"]],
-        )
-        for k in sorted(shown)
-    ]
-    return RecallChart(rows, UNIT_AXIS.ticks(fraction), len(classes) - len(rows), recall_alternative(classes))
+    return {
+        "rows": [(names[k], classes[k]) for k in sorted(lowest)],
+        "ticks": UNIT_AXIS.ticks(fraction),
+        "n_left_out": len(classes) - len(lowest),
+        "alternative": recall_alternative(classes),
+    }
 
 
 def recall_key(entry: Entry) -> float:
@@ -240,52 +206,13 @@ def known_values(curve: Entry) -> list[float]:
 # Calibration
 
 
-@dataclass(frozen=True)
-class Dot:
-    """Confidence and accuracy of a bin, with an interval."""
-
-    across: float
-    down: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class DotSeries:
-    """The dots of a model, and its index among the models."""
-
-    name: str
-    model: int
-    dots: list[Dot]
-    error: str
-
-
-@dataclass(frozen=True)
-class CalibrationChart:
-    """Accuracy against confidence."""
-
-    series: list[DotSeries]
-    ticks: list[Tick]
-    alternative: str
-
-
-def calibration_chart(calibration: Sequence[Entry], models: Sequence[str]) -> CalibrationChart:
-    """Accuracy against confidence of all models with probabilities."""
-    series = [
-        DotSeries(each["model"], models.index(each["model"]), dots_of(each["bins"]), number(each["calibration_error"]))
-        for each in calibration
-    ]
-    errors = "; ".join(f"calibration error of {each.name}: {each.error}" for each in series)
-    return CalibrationChart(
-        series, UNIT_AXIS.ticks(fraction), f"Accuracy against confidence; {errors}. A table follows this chart."
+def calibration_chart(calibration: Sequence[Entry], models: Sequence[str]) -> dict[str, Any]:
+    """The models with probabilities and their indices."""
+    errors = "; ".join(
+        f"calibration error of {each['model']}: {number(each['calibration_error'])}" for each in calibration
     )
-
-
-def dots_of(bins: Sequence[Entry]) -> list[Dot]:
-    """Bins of confidences as dots; empty bins are left out."""
-    marks = [(each["confidence"], mark_of(each["accuracy"], each["interval"])) for each in bins]
-    return [
-        Dot(UNIT_AXIS.position(predicted), *(from_top(end) for end in (mark.position, mark.low, mark.high)))
-        for predicted, mark in marks
-        if mark is not None
-    ]
+    return {
+        "series": [(models.index(each["model"]), each) for each in calibration],
+        "ticks": UNIT_AXIS.ticks(fraction),
+        "alternative": f"Accuracy against confidence; {errors}. A table follows this chart.",
+    }
