@@ -114,11 +114,11 @@ def test_class_without_samples_has_no_mark():
 
 def test_curves_stand_within_their_frame_and_fall_where_values_do():
     charts = line_charts(make_curves())
-    assert [chart.logarithmic for chart in charts] == [True, False]
+    assert [chart["logarithmic"] for chart in charts] == [True, False]
     for chart in charts:
-        for line in chart.lines:
-            assert all(0 <= number <= 100 for number in numbers_in(line.path))
-            downs = numbers_in(line.path)[1::2]
+        for line in chart["lines"]:
+            assert all(0 <= number <= 100 for number in numbers_in(line["path"]))
+            downs = numbers_in(line["path"])[1::2]
             assert downs == sorted(downs)  # falling curves go down, which is where places grow
 
 
@@ -126,7 +126,7 @@ def test_curve_has_a_gap_where_nothing_is_known():
     curves = make_curves(5)
     curves["series"] = [{"key": "loss", "name": "Loss", "values": [1.0, None, 2.0, 3.0, None]}]
     (chart,) = line_charts(curves)
-    assert re.sub(r"[\d. ]", "", chart.lines[0].path) == "MhML"
+    assert re.sub(r"[\d. ]", "", chart["lines"][0]["path"]) == "MhML"
 
 
 def test_curves_without_any_value_make_no_chart():
@@ -151,13 +151,13 @@ def test_calibration_is_drawn_within_its_frame():
 def test_rows_of_a_matrix_are_whole(rejects):
     summary = make_summary(class_names(6), rejects=rejects)
     matrices = confusion_matrices(summary)
-    assert matrices.subjects == ["model", "baseline", "difference"]
-    for table in matrices.tables:
-        for place, row in enumerate(table.rows):
+    assert matrices["subjects"] == ["model", "baseline", "difference"]
+    for table in matrices["tables"]:
+        for place, row in enumerate(table["rows"]):
             assert len(row.cells) == len(summary["predicted_labels"])
             assert int(row.n_samples.replace(",", "")) == summary["classes"][place]["n_samples"]
             assert row.cells[place].level.endswith("r")
-    counts = next(table for table in matrices.tables if (table.subject, table.unit) == ("model", "counts"))
-    for place, row in enumerate(counts.rows):
+    counts = next(table for table in matrices["tables"] if (table["subject"], table["unit"]) == ("model", "counts"))
+    for place, row in enumerate(counts["rows"]):
         right = int(row.cells[place].text or 0)
         assert right + int(row.missed) == summary["classes"][place]["n_samples"]

@@ -130,29 +130,7 @@ def recall_alternative(classes: Sequence[Entry]) -> str:
 # Training curves
 
 
-@dataclass(frozen=True)
-class Line:
-    """A curve as an SVG path."""
-
-    name: str
-    path: str
-    last: str
-
-
-@dataclass(frozen=True)
-class LineChart:
-    """Curves over boosting rounds."""
-
-    title: str
-    lines: list[Line]
-    rounds: list[Tick]
-    values: list[Tick]
-    logarithmic: bool
-    best: Tick | None
-    alternative: str
-
-
-def line_charts(curves: Entry) -> list[LineChart]:
+def line_charts(curves: Entry) -> list[dict[str, Any]]:
     """A chart of the losses and one of the norms."""
     norms = [each for each in curves["series"] if each["key"].startswith("norm")]
     losses = [each for each in curves["series"] if not each["key"].startswith("norm")]
@@ -164,7 +142,7 @@ def line_charts(curves: Entry) -> list[LineChart]:
     ]
 
 
-def line_chart(title: str, curves: Entry, series: Sequence[Entry]) -> LineChart:
+def line_chart(title: str, curves: Entry, series: Sequence[Entry]) -> dict[str, Any]:
     """One chart of several curves over the same rounds."""
     rounds, best = curves["rounds"], curves["best_round"]
     across = round_axis(rounds)
@@ -174,20 +152,28 @@ def line_chart(title: str, curves: Entry, series: Sequence[Entry]) -> LineChart:
         for each in series
         if (known := known_values(each))
     ]
-    return LineChart(
-        title,
-        [line_of(each, rounds, across, down) for each in series],
-        [tick for tick in across.ticks("{:g}".format) if "." not in tick.text],
-        [Tick(from_top(tick.position), tick.text) for tick in down.ticks("{:g}".format)],
-        down.logarithmic,
-        None if best is None else Tick(across.position(best), f"best round: {best}"),
-        f"{title}. From round {rounds[0]} to round {rounds[-1]}, {'; '.join(ends)}. A table follows this chart.",
-    )
+    return {
+        "title": title,
+        "lines": [
+            {
+                "name": each["name"],
+                "path": path_of(each["values"], rounds, across, down),
+                "last": next(reversed(known_values(each)), None),
+            }
+            for each in series
+        ],
+        "rounds": [tick for tick in across.ticks("{:g}".format) if "." not in tick.text],
+        "ticks": [Tick(from_top(tick.position), tick.text) for tick in down.ticks("{:g}".format)],
+        "logarithmic": down.logarithmic,
+        "best": None if best is None else Tick(across.position(best), f"best round: {best}"),
+        "alternative": f"{title}. From round {rounds[0]} to round {rounds[-1]}, {'; '.join(ends)}. "
+        "A table follows this chart.",
+    }
 
 
-def line_of(curve: Entry, rounds: Sequence[int], across: Axis, down: Axis) -> Line:
-    """A curve as a path, with gaps at unknown values and a dot for an isolated one."""
-    path, values = "", curve["values"]
+def path_of(values: Sequence[float | None], rounds: Sequence[int], across: Axis, down: Axis) -> str:
+    """A curve as an SVG path, with gaps at unknown values and a dot for an isolated one."""
+    path = ""
     for i, (at, value) in enumerate(zip(rounds, values, strict=True)):
         if value is None:
             continue
@@ -195,7 +181,7 @@ def line_of(curve: Entry, rounds: Sequence[int], across: Axis, down: Axis) -> Li
         ends = i + 1 == len(values) or values[i + 1] is None
         path += f"{'M' if begins else 'L'}{across.position(at):g} {from_top(down.position(value)):g}"
         path += "h0" if begins and ends else ""
-    return Line(curve["name"], path, number(next(reversed(known_values(curve)), None)))
+    return path
 
 
 def known_values(curve: Entry) -> list[float]:
