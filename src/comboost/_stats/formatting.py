@@ -128,6 +128,11 @@ def format_interval(interval: Sequence[float] | None, *, digits: int = 3, signed
     return " to ".join(format_number(bound, digits=digits, signed=signed) for bound in interval)
 
 
+def format_mean(mean: float, std: float | None) -> str:
+    """A mean with its standard deviation, if that is known."""
+    return f"{mean:.3f}" if std is None else f"{mean:.3f} ± {std:.3f}"
+
+
 # Significance
 
 

@@ -25,9 +25,9 @@ from comboost.study import (
 )
 from comboost.study._folds import estimate_seconds
 from comboost.study._methods import find_obstacle
+from comboost.study._report import count_verdicts
 from comboost.study._results import MEASURES
 from comboost.study._running import Failure
-from comboost.study._summary import count_verdicts
 
 N_RUNS = 10
 N_QUICK_RUNS = 2

@@ -1,8 +1,7 @@
 """Metrics of the whole model, by class, and of its probabilities, with confidence intervals."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +26,17 @@ MAX_PAIRS, MAX_EXAMPLES, MAX_FEATURES = 10, 3, 8
 # The whole model
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A metric that is a function of the confusion matrix."""
+class Metric(NamedTuple):
+    """Description of a metric."""
 
     key: str
     name: str
     description: str
-    of_counts: Callable[[Floats], float]
     higher_is_better: bool = True
+
+    def entry(self, value: float, interval: list[float] | None = None) -> dict[str, Any]:
+        """The metric in a summary."""
+        return {**self._asdict(), "value": value, "interval": interval}
 
 
 def spectral_norm(counts: Floats) -> float:
@@ -47,29 +48,23 @@ def spectral_norm(counts: Floats) -> float:
     return float(np.sqrt(max(largest, 0.0)))
 
 
-METRICS = [
+METRICS: dict[Metric, Callable[[Floats], float]] = {  # as functions of the confusion matrix
     Metric(
         "norm",
         "‖C‖",
         "Spectral norm of the error confusion matrix; 0 if there are no errors. It does not depend on class sizes.",
-        spectral_norm,
         higher_is_better=False,
-    ),
-    Metric("g_mean", "G-mean", "Geometric mean of the recalls; 0 if the recall of any class is 0.", geometric_mean_of),
-    Metric("mean_recall", "Mean recall", "Mean of the recalls; also called balanced accuracy.", mean_recall_of),
+    ): spectral_norm,
+    Metric("g_mean", "G-mean", "Geometric mean of the recalls; 0 if the recall of any class is 0."): geometric_mean_of,
+    Metric("mean_recall", "Mean recall", "Mean of the recalls; also called balanced accuracy."): mean_recall_of,
     Metric(
-        "worst_recall",
-        "Worst recall",
-        "Lowest recall of any class. Its interval holds for all classes simultaneously.",
-        min_recall_of,
-    ),
+        "worst_recall", "Worst recall", "Lowest recall of any class. Its interval holds for all classes simultaneously."
+    ): min_recall_of,
     Metric(
-        "accuracy",
-        "Accuracy",
-        "Fraction of samples predicted correctly; dominated by the largest classes.",
-        lambda counts: float(np.trace(counts) / counts.sum()),
-    ),
-]
+        "accuracy", "Accuracy", "Fraction of samples predicted correctly; dominated by the largest classes."
+    ): lambda counts: float(np.trace(counts) / counts.sum()),
+}
+MAUC = Metric("mauc", "MAUC", "Area under the ROC curve, averaged over all pairs of classes; 0.5 is chance.")
 BOOTSTRAPPED = ("norm", "g_mean", "mean_recall", "accuracy")
 
 
@@ -105,23 +100,14 @@ def compare_models(
 def model_metrics(counts: Floats, idx: int, draws: BootstrapDraws, confidence: float) -> list[dict[str, Any]]:
     """The metrics of a confusion matrix, with intervals."""
     entries = []
-    for metric in METRICS:
-        value = metric.of_counts(counts)
+    for metric, of_counts in METRICS.items():
+        value = of_counts(counts)
         if metric.key in BOOTSTRAPPED:
             half = draws.half_width(draws.standard_error(metric.key, idx), confidence)
             interval = [max(value - half, 0.0), min(value + half, maximum_of(metric.key, len(counts)))]
         else:
             interval = worst_recall_interval(counts, confidence)
-        entries.append(
-            {
-                "key": metric.key,
-                "name": metric.name,
-                "description": metric.description,
-                "value": value,
-                "interval": interval,
-                "higher_is_better": metric.higher_is_better,
-            }
-        )
+        entries.append(metric.entry(value, interval))
     return entries
 
 
@@ -144,29 +130,14 @@ def probability_metrics(evaluation: Evaluation, given: Probabilities | None) -> 
     if given is None:
         return []
     labels = np.arange(len(evaluation.classes))
-    entries = []
-    if np.unique(evaluation.truth).size > 1:
-        entries.append(
-            {
-                "key": "mauc",
-                "name": "MAUC",
-                "description": "Area under the ROC curve, averaged over all pairs of classes; 0.5 is chance.",
-                "value": mauc_score(given.truth, given.values, labels=labels),
-                "interval": None,
-                "higher_is_better": True,
-            }
-        )
-    entries.append(
-        {
-            "key": "log_loss",
-            "name": "Log-loss",
-            "description": "Negative log-likelihood of the true class, averaged with equal weight per class; "
-            f"{np.log(len(labels)):.2f} is chance.",
-            "value": balanced_log_loss(given.truth, given.values, labels=labels),
-            "interval": None,
-            "higher_is_better": False,
-        }
+    description = (
+        "Negative log-likelihood of the true class, averaged with equal weight per class; "
+        f"{np.log(len(labels)):.2f} is chance."
     )
+    log_loss = Metric("log_loss", "Log-loss", description, higher_is_better=False)
+    entries = [log_loss.entry(balanced_log_loss(given.truth, given.values, labels=labels))]
+    if np.unique(evaluation.truth).size > 1:
+        entries.insert(0, MAUC.entry(mauc_score(given.truth, given.values, labels=labels)))
     return entries
 
 
@@ -240,9 +211,9 @@ def recall_differences(evaluation: Evaluation, confidence: float) -> list[dict[s
         return [None] * n_classes
     ours, theirs = (model.predicted == evaluation.truth for model in evaluation.models)
     cases = (ours & theirs, ours & ~theirs, ~ours & theirs, ~ours & ~theirs)
-    agreements = [sums_by(evaluation.truth, case.astype(np.float64), n_classes) for case in cases]
+    both, first, second, neither = (sums_by(evaluation.truth, case.astype(np.float64), n_classes) for case in cases)
     each = bonferroni(confidence, int(np.count_nonzero(evaluation.class_sizes)))
-    values, low, high = newcombe_interval(*agreements, each)
+    values, low, high = newcombe_interval(both, first, second, neither, each)
     return [
         difference_entry(float(values[k]), [float(low[k]), float(high[k])]) if evaluation.class_sizes[k] else None
         for k in range(n_classes)

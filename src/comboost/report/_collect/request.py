@@ -78,10 +78,8 @@ def inner_estimator(model: Any) -> Any:
 
 def inner_input(model: Any, X: Any) -> Any:
     """X as the last estimator inside pipelines and searches gets it."""
-    while hasattr(model, "best_estimator_") or isinstance(model, Pipeline):
-        if hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
-        else:
-            X = model[:-1].transform(X) if len(model) > 1 else X
-            model = model[-1]
+    if hasattr(model, "best_estimator_"):
+        return inner_input(model.best_estimator_, X)
+    if isinstance(model, Pipeline):
+        return inner_input(model[-1], model[:-1].transform(X) if len(model) > 1 else X)
     return X

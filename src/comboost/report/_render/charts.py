@@ -92,55 +92,21 @@ def from_top(position: float) -> float:
 # Recalls
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A value and its interval on an axis."""
-
-    position: float
-    low: float
-    high: float
+def position(fraction: float) -> float:
+    """Position of a fraction on an axis from 0 to 1."""
+    return UNIT_AXIS.position(fraction)
 
 
-@dataclass(frozen=True)
-class RecallRow:
-    """A class with one mark per model; None without a recall."""
-
-    name: str
-    n_samples: int
-    marks: list[Mark | None]
-
-
-@dataclass(frozen=True)
-class RecallChart:
-    """Recalls of all classes, or of those with the lowest recalls."""
-
-    rows: list[RecallRow]
-    ticks: list[Tick]
-    n_left_out: int
-    alternative: str
-
-
-def mark_of(value: float | None, interval: Sequence[float] | None) -> Mark | None:
-    """A value with its interval; None if it is unknown."""
-    if value is None:
-        return None
-    low, high = interval or (value, value)
-    return Mark(*(UNIT_AXIS.position(each) for each in (value, low, high)))
-
-
-def recall_chart(classes: Sequence[Entry]) -> RecallChart:
-    """Recalls with intervals."""
-    shown = sorted(range(len(classes)), key=lambda k: recall_key(classes[k]))[:MAX_CHART_CLASSES]
+def recall_chart(classes: Sequence[Entry]) -> dict[str, Any]:
+    """The classes to draw with their names, those with the lowest recalls if there are too many."""
+    lowest = sorted(range(len(classes)), key=lambda k: recall_key(classes[k]))[:MAX_CHART_CLASSES]
     names = brief_names((each["name"] for each in classes), MAX_LABEL)
-    rows = [
-        RecallRow(
-            names[k],
-            classes[k]["n_samples"],
-            [mark_of(entry["recall"], entry["interval"]) for entry in classes[k]["models"]],
-        )
-        for k in sorted(shown)
-    ]
-    return RecallChart(rows, UNIT_AXIS.ticks(fraction), len(classes) - len(rows), recall_alternative(classes))
+    return {
+        "rows": [(names[k], classes[k]) for k in sorted(lowest)],
+        "ticks": UNIT_AXIS.ticks(fraction),
+        "n_left_out": len(classes) - len(lowest),
+        "alternative": recall_alternative(classes),
+    }
 
 
 def recall_key(entry: Entry) -> float:
@@ -164,29 +130,7 @@ def recall_alternative(classes: Sequence[Entry]) -> str:
 # Training curves
 
 
-@dataclass(frozen=True)
-class Line:
-    """A curve as an SVG path."""
-
-    name: str
-    path: str
-    last: str
-
-
-@dataclass(frozen=True)
-class LineChart:
-    """Curves over boosting rounds."""
-
-    title: str
-    lines: list[Line]
-    rounds: list[Tick]
-    values: list[Tick]
-    logarithmic: bool
-    best: Tick | None
-    alternative: str
-
-
-def line_charts(curves: Entry) -> list[LineChart]:
+def line_charts(curves: Entry) -> list[dict[str, Any]]:
     """A chart of the losses and one of the norms."""
     norms = [each for each in curves["series"] if each["key"].startswith("norm")]
     losses = [each for each in curves["series"] if not each["key"].startswith("norm")]
@@ -198,7 +142,7 @@ def line_charts(curves: Entry) -> list[LineChart]:
     ]
 
 
-def line_chart(title: str, curves: Entry, series: Sequence[Entry]) -> LineChart:
+def line_chart(title: str, curves: Entry, series: Sequence[Entry]) -> dict[str, Any]:
     """One chart of several curves over the same rounds."""
     rounds, best = curves["rounds"], curves["best_round"]
     across = round_axis(rounds)
@@ -208,20 +152,28 @@ def line_chart(title: str, curves: Entry, series: Sequence[Entry]) -> LineChart:
         for each in series
         if (known := known_values(each))
     ]
-    return LineChart(
-        title,
-        [line_of(each, rounds, across, down) for each in series],
-        [tick for tick in across.ticks("{:g}".format) if "." not in tick.text],
-        [Tick(from_top(tick.position), tick.text) for tick in down.ticks("{:g}".format)],
-        down.logarithmic,
-        None if best is None else Tick(across.position(best), f"best round: {best}"),
-        f"{title}. From round {rounds[0]} to round {rounds[-1]}, {'; '.join(ends)}. A table follows this chart.",
-    )
+    return {
+        "title": title,
+        "lines": [
+            {
+                "name": each["name"],
+                "path": path_of(each["values"], rounds, across, down),
+                "last": next(reversed(known_values(each)), None),
+            }
+            for each in series
+        ],
+        "rounds": [tick for tick in across.ticks("{:g}".format) if "." not in tick.text],
+        "ticks": [Tick(from_top(tick.position), tick.text) for tick in down.ticks("{:g}".format)],
+        "logarithmic": down.logarithmic,
+        "best": None if best is None else Tick(across.position(best), f"best round: {best}"),
+        "alternative": f"{title}. From round {rounds[0]} to round {rounds[-1]}, {'; '.join(ends)}. "
+        "A table follows this chart.",
+    }
 
 
-def line_of(curve: Entry, rounds: Sequence[int], across: Axis, down: Axis) -> Line:
-    """A curve as a path, with gaps at unknown values and a dot for an isolated one."""
-    path, values = "", curve["values"]
+def path_of(values: Sequence[float | None], rounds: Sequence[int], across: Axis, down: Axis) -> str:
+    """A curve as an SVG path, with gaps at unknown values and a dot for an isolated one."""
+    path = ""
     for i, (at, value) in enumerate(zip(rounds, values, strict=True)):
         if value is None:
             continue
@@ -229,7 +181,7 @@ def line_of(curve: Entry, rounds: Sequence[int], across: Axis, down: Axis) -> Li
         ends = i + 1 == len(values) or values[i + 1] is None
         path += f"{'M' if begins else 'L'}{across.position(at):g} {from_top(down.position(value)):g}"
         path += "h0" if begins and ends else ""
-    return Line(curve["name"], path, number(next(reversed(known_values(curve)), None)))
+    return path
 
 
 def known_values(curve: Entry) -> list[float]:
@@ -240,52 +192,13 @@ def known_values(curve: Entry) -> list[float]:
 # Calibration
 
 
-@dataclass(frozen=True)
-class Dot:
-    """Confidence and accuracy of a bin, with an interval."""
-
-    across: float
-    down: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class DotSeries:
-    """The dots of a model, and its index among the models."""
-
-    name: str
-    model: int
-    dots: list[Dot]
-    error: str
-
-
-@dataclass(frozen=True)
-class CalibrationChart:
-    """Accuracy against confidence."""
-
-    series: list[DotSeries]
-    ticks: list[Tick]
-    alternative: str
-
-
-def calibration_chart(calibration: Sequence[Entry], models: Sequence[str]) -> CalibrationChart:
-    """Accuracy against confidence of all models with probabilities."""
-    series = [
-        DotSeries(each["model"], models.index(each["model"]), dots_of(each["bins"]), number(each["calibration_error"]))
-        for each in calibration
-    ]
-    errors = "; ".join(f"calibration error of {each.name}: {each.error}" for each in series)
-    return CalibrationChart(
-        series, UNIT_AXIS.ticks(fraction), f"Accuracy against confidence; {errors}. A table follows this chart."
+def calibration_chart(calibration: Sequence[Entry], models: Sequence[str]) -> dict[str, Any]:
+    """The models with probabilities and their indices."""
+    errors = "; ".join(
+        f"calibration error of {each['model']}: {number(each['calibration_error'])}" for each in calibration
     )
-
-
-def dots_of(bins: Sequence[Entry]) -> list[Dot]:
-    """Bins of confidences as dots; empty bins are left out."""
-    marks = [(each["confidence"], mark_of(each["accuracy"], each["interval"])) for each in bins]
-    return [
-        Dot(UNIT_AXIS.position(predicted), *(from_top(end) for end in (mark.position, mark.low, mark.high)))
-        for predicted, mark in marks
-        if mark is not None
-    ]
+    return {
+        "series": [(models.index(each["model"]), each) for each in calibration],
+        "ticks": UNIT_AXIS.ticks(fraction),
+        "alternative": f"Accuracy against confidence; {errors}. A table follows this chart.",
+    }

@@ -1,7 +1,6 @@
 """Heat maps: tables whose cells have a text and a colour level."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,43 +25,13 @@ class HeatCell(NamedTuple):
     level: str
 
 
-@dataclass(frozen=True)
-class HeatRow:
+class HeatRow(NamedTuple):
     """A class: its predictions, its errors and its number of samples."""
 
     name: str
     cells: list[HeatCell]
     missed: str
     n_samples: str
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """Confusion matrix of a model, or the difference of two, as counts or fractions."""
-
-    subject: str  # "model", "baseline" or "difference"
-    unit: str  # "fractions" or "counts"
-    rows: list[HeatRow]
-
-
-@dataclass(frozen=True)
-class ConfusionMatrices:
-    """All confusion matrices of a report."""
-
-    columns: list[str]
-    tables: list[HeatMap]
-    subjects: list[str]
-    top: float  # fraction with the strongest colour
-    printable: bool
-
-
-@dataclass(frozen=True)
-class ImportanceTable:
-    """Importance of every feature for every class."""
-
-    features: list[str]
-    overall: list[HeatCell]
-    rows: list[tuple[str, list[HeatCell]]]
 
 
 def level_of(value: float, top: float, n_levels: int) -> int:
@@ -93,7 +62,7 @@ def off_diagonal(matrix: NDArray[Any]) -> NDArray[Any]:
     return np.where(np.eye(*matrix.shape, dtype=np.bool_), 0, matrix)
 
 
-def confusion_matrices(summary: Mapping[str, Any]) -> ConfusionMatrices | None:
+def confusion_matrices(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     """The matrices of every model and of their difference; None if there are too many classes to show."""
     n_classes = len(summary["classes"])
     if n_classes > MAX_MATRIX_CLASSES:
@@ -111,23 +80,27 @@ def confusion_matrices(summary: Mapping[str, Any]) -> ConfusionMatrices | None:
     if len(counts) > 1:
         subjects.append("difference")
         tables += difference_maps(names, *counts)
-    return ConfusionMatrices(names, tables, subjects, top, len(names) <= MAX_PRINTED_COLUMNS)
+    return {
+        "columns": names,
+        "tables": tables,
+        "subjects": subjects,
+        "top": top,  # fraction with the strongest colour
+        "printable": len(names) <= MAX_PRINTED_COLUMNS,
+    }
 
 
-def model_maps(subject: str, names: list[str], counts: NDArray[np.int64], top: float) -> list[HeatMap]:
+def model_maps(subject: str, names: list[str], counts: NDArray[np.int64], top: float) -> list[dict[str, Any]]:
     """The matrix of a model as fractions and as counts; both are coloured by the fractions."""
     fractions = row_fractions(counts)
     levels = [
         ["r" if row == column else heat_level(each, top) for column, each in enumerate(fractions[row].tolist())]
         for row in range(len(fractions))
     ]
-    return [
-        HeatMap(subject, "fractions", heat_rows(names, fractions, percent, levels, counts)),
-        HeatMap(subject, "counts", heat_rows(names, counts, lambda n: count(n) if n else "", levels, counts)),
-    ]
+    units = {"fractions": (fractions, percent), "counts": (counts, lambda n: count(n) if n else "")}
+    return heat_maps(subject, units, names, levels, counts)
 
 
-def difference_maps(names: list[str], counts: NDArray[np.int64], baseline: NDArray[np.int64]) -> list[HeatMap]:
+def difference_maps(names: list[str], counts: NDArray[np.int64], baseline: NDArray[np.int64]) -> list[dict[str, Any]]:
     """The matrix of the model minus that of the baseline; more is better on the diagonal and worse elsewhere."""
     fractions = row_fractions(counts) - row_fractions(baseline)
     top = max(MIN_COLOUR_MAXIMUM, float(np.abs(fractions).max(initial=0.0)))
@@ -138,30 +111,33 @@ def difference_maps(names: list[str], counts: NDArray[np.int64], baseline: NDArr
         ]
         for row in range(len(fractions))
     ]
-    return [
-        HeatMap("difference", "fractions", heat_rows(names, fractions, signed_percent, levels, counts)),
-        HeatMap("difference", "counts", heat_rows(names, counts - baseline, signed_count, levels, counts)),
-    ]
+    units = {"fractions": (fractions, signed_percent), "counts": (counts - baseline, signed_count)}
+    return heat_maps("difference", units, names, levels, counts)
 
 
-def heat_rows(
+def heat_maps(
+    subject: str,
+    units: Mapping[str, tuple[NDArray[Any], Callable[[Any], str]]],
     names: list[str],
-    values: NDArray[Any],
-    write: Callable[[Any], str],
     levels: list[list[str]],
     counts: NDArray[np.int64],
-) -> list[HeatRow]:
-    """Texts and colours of all rows, with their errors and numbers of samples."""
-    missed, sizes = off_diagonal(values).sum(axis=1).tolist(), counts.sum(axis=1).tolist()
-    return [
-        HeatRow(
-            names[row],
-            [HeatCell(write(each), level) for each, level in zip(values[row].tolist(), levels[row], strict=True)],
-            write(missed[row]) or "0",
-            count(sizes[row]),
-        )
-        for row in range(len(values))
-    ]
+) -> list[dict[str, Any]]:
+    """A table for every unit, with its values and how to write them."""
+    sizes = counts.sum(axis=1).tolist()
+    tables = []
+    for unit, (values, write) in units.items():
+        missed = off_diagonal(values).sum(axis=1).tolist()
+        rows = [
+            HeatRow(
+                names[k],
+                [HeatCell(write(each), level) for each, level in zip(values[k].tolist(), levels[k], strict=True)],
+                write(missed[k]) or "0",
+                count(sizes[k]),
+            )
+            for k in range(len(values))
+        ]
+        tables.append({"subject": subject, "unit": unit, "rows": rows})
+    return tables
 
 
 def signed_count(n: int) -> str:
@@ -177,7 +153,7 @@ def signed_percent(value: float) -> str:
     return (text if text[1:] != "0" else f"{text[0]}<1").replace("-", MINUS)
 
 
-def importance_table(importances: Mapping[str, Any]) -> ImportanceTable:
+def importance_table(importances: Mapping[str, Any]) -> dict[str, Any]:
     """Importances, all coloured on one scale."""
     known = [
         [0.0 if each is None else each for each in row] for row in [importances["overall"], *importances["values"]]
@@ -185,6 +161,5 @@ def importance_table(importances: Mapping[str, Any]) -> ImportanceTable:
     top = max((value for row in known for value in row), default=0.0) or 1.0
     overall, *rows = ([HeatCell(percent(each), heat_level(each, top)) for each in row] for row in known)
     names = brief_names(importances["classes"], MAX_HEADER)
-    return ImportanceTable(
-        brief_names(importances["features"], MAX_FEATURE), overall, list(zip(names, rows, strict=True))
-    )
+    features = brief_names(importances["features"], MAX_FEATURE)
+    return {"features": features, "overall": overall, "rows": list(zip(names, rows, strict=True))}

@@ -10,7 +10,7 @@ from typing import Any
 from comboost._extras import import_jinja2
 from comboost._stats.formatting import format_confidence
 from comboost.report._render import text
-from comboost.report._render.charts import calibration_chart, line_charts, recall_chart
+from comboost.report._render.charts import calibration_chart, line_charts, position, recall_chart
 from comboost.report._render.heatmaps import MAX_MATRIX_CLASSES, N_LEVELS, confusion_matrices, importance_table
 
 TEMPLATE = Path(__file__).parent / "template"
@@ -65,7 +65,16 @@ def page_environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = [text.count, text.number, text.points, text.fraction, text.brief_name, text.signed, text.visible]
+    filters = [
+        text.brief_name,
+        text.count,
+        text.fraction,
+        text.number,
+        text.points,
+        text.signed,
+        text.visible,
+        position,
+    ]
     environment.filters.update({each.__name__: each for each in filters})
     environment.globals.update(
         max_matrix_classes=MAX_MATRIX_CLASSES, max_name=text.MAX_NAME, max_rows=MAX_TABLE_ROWS, n_levels=N_LEVELS
