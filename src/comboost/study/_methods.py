@@ -10,9 +10,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from sklearn.ensemble import HistGradientBoostingClassifier
-
 from comboost.study._experiment import DATASETS, WITH_CATEGORIES, Study
+from comboost.study.peers import BALANCED_RANDOM_FOREST, HIST_GRADIENT_BOOSTING
 
 Setting = dict[str, Any]
 Make = Callable[[Setting, Sequence[int], int, Study], Any]
@@ -68,16 +67,13 @@ def make_booster(
 
 def make_hist_boosting(_setting: Setting, categorical: Sequence[int], seed: int, _study: Study) -> Any:
     """Make scikit-learn's boosting with balanced class weights."""
-    return HistGradientBoostingClassifier(
-        class_weight="balanced", categorical_features=list(categorical) or None, random_state=seed
-    )
+    return HIST_GRADIENT_BOOSTING.make(1, seed=seed, categories=categorical)
 
 
 def make_balanced_forest(_setting: Setting, _categorical: Sequence[int], seed: int, _study: Study) -> Any:
     """Make imbalanced-learn's forest."""
-    forest = import_module("imblearn.ensemble").BalancedRandomForestClassifier
     # As Chen, Liaw and Breiman: a bootstrap of the smallest class, and as many samples of every other.
-    return forest(sampling_strategy="all", replacement=True, bootstrap=False, n_jobs=1, random_state=seed)
+    return BALANCED_RANDOM_FOREST.make(1, seed=seed, sampling_strategy="all", replacement=True, bootstrap=False)
 
 
 def fix_settings(method: Method) -> list[Method]:
