@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from comboost._stats.formatting import format_interval
+from comboost._stats.formatting import format_interval, percent
 from comboost.cli.terminal.options import DataFile, DataOptions, EstimatorOptions, Folds, Json, with_options
 from comboost.cli.terminal.progress import progress_shown
 from comboost.cli.terminal.screen import Screen, print_json
@@ -79,7 +79,7 @@ def show_confusion(result: "ValidationResult", screen: Screen) -> None:
         headers = [str(number) for number in range(1, len(names) + 1)]
         names = [f"{number} {name}" for number, name in enumerate(names, start=1)]
     rows = [
-        [name, *(f"{100 * fraction:.0f}" if fraction else "." for fraction in line)]
+        [name, *(percent(fraction) or "." for fraction in line)]
         for name, line in zip(names, result.confusion, strict=True)
     ]
     screen.show(["", *headers], rows, right=range(1, len(names) + 1))

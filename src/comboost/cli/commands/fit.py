@@ -76,5 +76,5 @@ def show_fit(result: "FitResult", screen: Screen, options: Sequence[str] | None)
     screen.say(f"{result.estimator} ({parameters}): {rounds}, ‖C‖ = {result.train_norm:.3f} on the training rows.")
     if options is not None:
         words = [result.data["source"], "--target", result.data["target"], *options]
-        screen.say(f"To estimate it on new rows: comboost cv {shlex.join(words)}", to_copy=True)
+        screen.say(f"To estimate its recall on new rows: comboost cv {shlex.join(words)}", to_copy=True)
     screen.say(f"Saved {result.model} ({result.n_bytes:,} bytes).")

@@ -4,7 +4,7 @@ Values may be quoted with either kind of quotes. Inside, the same quote is writt
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from comboost._stats.formatting import shorten
 from comboost.cli.input.delimited import MAX_SHOWN, as_utf8, check_unique, parse_cells, ragged_line
@@ -20,16 +20,8 @@ COMMENT = "%"
 DELIMITER = ","
 
 
-class ArffTable(NamedTuple):
-    """Cells as text, and what the header declares."""
-
-    cells: Any
-    nominal: tuple[str, ...]  # columns with a list of values
-    target: str | None
-
-
-def read_arff(content: bytes, name: str, encoding: str | None) -> ArffTable:
-    """Read a file in which every column is declared by an ``@attribute``."""
+def read_arff(content: bytes, name: str, encoding: str | None) -> tuple[Any, tuple[str, ...], str | None]:
+    """Read a file with declared columns; return its cells, the names of the nominal columns, and of the target."""
     lines = LINE_END.split(as_utf8(content, name, encoding).decode())
     start = next((idx for idx, line in enumerate(lines) if line.strip().lower().startswith("@data")), None)
     if start is None:
@@ -49,7 +41,7 @@ def read_arff(content: bytes, name: str, encoding: str | None) -> ArffTable:
         raise CommandError(f"{name} has no rows after its @data.")
     cells = parse_cells("\n".join(rows).encode(), name, names, DELIMITER, 0)
     nominal = tuple(column for column, match in zip(names, declared, strict=True) if match[2].startswith("{"))
-    return ArffTable(cells, nominal, find_output(header))
+    return cells, nominal, find_output(header)
 
 
 def find_output(header: list[str]) -> str | None:

@@ -97,11 +97,6 @@ def check_points(name: str, words: Collection[str], source: str, decimal: str) -
 class MissingMarkers:
     """Missing-value markers: text in any case, numbers in any notation; it records which ones occurred.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The markers as typed.
-
     Examples
     --------
     >>> from comboost.cli.input.cells import MissingMarkers

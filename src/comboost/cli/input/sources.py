@@ -101,8 +101,8 @@ def parse_bytes(content: bytes, name: str, ending: str, dialect: Dialect) -> Raw
         return RawTable(name, read_typed(content, name, ending), None)
     if is_arff(content, ending):
         dialect.check_unused(name, "whose format prescribes commas and decimal points", ("sep", "decimal"))
-        table = read_arff(content, name, dialect.encoding)
-        return RawTable(name, table.cells, ".", table.nominal, table.target)
+        cells, nominal, target = read_arff(content, name, dialect.encoding)
+        return RawTable(name, cells, ".", nominal, target)
     if ending not in (*TEXT_ENDINGS, *ARFF_ENDINGS, ""):
         known = ", ".join(TEXT_ENDINGS[:2] + PARQUET_ENDINGS[:1] + ARROW_ENDINGS[:2] + ARFF_ENDINGS)
         raise CommandError(f"{name} has the unknown extension {ending!r}; expected one of {known}, or .gz.")

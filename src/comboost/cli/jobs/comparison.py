@@ -113,14 +113,9 @@ def make_candidates(first: Any, peers: Sequence[str]) -> dict[str, Any]:
 
 
 class PeerClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier of another library, with balanced classes, for data frames of `plain_columns`.
+    """A classifier of `PEERS`, with balanced classes, for data frames of `plain_columns`.
 
-    Parameters
-    ----------
-    peer : str
-        A name of `PEERS`.
-    n_jobs : int or None, default=None
-        Threads, as in our estimators. Those of OpenMP, which some libraries use unasked, are limited to it.
+    The threads of OpenMP, which some libraries use unasked, are limited to ``n_jobs``.
     """
 
     def __init__(self, peer: str = "HistGradientBoosting", n_jobs: int | None = None) -> None:

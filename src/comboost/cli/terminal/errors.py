@@ -66,6 +66,7 @@ def some_names(names: Sequence[Any]) -> str:
     --------
     >>> from comboost.cli.terminal.errors import some_names
     >>> some_names(["a", "b"]), some_names(range(9))
-    ("'a', 'b'", '0, 1, 2, 3, 4, ...')
+    ("'a', 'b'", '0, 1, 2, 3, 4 and 4 more')
     """
-    return ", ".join(map(repr, names[:MAX_NAMES])) + (", ..." if len(names) > MAX_NAMES else "")
+    more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(map(repr, names[:MAX_NAMES])) + more

@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from comboost._stats.formatting import pluralize
+
 if TYPE_CHECKING:  # rich is slow to import
     from rich.console import Console
     from rich.text import Text
@@ -64,7 +66,7 @@ class Screen:
         for column in data["columns"]:
             if column["remark"]:
                 self.say(
-                    f"  {column['name']}: {column['remark']} ({column['n_values']:,} distinct values); "
+                    f"  {column['name']}: {column['remark']} ({pluralize(column['n_values'], 'distinct value')}); "
                     f"--drop {shlex.quote(column['name'])} excludes it",
                     "yellow",
                 )
