@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from comboost._boosting.callbacks import RoundCounter
+from comboost._boosting.monitor import RoundCounter
 from comboost.cli.input.training_table import DataRequest, TrainingTable, read_training_table
 from comboost.cli.jobs.settings import Settings, make_estimator
 from comboost.cli.terminal.errors import CommandError

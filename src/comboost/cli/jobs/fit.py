@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from comboost._boosting.callbacks import RoundCounter
+from comboost._boosting.monitor import RoundCounter
 from comboost.cli.input.columns import MISSING_CELLS, to_dates, without_cells
 from comboost.cli.input.training_table import DataRequest, TrainingTable, check_not_dropped, read_training_table
 from comboost.cli.jobs.outputs import check_output
