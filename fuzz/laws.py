@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 
 import comboost.dask
 from comboost import metrics
-from comboost.cli._app import app
+from comboost.cli.app import app
 
 # What a model is
 

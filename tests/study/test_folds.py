@@ -84,7 +84,7 @@ def test_peers_have_one_kind_of_probabilities():
 @pytest.mark.parametrize("method", ["AdaBoost.NC", "SMOTEBoost", "BalancedRandomForest"])
 def test_methods_of_the_extra_run(method):
     pytest.importorskip("imblearn")
-    result = run_task(Task("new-thyroid", method, 0, 0), Study(n_rival_rounds=3))
+    result = run_task(Task("new-thyroid", method, 0, 0), Study(n_baseline_rounds=3))
     assert np.sum(result["counts"]) == 43
     assert result["setting"] in METHODS[method].candidates
     assert 0 < result["measures"]["mauc"] <= 1
