@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.speed.problems import SEED
+from benchmarks._lib.problems import SEED
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from benchmarks._lib.page import markdown
+from benchmarks._lib.store import Row
 from benchmarks.defaults import decision
 from benchmarks.defaults.decision import Places
 from benchmarks.defaults.effects import find_curves, find_effects
@@ -16,8 +18,6 @@ from benchmarks.defaults.rules import RULES
 from benchmarks.defaults.scores import losses, ranks, score
 from benchmarks.defaults.settings import difference_from, name_of
 from benchmarks.defaults.splits import find_splits
-from benchmarks.tables.results import Row
-from benchmarks.tables.text import markdown
 
 N_BEST = 20
 N_SPLITS = 12

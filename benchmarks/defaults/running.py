@@ -4,12 +4,12 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 
+from benchmarks._lib.machine import comboost_folder, digest_of
 from benchmarks.defaults.fits import Task, run_task
 from benchmarks.defaults.peers import PEERS
 from benchmarks.defaults.problems import Problem
 from benchmarks.defaults.settings import Setting
 from benchmarks.defaults.store import Entry, Store
-from benchmarks.speed.machine import comboost_folder, digest_of
 from comboost.study._running import worker_pool
 
 SECONDS_BETWEEN_LINES = 30

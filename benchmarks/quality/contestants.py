@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
+from benchmarks._lib.peers import why_missing
 from benchmarks.quality.clock import RoundClock
 from benchmarks.quality.measures import Classes, Floats, softmax
-from benchmarks.speed.libraries import why_missing
 
 SEED = 0
 PROBE_ROUNDS = 6

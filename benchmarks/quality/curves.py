@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks._lib.timing import quiet
 from benchmarks.quality.clock import RoundClock
 from benchmarks.quality.contestants import CONTESTANTS, Contestant
 from benchmarks.quality.measures import LOG_LOSS, MEASURES, NORM, Floats, measure
 from benchmarks.quality.plan import Plan
 from benchmarks.quality.problems import RACES, Rows, Split
 from benchmarks.quality.store import Entry
-from benchmarks.speed.measuring import quiet
 from comboost.datasets import make_imbalanced
 
 SHORT = 5.0  # seconds of a fit that can well be repeated

@@ -11,9 +11,9 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
+from benchmarks._lib.peers import why_missing
 from benchmarks.quality.contestants import BALANCED, SEED
 from benchmarks.quality.measures import Classes
-from benchmarks.speed.libraries import why_missing
 
 Settings = dict[str, Any]
 

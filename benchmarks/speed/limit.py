@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.speed.libraries import MAX_DEPTH
+from benchmarks._lib.peers import MAX_DEPTH
 from benchmarks.speed.native import run
 
 CACHED_BYTES = 2**18  # records of a block that stay in the second-level cache

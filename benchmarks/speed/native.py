@@ -5,8 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from benchmarks.speed.machine import REPOSITORY, has_avx2
-from benchmarks.speed.problems import SCRATCH
+from benchmarks._lib.machine import REPOSITORY, has_avx2
+from benchmarks._lib.problems import SCRATCH
 
 SOURCES = REPOSITORY / "benchmarks" / "native"
 # A folder per clone: CMake refuses one that it has used for another.

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.measuring import timed
-from benchmarks.speed.problems import SEED
-from benchmarks.tables.results import Result, Row
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.problems import SEED
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.timing import timed
 from benchmarks.tables.wide import fit_catboost, fit_lightgbm, fit_ours
 
 N_ROWS, N_HELD = 50_000, 50_000

@@ -15,11 +15,13 @@ from typing import Any, Generic, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from benchmarks.speed.libraries import Library
+from benchmarks._lib.peers import Library
 
 WARM_UP_ROUNDS = 2  # the first rounds also fill caches and start threads
 PROBE_ROUNDS = 5
 PAIRS = 2  # of fits whose difference is taken: a single one may even be negative
+LEAST_REPEATS = 3
+MOST_REPEATS = 31
 
 Result = TypeVar("Result")
 Entrant = TypeVar("Entrant")
@@ -136,3 +138,31 @@ def probe_rounds(library: Library, data: Any, n_threads: int) -> float:
     rounds = rounds_of(library)
     rounds.measure(library, data, PROBE_ROUNDS, n_threads)
     return rounds.seconds
+
+
+def alternate(
+    actions: Mapping[str, Callable[[], Any]], n_threads: int, repeats: int, budget: float
+) -> tuple[dict[str, list[float]], dict[str, Any]]:
+    """Seconds and first results of actions that take turns, every other time in the reverse order.
+
+    The first time also loads code and fills caches. It is not counted, but says how many repeats the budget allows.
+    """
+    warm = {name: timed(action, n_threads) for name, action in actions.items()}
+    turn = sum(seconds for seconds, _ in warm.values())
+    seconds: dict[str, list[float]] = {name: [] for name in actions}
+    order = list(actions)
+    for _ in range(repeats or repeats_within(budget, turn)):
+        for name in order:
+            seconds[name].append(timed(actions[name], n_threads)[0])
+        order.reverse()
+    return seconds, {name: result for name, (_, result) in warm.items()}
+
+
+def repeats_within(budget: float, turn: float) -> int:
+    """How often something that takes so long can be repeated; an odd number, so that the median is one of them."""
+    return max(LEAST_REPEATS, min(MOST_REPEATS, int(budget / turn))) // 2 * 2 + 1
+
+
+def medians(seconds: Mapping[str, list[float]]) -> dict[str, float]:
+    """The median of every action."""
+    return {name: statistics.median(times) for name, times in seconds.items()}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.speed.libraries import MAX_BINS, OURS, Library
+from benchmarks._lib.peers import MAX_BINS, OURS, Library
 
 CHECKED_ROWS = 20_000  # enough to tell learning from guessing
 CHECKED_SINGLY = 50

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.speed.libraries import ALL
+from benchmarks._lib.peers import ALL
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.speed.checks import Learning
-from benchmarks.speed.libraries import Library
-from benchmarks.speed.measuring import Result, Turns
+from benchmarks._lib.checks import Learning
+from benchmarks._lib.peers import Library
+from benchmarks._lib.timing import Result, Turns
 
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {"<": operator.lt, "≤": operator.le, "≥": operator.ge}
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from benchmarks.speed.measuring import Entrant, fastest, take_turns
-from benchmarks.speed.problems import Problem
-from benchmarks.speed.verdicts import Outcome
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.timing import Entrant, fastest, take_turns
+from benchmarks._lib.verdicts import Outcome
 
 MILLI = 1e3  # seconds to milliseconds
 MICRO = 1e6

@@ -2,22 +2,26 @@
 
 import ctypes
 import gc
+import re
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import pairwise
 from multiprocessing import get_context
+from pathlib import Path
 from statistics import median
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
 
-from benchmarks.speed.footprint import CLEAR_REFS, RESET_PEAK, resident
-from benchmarks.speed.measuring import quiet
+from benchmarks._lib.timing import quiet
 
 MEBI = 2**20
+STATUS = Path("/proc/self/status")
+CLEAR_REFS = Path("/proc/self/clear_refs")
+RESET_PEAK = "5"  # proc(5): sets the high-water mark back to what is resident now
 
 
 class Maker(Protocol):
@@ -109,3 +113,8 @@ def bytes_of(X: Any) -> int:
     if hasattr(X, "memory_usage"):
         return int(X.memory_usage(index=False).sum())
     return X.estimated_size() if hasattr(X, "estimated_size") else X.nbytes
+
+
+def resident(key: str) -> int:
+    """Return an entry of the process's status, in bytes."""
+    return 1024 * int(re.search(rf"{key}:\s*(\d+) kB", STATUS.read_text())[1])
