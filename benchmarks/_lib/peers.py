@@ -1,8 +1,8 @@
-"""The boosters, behind one small interface. In: rows and classes. Out: binned data, models, raw scores.
+"""Boosters with their fastest settings behind one interface: binning, training, raw scores, SHAP values.
 
-All of them grow trees of depth 3 (8 leaves) on 255 bins, unless a case says otherwise. Where a library has several ways
-to do the same, they are its variants; the measuring tries them and keeps the fastest. Packages are imported when they
-are used, so that one that is not installed stops nobody else.
+All of them grow trees of depth 3 (8 leaves) on 255 bins, unless a case says otherwise. A library that can do the same
+in several ways lists them as variants; timing tries all and keeps the fastest. `comboost.study.peers` has the same
+libraries with their default settings.
 """
 
 import importlib
@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
+
+from comboost.study import peers
 
 MAX_BINS = 255
 MAX_DEPTH = 3
@@ -28,6 +30,11 @@ def why_missing(module: str) -> str | None:
     except ImportError as error:
         return f"cannot be imported: {error}"
     return None
+
+
+def callbacks_of(peer: peers.Peer, on_round: OnRound | None) -> list[Any] | None:
+    """Return the library's own callbacks, which call a function after every round and never end the fit."""
+    return None if on_round is None else [peer.callback(lambda: bool(on_round()))]
 
 
 class Library:
@@ -130,12 +137,12 @@ class Comboost(Library):
         return model.fit(*data)
 
     def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
-        """The votes."""
+        """decision_function."""
         model.n_jobs = n_threads
         return model.decision_function(X)
 
     def contributions(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
-        """What features add to the votes."""
+        """SHAP values of the scores."""
         model.n_jobs = n_threads
         return model.explain(X).values
 
@@ -145,7 +152,7 @@ class Comboost(Library):
 
 
 class ConfusionBoosting(Comboost):
-    """Ours, with votes for every class."""
+    """Ours, with one value per class in every leaf."""
 
     name = "comboost, votes for every class"
     estimator = "ConfusionBoostingClassifier"
@@ -199,7 +206,7 @@ class LightGBM(Library):
             "use_quantized_grad": self.quantised,
             **self.settings,
         }
-        callbacks = [] if on_round is None else [lambda environment: on_round()]
+        callbacks = callbacks_of(peers.LIGHTGBM, on_round)
         return lightgbm.train(params, dataset, n_rounds, callbacks=callbacks, keep_training_booster=True)
 
     def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
@@ -246,11 +253,6 @@ class XGBoost(Library):
         """Return a Booster."""
         import xgboost
 
-        class Stopwatch(xgboost.callback.TrainingCallback):
-            def after_iteration(self, *_: Any) -> bool:
-                on_round()
-                return False  # go on
-
         matrix, n_classes = data
         params = {
             "objective": "multi:softprob",
@@ -263,7 +265,7 @@ class XGBoost(Library):
             "verbosity": 0,
             **self.settings,
         }
-        return xgboost.train(params, matrix, n_rounds, callbacks=None if on_round is None else [Stopwatch()])
+        return xgboost.train(params, matrix, n_rounds, callbacks=callbacks_of(peers.XGBOOST, on_round))
 
     def raw_scores(self, model: Any, X: NDArray[Any], n_threads: int) -> NDArray[Any]:
         """Booster.inplace_predict."""
@@ -300,7 +302,7 @@ class CatBoost(Library):
         return {"depth": min(depth, math.ceil(math.log2(n_leaves)))}
 
     def bin(self, X: NDArray[Any], n_threads: int) -> Any:
-        """Return a quantised Pool. `quantize` takes all processors: it cannot be told how many."""
+        """Return a quantised Pool. `quantize` takes all processors: it has no parameter for their number."""
         import catboost
 
         pool = catboost.Pool(X, thread_count=n_threads)
@@ -338,13 +340,7 @@ class CatBoost(Library):
 
     def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
         """Fit on a Pool."""
-
-        class Stopwatch:
-            def after_iteration(self, _: Any) -> bool:
-                on_round()
-                return True  # go on
-
-        return self.model(n_rounds, n_threads).fit(data, callbacks=None if on_round is None else [Stopwatch()])
+        return self.model(n_rounds, n_threads).fit(data, callbacks=callbacks_of(peers.CATBOOST, on_round))
 
     def fit(self, X: NDArray[Any], y: NDArray[Any], n_rounds: int, n_threads: int) -> Any:
         """Fit on the arrays, without a Pool of our own."""
@@ -406,7 +402,7 @@ class HistGradientBoosting(Library):
 
 
 class AdaBoost(Library):
-    """scikit-learn's AdaBoost on exact trees: minutes on large problems, so it is asked only about small ones."""
+    """scikit-learn's AdaBoost on exact trees: minutes on large problems, so it runs on small ones only."""
 
     name = "AdaBoost"
     module = "sklearn"

@@ -12,11 +12,10 @@ from benchmarks.defaults.effects import find_curves, find_effects
 from benchmarks.defaults.figures import SECONDS, Candidate, Figures, Floats, Values
 from benchmarks.defaults.grid import CENTRE
 from benchmarks.defaults.measures import MEASURES, TITLES
-from benchmarks.defaults.peers import LIGHTGBM
 from benchmarks.defaults.problems import FAMILIES, Problem, load_rows
 from benchmarks.defaults.rules import RULES
 from benchmarks.defaults.scores import losses, ranks, score
-from benchmarks.defaults.settings import difference_from, name_of
+from benchmarks.defaults.settings import LIGHTGBM, difference_from, name_of
 from benchmarks.defaults.splits import find_splits
 
 N_BEST = 20

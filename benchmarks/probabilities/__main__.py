@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks._lib import store
 from benchmarks._lib.machine import describe_commit
-from benchmarks.probabilities.contest import CONTESTS, ESTIMATORS, cross_validated
+from benchmarks.probabilities.comparison import COMPARISONS, ESTIMATORS, cross_validated
 from benchmarks.probabilities.measures import measure
 from benchmarks.probabilities.page import write_page
 from benchmarks.quality.problems import SETS
@@ -63,13 +63,13 @@ def run(stored: dict[str, Any]) -> None:
             print(f"{problem.name} is left out: {reason}")
             continue
         found = stored["entries"].setdefault(problem.name, {})
-        for name, (methods, answers_of) in product(ESTIMATORS, CONTESTS.items()):
+        for name, (methods, predict_by) in product(ESTIMATORS, COMPARISONS.items()):
             measured = found.setdefault(name, {})
             if measured.keys() >= set(methods):
                 continue
             started = time.perf_counter()
-            answers = cross_validated(answers_of, name, X, y)
-            measured |= {method: measure(*answers[method], y) for method in methods}
+            predictions = cross_validated(predict_by, name, X, y)
+            measured |= {method: measure(*predictions[method], y) for method in methods}
             store.write(RESULTS, stored["run"], as_lines(stored["entries"]))
             print(f"{problem.name}, {name}, {', '.join(methods)}: {time.perf_counter() - started:.0f} s", flush=True)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks._lib import page
 from benchmarks._lib.machine import REPOSITORY
-from benchmarks.probabilities.contest import ESTIMATORS, METHODS
+from benchmarks.probabilities.comparison import ESTIMATORS, METHODS
 
 PAGE = REPOSITORY / "docs" / "probabilities.md"
 WORDS = Path(__file__).parent / "words.md"

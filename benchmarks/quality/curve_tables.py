@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks._lib import page
 from benchmarks._lib.page import MUCH_DISTURBED
 from benchmarks._lib.store import Row
-from benchmarks.quality.contestants import CONTESTANTS
+from benchmarks.quality.iterative import ITERATIVE
 from benchmarks.quality.measures import ACCURACY, MEASURES, Measure
 from benchmarks.quality.ranks import Entries
 from benchmarks.quality.reaching import (
@@ -113,14 +113,14 @@ def render_problem(problem: str, curves: Mapping[str, Entry], folder: str) -> st
         f"### {problem}",
         f"{one['n_classes']} classes, {one['n_train']} rows to learn from, {one['n_test']} held out.",
         f"![Curves of {problem}]({folder}/{problem}.svg)",
-        page.markdown([row_of_contestant(each.name, race) for each in CONTESTANTS if each.name in race]),
+        page.markdown([row_of_method(each.name, race) for each in ITERATIVE if each.name in race]),
         " ".join(notes_on(curves)),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def row_of_contestant(name: str, race: Race) -> Row:
-    """A contestant in a row."""
+def row_of_method(name: str, race: Race) -> Row:
+    """A method in a row."""
     entry = race[name]
     row = {"": f"**{name}**" if name == OURS else name, "rounds": str(entry["rounds"][-1])}
     row["s"] = seconds_text(entry["seconds"][-1])

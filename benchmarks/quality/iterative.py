@@ -1,8 +1,7 @@
-"""Those who learn round by round. In: rows and a clock. Out: a model, and its probabilities after any of its rounds.
+"""Methods that learn round by round, and their probabilities after any of the rounds.
 
-All balance the classes and have their defaults otherwise. Packages are imported when they are used, so that one that is
-not installed stops nobody else. None evaluates anything while it is trained: that is done afterwards, from raw scores
-that are added up from one stage to the next.
+All balance the classes and have their defaults otherwise. None evaluates anything while it is trained: that is done
+afterwards, from raw scores that are added up from one stage to the next.
 """
 
 import contextlib
@@ -13,35 +12,33 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.class_weight import compute_sample_weight
 
-from benchmarks._lib.peers import why_missing
 from benchmarks.quality.clock import RoundClock
 from benchmarks.quality.measures import Classes, Floats, softmax
+from comboost.study.peers import CATBOOST, LIGHTGBM, PEERS, XGBOOST
 
-SEED = 0
 PROBE_ROUNDS = 6
-BALANCED = "balanced"
 
 
-class Contestant:
-    """A method that adds something in every round."""
+class IterativeMethod:
+    """A method that adds something in every round; `peer` is its class of another library."""
 
     name: str
-    module: str
+    peer: str
     ours = False
+    settings: ClassVar[dict[str, Any]] = {}
 
     @classmethod
     def missing(cls) -> str | None:
-        """Why it cannot take part here, if it cannot."""
-        return why_missing(cls.module)
+        """Why the class cannot be imported; None if it can."""
+        return PEERS[cls.peer].why_missing()
 
     def affordable_rounds(self, X: NDArray[Any], y: Classes, n_rounds: int, n_threads: int, budget: float) -> int:
         """Rounds to ask for: all of them, since the clock can end the fit."""
         return n_rounds
 
     def fit(self, X: NDArray[Any], y: Classes, n_rounds: int, n_threads: int, clock: RoundClock) -> Any:
-        """A model of at most these rounds; the clock, just made, hears of each and may end the fit."""
+        """A model of at most these rounds; the clock is notified of each and may end the fit."""
         raise NotImplementedError
 
     def n_rounds(self, model: Any) -> int:
@@ -57,30 +54,15 @@ class Contestant:
         return None
 
 
-class LightGBM(Contestant):
+class LightGBM(IterativeMethod):
     """LightGBM, a tree per class and round."""
 
-    name = "LightGBM"
-    module = "lightgbm"
-    settings: ClassVar[dict[str, Any]] = {}
+    name = peer = "LightGBM"
 
     def fit(self, X: NDArray[Any], y: Classes, n_rounds: int, n_threads: int, clock: RoundClock) -> Any:
-        """Its scikit-learn interface; a callback ends a fit by raising."""
-        import lightgbm
-
-        def on_round(environment: Any) -> None:
-            if clock.tick():
-                raise lightgbm.EarlyStopException(environment.iteration, [])
-
-        model = lightgbm.LGBMClassifier(
-            n_estimators=n_rounds,
-            class_weight=BALANCED,
-            n_jobs=n_threads,
-            random_state=SEED,
-            verbose=-1,
-            **self.settings,
-        )
-        return model.fit(X, y, callbacks=[on_round])
+        """Use its scikit-learn interface."""
+        model = LIGHTGBM.make(n_threads, n_rounds=n_rounds, **self.settings)
+        return model.fit(X, y, callbacks=[LIGHTGBM.callback(clock.tick)])
 
     def n_rounds(self, model: Any) -> int:
         """Rounds in which a tree grew."""
@@ -103,30 +85,17 @@ class QuantisedLightGBM(LightGBM):
     settings: ClassVar[dict[str, Any]] = {"use_quantized_grad": True}
 
 
-class XGBoost(Contestant):
+class XGBoost(IterativeMethod):
     """XGBoost with histograms, a tree per class and round."""
 
-    name = "XGBoost"
-    module = "xgboost"
-    multi_strategy = "one_output_per_tree"
+    name = peer = "XGBoost"
+    settings: ClassVar[dict[str, Any]] = {"tree_method": "hist", "multi_strategy": "one_output_per_tree"}
 
     def fit(self, X: NDArray[Any], y: Classes, n_rounds: int, n_threads: int, clock: RoundClock) -> Any:
-        """Its scikit-learn interface, which has no class weights but takes those of rows."""
-        import xgboost
-
-        class Stopwatch(xgboost.callback.TrainingCallback):
-            def after_iteration(self, *_: Any) -> bool:
-                return clock.tick()
-
-        model = xgboost.XGBClassifier(
-            n_estimators=n_rounds,
-            tree_method="hist",
-            multi_strategy=self.multi_strategy,
-            n_jobs=n_threads,
-            random_state=SEED,
-            callbacks=[Stopwatch()],
-        )
-        return model.fit(X, y, sample_weight=compute_sample_weight(BALANCED, y))
+        """Use its scikit-learn interface, which has no class weights but takes sample weights."""
+        callbacks = [XGBOOST.callback(clock.tick)]
+        model = XGBOOST.make(n_threads, n_rounds=n_rounds, callbacks=callbacks, **self.settings)
+        return model.fit(X, y, **XGBOOST.weights(y))
 
     def n_rounds(self, model: Any) -> int:
         """Rounds."""
@@ -144,34 +113,18 @@ class MultiOutputXGBoost(XGBoost):
     """XGBoost, a tree per round with a value for every class in its leaves."""
 
     name = "XGBoost multi-output"
-    multi_strategy = "multi_output_tree"
+    settings: ClassVar[dict[str, Any]] = {"tree_method": "hist", "multi_strategy": "multi_output_tree"}
 
 
-class CatBoost(Contestant):
+class CatBoost(IterativeMethod):
     """CatBoost: symmetric trees with a value for every class in a leaf. Its learning rate depends on the rounds."""
 
-    name = "CatBoost"
-    module = "catboost"
+    name = peer = "CatBoost"
 
     def fit(self, X: NDArray[Any], y: Classes, n_rounds: int, n_threads: int, clock: RoundClock) -> Any:
-        """Without a report on the training rows in every round."""
-        import catboost
-
-        class Stopwatch:
-            def after_iteration(self, _: Any) -> bool:
-                return not clock.tick()
-
-        model = catboost.CatBoostClassifier(
-            iterations=n_rounds,
-            loss_function="MultiClass",
-            auto_class_weights="Balanced",
-            metric_period=n_rounds,
-            thread_count=n_threads,
-            random_seed=SEED,
-            allow_writing_files=False,
-            logging_level="Silent",
-        )
-        return model.fit(X, y, callbacks=[Stopwatch()])
+        """Fit without metrics on the training samples in every round."""
+        model = CATBOOST.make(n_threads, n_rounds=n_rounds, metric_period=n_rounds)
+        return model.fit(X, y, callbacks=[CATBOOST.callback(clock.tick)])
 
     def n_rounds(self, model: Any) -> int:
         """Trees, one a round."""
@@ -185,7 +138,7 @@ class CatBoost(Contestant):
             yield softmax(scores)
 
 
-class Unstoppable(Contestant):
+class Unstoppable(IterativeMethod):
     """A method that no clock can end: a few rounds say beforehand how many the budget allows."""
 
     def affordable_rounds(self, X: NDArray[Any], y: Classes, n_rounds: int, n_threads: int, budget: float) -> int:
@@ -206,12 +159,10 @@ class HistGradientBoosting(Unstoppable):
     It has no callbacks, but prints a line after every round, which is when the clock ticks.
     """
 
-    name = "HistGradientBoosting"
-    module = "sklearn"
+    name = peer = "HistGradientBoosting"
 
     def fit(self, X: NDArray[Any], y: Classes, n_rounds: int, n_threads: int, clock: RoundClock) -> Any:
-        """With an ear at what it prints."""
-        from sklearn.ensemble import HistGradientBoostingClassifier
+        """Fit, and read what it prints."""
 
         class Listener(io.StringIO):
             def write(self, text: str) -> int:
@@ -219,9 +170,8 @@ class HistGradientBoosting(Unstoppable):
                     clock.tick()
                 return len(text)
 
-        model = HistGradientBoostingClassifier(
-            max_iter=n_rounds, class_weight=BALANCED, early_stopping=False, random_state=SEED, verbose=2
-        )
+        peer = PEERS[self.peer]
+        model = peer.make(n_threads, n_rounds=n_rounds, verbose=2, **peer.unstopped)
         with contextlib.redirect_stdout(Listener()):
             return model.fit(X, y)
 
@@ -237,17 +187,13 @@ class HistGradientBoosting(Unstoppable):
 
 
 class BalancedRandomForest(Unstoppable):
-    """imbalanced-learn's balanced random forest: a round is a tree. It tells of none; each takes the same time."""
+    """imbalanced-learn's balanced random forest: a round is a tree. It has no callbacks; trees take the same time."""
 
-    name = "BalancedRandomForest"
-    module = "imblearn"
+    name = peer = "BalancedRandomForest"
 
     def fit(self, X: NDArray[Any], y: Classes, n_rounds: int, n_threads: int, clock: RoundClock) -> Any:
         """All trees at once."""
-        from imblearn.ensemble import BalancedRandomForestClassifier
-
-        model = BalancedRandomForestClassifier(n_estimators=n_rounds, n_jobs=n_threads, random_state=SEED)
-        model.fit(X, y)
+        model = PEERS[self.peer].make(n_threads, n_rounds=n_rounds).fit(X, y)
         clock.spread(n_rounds)
         return model
 
@@ -265,11 +211,10 @@ class BalancedRandomForest(Unstoppable):
                 yield total / number
 
 
-class Ours(Contestant):
+class Ours(IterativeMethod):
     """A classifier of comboost."""
 
     ours = True
-    module = "comboost"
     class_name: str
 
     @classmethod
@@ -288,7 +233,7 @@ class Ours(Contestant):
             def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
                 return context.parent is not None and clock.tick()
 
-        model = getattr(comboost, self.class_name)(n_estimators=n_rounds, n_jobs=n_threads, random_state=SEED)
+        model = getattr(comboost, self.class_name)(n_estimators=n_rounds, n_jobs=n_threads, random_state=0)
         return model.set_callbacks(Stopwatch()).fit(X, y)
 
     def n_rounds(self, model: Any) -> int:
@@ -307,7 +252,7 @@ class Ours(Contestant):
 
 
 class ConfusionBoosting(Ours):
-    """Leaves that vote for every class."""
+    """One value per class in every leaf."""
 
     name = "ConfusionBoosting"
     class_name = "ConfusionBoostingClassifier"
@@ -320,7 +265,7 @@ class CoMBo(Ours):
     class_name = "CoMBoClassifier"
 
 
-CONTESTANTS: tuple[Contestant, ...] = (
+ITERATIVE: tuple[IterativeMethod, ...] = (
     ConfusionBoosting(),
     CoMBo(),
     LightGBM(),
