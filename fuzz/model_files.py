@@ -20,8 +20,6 @@ from comboost._persistence.model_contents import MODEL, checksum_of_json, list_m
 from fuzz.models import FORGERS, Mutation, Subject, answers
 from fuzz.programs import program
 
-SECONDS = 60
-SHARE = 2.0
 MODELS = Path(__file__).with_name("models.py")  # the models that are saved
 N_SUBJECTS = 4
 N_MUTATIONS = 40  # of one model, so that fitting it does not take all the time

@@ -1,6 +1,6 @@
-"""Laws. Programs take over the text of the functions that they call, so nothing here may need this package.
+"""Properties that programs check: functions that raise an AssertionError which says what is violated.
 
-In: models, tables, labels. Out: nothing, or an AssertionError that says which law is broken.
+Programs copy the text of the functions that they call, so nothing here may import this package.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ import comboost.dask
 from comboost import metrics
 from comboost.cli._app import app
 
-# What a model is
+# State of a model
 
 
 def state_of(value):
@@ -271,8 +271,8 @@ def check_interrupted_fit(model, X, y, delay):
 def as_objects(values, shape):
     """An array of Python objects, whatever they are."""
     array = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        array[place] = value
+    for i, value in enumerate(values):
+        array[i] = value
     return array.reshape(shape)
 
 
@@ -290,7 +290,7 @@ def with_wide_indices(matrix):
     return matrix
 
 
-# Measures
+# Metrics
 
 
 def distinct(*lists):
@@ -298,20 +298,20 @@ def distinct(*lists):
     return sorted({label for labels in lists for label in labels})
 
 
-def slow_counts(true, found, weights, labels):
-    """The weight of the rows of every class that are taken for every class, exactly; fractions do not overflow."""
+def slow_counts(true, predicted, weights, labels):
+    """The weight of the rows of every class that are predicted as every class, exactly; fractions do not overflow."""
     counts = {(one, other): Fraction(0) for one in labels for other in labels}
-    for row, pair in enumerate(zip(true, found, strict=True)):
+    for row, pair in enumerate(zip(true, predicted, strict=True)):
         counts[pair] += 1 if weights is None else Fraction(weights[row])
     return counts
 
 
-def check_measures(given_true, given_pred, true, found, weights):
+def check_measures(given_true, given_pred, true, predicted, weights):
     """The measures of labels are what slow sums over the rows say."""
     if weights is not None and not any(weights):
         weights = None
-    labels = distinct(true, found)
-    counts = slow_counts(true, found, weights, labels)
+    labels = distinct(true, predicted)
+    counts = slow_counts(true, predicted, weights, labels)
     totals = {label: sum(counts[label, other] for other in labels) for label in labels}
     shares = [
         [float(counts[l, j] / totals[l]) if totals[l] and l != j else 0.0 for j in labels]
@@ -321,7 +321,9 @@ def check_measures(given_true, given_pred, true, found, weights):
     assert confusion.shape == (len(labels), len(labels)), (
         f"{len(labels)} labels, but a confusion matrix of {confusion.shape}"
     )
-    assert np.allclose(confusion, shares, rtol=1e-9, atol=1e-12), "error_confusion_matrix is not the share of mistakes"
+    assert np.allclose(confusion, shares, rtol=1e-9, atol=1e-12), (
+        "error_confusion_matrix is wrong"
+    )
     recalls = [float(counts[label, label] / totals[label]) for label in labels if totals[label]]
     mistakes = sum(counts[l, j] for l in labels for j in labels if l != j) / sum(totals.values())  # noqa: E741
     bound = metrics.confusion_norm_bound(given_true, given_pred, sample_weight=weights)
@@ -344,7 +346,7 @@ def check_measures(given_true, given_pred, true, found, weights):
     assert not np.isnan(bound), "confusion_norm_bound is NaN"
     assert bound >= norm, "confusion_norm_bound is below confusion_norm_loss"
     if weights is None and {type(label) for label in labels} == {int} and max(map(abs, labels)) < 2**53:
-        peer = confusion_matrix(true, found, normalize="true")
+        peer = confusion_matrix(true, predicted, normalize="true")
         np.fill_diagonal(peer, 0.0)
         assert np.allclose(confusion, peer), "error_confusion_matrix is not scikit-learn's confusion_matrix"
 
@@ -515,9 +517,9 @@ def kill_if_there(process):
         os.kill(process, signal.SIGKILL)
 
 
-def never_refused(law, *args, **kwargs):
-    """Check a law for rows that no call may refuse."""
+def never_refused(check, *args, **kwargs):
+    """Check a property for samples that no call may refuse."""
     try:
-        law(*args, **kwargs)
+        check(*args, **kwargs)
     except (ValueError, TypeError, MemoryError) as error:
-        raise AssertionError(f"sound rows are refused: {type(error).__name__}: {error}") from error
+        raise AssertionError(f"valid samples are refused: {type(error).__name__}: {error}") from error

@@ -1,4 +1,4 @@
-"""A worker process and its parent's side. In: programs. Out: verdicts, whatever becomes of the process."""
+"""A worker process as its parent sees it: takes programs, returns verdicts, survives crashes and hangs."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
-from fuzz.judging import Verdict
+from fuzz.worker import Verdict
 
 PACKAGES = ("comboost.baselines", "pandas", "polars", "pyarrow", "sklearn.tree", "sklearn.linear_model")
 ROOT = Path(__file__).parent.parent
@@ -30,7 +30,7 @@ class Worker:
         self._n_cases = 0
         self._connection: Any = None
         self._errors: Any = None
-        self._told = ""
+        self._output = ""
 
     def get_ready(self) -> None:
         """Have a child process that has imported what programs need."""
@@ -39,7 +39,7 @@ class Worker:
             self._start()
             if not self._connection.poll(STARTING * self._patience):
                 self._kill()
-                raise RuntimeError(f"a worker process did not start: {self._told or 'it said nothing'}")
+                raise RuntimeError(f"a worker process did not start: {self._output or 'it printed nothing'}")
             self._connection.recv()
 
     def run(self, text: str, seconds: float) -> Verdict:
@@ -49,10 +49,10 @@ class Worker:
         try:
             self._connection.send(text)
             if not self._connection.poll(limit):
-                return self._give_up(limit)
+                return self._judge_hang(limit)
             return Verdict(*self._connection.recv())
         except (EOFError, OSError):
-            return self._bury()
+            return self._judge_crash()
 
     def close(self) -> None:
         """End the child process and all that it has started."""
@@ -71,7 +71,7 @@ class Worker:
         self._connection, self._n_cases = ours, 0
 
     def _kill(self) -> int:
-        """Kill the process and its group, and keep what it said; its exit code."""
+        """Kill the process and its group, and keep its output; return its exit code."""
         assert self._process is not None
         process, self._process = self._process, None
         with contextlib.suppress(ProcessLookupError):
@@ -79,29 +79,29 @@ class Worker:
         code = process.wait()
         self._connection.close()
         self._errors.seek(0)
-        self._told = self._errors.read().decode(errors="replace")
+        self._output = self._errors.read().decode(errors="replace")
         self._errors.close()
         return code
 
-    def _give_up(self, limit: float) -> Verdict:
+    def _judge_hang(self, limit: float) -> Verdict:
         """The verdict on a program that takes too long; the process says where it is before it dies."""
         assert self._process is not None
         os.kill(self._process.pid, signal.SIGABRT)
         self._connection.poll(5)
         self._kill()
-        return Verdict("finding", f"hang: no end after {limit:g} s", self._last_place())
+        return Verdict("finding", f"hang: no end after {limit:g} s", self._last_location())
 
-    def _bury(self) -> Verdict:
+    def _judge_crash(self) -> Verdict:
         """The verdict on a program that has killed its process."""
         assert self._process is not None
-        self._process.wait(10)  # or the kill would be what it died of
+        self._process.wait(10)  # or our own signal would count as the reason
         code = self._kill()
         name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        said = next((next(filter(None, found)) for found in ERRORS.findall(self._told)), "")
-        return Verdict("finding", f"crash: {name}{said and ': ' + said}", self._last_place())
+        said = next((next(filter(None, found)) for found in ERRORS.findall(self._output)), "")
+        return Verdict("finding", f"crash: {name}{said and ': ' + said}", self._last_location())
 
-    def _last_place(self) -> str:
+    def _last_location(self) -> str:
         """The innermost frame that the dying process named."""
-        current = self._told.partition("Current thread")[2] or self._told
+        current = self._output.partition("Current thread")[2] or self._output
         found = re.search(r'File "[^"]*?([^"/]+)", line \d+ in (\w+)', current)
         return f"{found[1]}, {found[2]}" if found else ""
