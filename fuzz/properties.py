@@ -98,20 +98,20 @@ def check_fit(model):
 
 
 def check_answers(model, X):
-    """Classes, votes and probabilities of rows fit together, and are numbers."""
-    elected = call_or_leave(model, model.predict, X)
+    """Classes, scores and probabilities of rows fit together, and are numbers."""
+    predicted = call_or_leave(model, model.predict, X)
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-    votes, shares = model.decision_function(X), model.predict_proba(X)
+    scores, probabilities = model.decision_function(X), model.predict_proba(X)
     n_classes = len(model.classes_)
-    assert elected.shape == (n_samples,), f"predict gives the shape {elected.shape} for {n_samples} rows"
-    assert shares.shape == (n_samples, n_classes), f"predict_proba gives the shape {shares.shape}"
-    assert np.isfinite(votes).all(), "decision_function is not finite"
-    assert np.isfinite(shares).all(), "predict_proba is not finite"
-    assert ((shares >= 0) & (shares <= 1)).all(), "a probability is not within 0 and 1"
-    assert np.allclose(shares.sum(axis=1), 1, rtol=0, atol=1e-6), "probabilities do not sum to 1"
+    assert predicted.shape == (n_samples,), f"predict gives the shape {predicted.shape} for {n_samples} rows"
+    assert probabilities.shape == (n_samples, n_classes), f"predict_proba gives the shape {probabilities.shape}"
+    assert np.isfinite(scores).all(), "decision_function is not finite"
+    assert np.isfinite(probabilities).all(), "predict_proba is not finite"
+    assert ((probabilities >= 0) & (probabilities <= 1)).all(), "a probability is not within 0 and 1"
+    assert np.allclose(probabilities.sum(axis=1), 1, rtol=0, atol=1e-6), "probabilities do not sum to 1"
     if getattr(model, "decision", "votes") == "votes":
-        places = votes.argmax(axis=1) if n_classes > 2 else (votes > 0).astype(int)
-        assert [*model.classes_[places].tolist()] == elected.tolist(), "predict is not the class with the most votes"
+        highest = scores.argmax(axis=1) if n_classes > 2 else (scores > 0).astype(int)
+        assert [*model.classes_[highest].tolist()] == predicted.tolist(), "predict is not the highest score"
     logarithms = model.predict_log_proba(X)
     assert not np.isnan(logarithms).any(), "predict_log_proba is NaN"
 
@@ -313,7 +313,7 @@ def check_measures(given_true, given_pred, true, predicted, weights):
     labels = distinct(true, predicted)
     counts = slow_counts(true, predicted, weights, labels)
     totals = {label: sum(counts[label, other] for other in labels) for label in labels}
-    shares = [
+    fractions = [
         [float(counts[l, j] / totals[l]) if totals[l] and l != j else 0.0 for j in labels]
         for l in labels  # noqa: E741
     ]
@@ -321,15 +321,13 @@ def check_measures(given_true, given_pred, true, predicted, weights):
     assert confusion.shape == (len(labels), len(labels)), (
         f"{len(labels)} labels, but a confusion matrix of {confusion.shape}"
     )
-    assert np.allclose(confusion, shares, rtol=1e-9, atol=1e-12), (
-        "error_confusion_matrix is wrong"
-    )
+    assert np.allclose(confusion, fractions, rtol=1e-9, atol=1e-12), "error_confusion_matrix is wrong"
     recalls = [float(counts[label, label] / totals[label]) for label in labels if totals[label]]
     mistakes = sum(counts[l, j] for l in labels for j in labels if l != j) / sum(totals.values())  # noqa: E741
     bound = metrics.confusion_norm_bound(given_true, given_pred, sample_weight=weights)
     norm = metrics.confusion_norm_loss(given_true, given_pred, sample_weight=weights)
     for name, fast, slow in (
-        ("confusion_norm_loss", norm, np.linalg.norm(np.array(shares), 2)),
+        ("confusion_norm_loss", norm, np.linalg.norm(np.array(fractions), 2)),
         ("min_recall_score", metrics.min_recall_score(given_true, given_pred, sample_weight=weights), min(recalls)),
         (
             "geometric_mean_score",
@@ -375,13 +373,13 @@ def check_scores(given_true, true, scores, weights, labels):
     fast = metrics.mauc_score(given_true, scores, labels=labels, sample_weight=weights)
     slow = sum(chances) / len(chances)
     assert abs(fast - slow) <= 1e-9, f"mauc_score is {fast!r}, and should be {slow!r}"
-    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    losses = [-np.log(shares[row, labels.index(label)]) for row, label in enumerate(true)]
+    probabilities = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    losses = [-np.log(probabilities[row, labels.index(label)]) for row, label in enumerate(true)]
     means = [
         float(sum(weight[row] * Fraction(losses[row]) for row in rows[label]) / sum(weight[row] for row in rows[label]))
         for label in present
     ]
-    fast = metrics.balanced_log_loss(given_true, shares, labels=labels, sample_weight=weights)
+    fast = metrics.balanced_log_loss(given_true, probabilities, labels=labels, sample_weight=weights)
     slow = sum(means) / len(means)
     assert abs(fast - slow) <= 1e-9 * max(1.0, slow), f"balanced_log_loss is {fast!r}, and should be {slow!r}"
 
@@ -444,15 +442,15 @@ def check_killed_study(delays):
         assert finish_study(killed) == finish_study(whole), "a killed study has other tables"
 
 
-def with_flipped_bit(content, place):
+def with_flipped_bit(content, bit):
     """Bytes, one bit of which is another."""
     changed = bytearray(content)
-    changed[place // 8 % len(content)] ^= 1 << place % 8
+    changed[bit // 8 % len(content)] ^= 1 << bit % 8
     return bytes(changed)
 
 
 def run_study_here(folder):
-    """Run a small part of the study in this process: its exit code, what it said, and the error that nobody caught."""
+    """Run a small part of the study in this process: its exit code, its output, and the error that was not caught."""
     done = CliRunner().invoke(app, ["reproduce", *OPTIONS, "--jobs", "1", "--out", str(folder)], env={"COLUMNS": "500"})
     caught = done.exception is None or isinstance(done.exception, SystemExit)
     return done.exit_code, done.output, None if caught else repr(done.exception)

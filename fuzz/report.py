@@ -24,7 +24,7 @@ class Finding(NamedTuple):
         """The program, under comments that say what was seen."""
         seen = self.verdict.reason.replace("\n", "\n#   ")
         lines = [f"# {self.generator}, seed {self.seed}, case {self.number}", f"# Seen: {seen}"]
-        return "\n".join([*lines, *([f"# Where: {self.verdict.place}"] if self.verdict.place else [])]) + (
+        return "\n".join([*lines, *([f"# Where: {self.verdict.location}"] if self.verdict.location else [])]) + (
             f"\n\n{self.program}"
         )
 

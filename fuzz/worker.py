@@ -33,12 +33,12 @@ class Verdict(NamedTuple):
 
     status: str
     reason: str = ""
-    place: str = ""
+    location: str = ""
 
     @property
     def key(self) -> str:
         """Findings with the same key count as the same."""
-        return re.sub(r"[\d.]+|'[^']*'", "#", f"{self.reason[:160]} {self.place}")
+        return re.sub(r"[\d.]+|'[^']*'", "#", f"{self.reason[:160]} {self.location}")
 
 
 def judge_end(warned: list[Verdict]) -> Verdict:
@@ -49,21 +49,21 @@ def judge_end(warned: list[Verdict]) -> Verdict:
 def judge_error(error: BaseException, warned: list[Verdict]) -> Verdict:
     """The verdict on a program that ended in an error."""
     frames = list(traceback.walk_tb(error.__traceback__))
-    place = place_of([frame for frame, _ in frames])
+    location = location_of([frame for frame, _ in frames])
     message = f"{type(error).__name__}: {str(error) or 'without a message'}"
     if isinstance(error, AssertionError) and not comes_from_comboost(frames):
         return Verdict("finding", f"violated property: {str(error) or 'an assertion'}")
     if not comes_from_comboost(frames):
         if is_construction(frames) and not isinstance(error, NameError | AttributeError | KeyboardInterrupt):
-            return Verdict("void", message, place)
-        return Verdict("finding", f"the program itself is wrong: {message}", place)
+            return Verdict("void", message, location)
+        return Verdict("finding", f"the program itself is wrong: {message}", location)
     if not is_documented(error):
-        return Verdict("finding", f"undocumented kind of error: {message}", place)
+        return Verdict("finding", f"undocumented kind of error: {message}", location)
     if not str(error):
-        return Verdict("finding", f"empty message: {message}", place)
+        return Verdict("finding", f"empty message: {message}", location)
     if not raises_own_error(frames):
-        return Verdict("finding", f"error from deep inside: {message}", place)
-    return next(iter(warned), Verdict("refused", message, place))
+        return Verdict("finding", f"error from deep inside: {message}", location)
+    return next(iter(warned), Verdict("refused", message, location))
 
 
 def is_documented(error: BaseException) -> bool:
@@ -102,11 +102,11 @@ def package_of(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", "")).split(".")[0]
 
 
-def place_of(frames: list[FrameType]) -> str:
+def location_of(frames: list[FrameType]) -> str:
     """Where something arose: the innermost of the frames, and the innermost of comboost's."""
     own = [frame for frame in frames if package_of(frame) == "comboost"]
-    places = dict.fromkeys(f"{f.f_globals.get('__name__')}.{f.f_code.co_name}" for f in (*frames[-1:], *own[-1:]))
-    return ", called from ".join(places)
+    locations = dict.fromkeys(f"{f.f_globals.get('__name__')}.{f.f_code.co_name}" for f in (*frames[-1:], *own[-1:]))
+    return ", called from ".join(locations)
 
 
 class WarningJudge:
@@ -129,7 +129,7 @@ class WarningJudge:
         frames = [frame for frame, _ in traceback.walk_stack(None)]
         own = [frame for frame in frames if package_of(frame) == "comboost"]
         if own and issubclass(category, FORBIDDEN) and not any(map(is_weak_learner, frames)):
-            self._verdicts.append(Verdict("finding", f"warning: {category.__name__}: {message}", place_of(own[:1])))
+            self._verdicts.append(Verdict("finding", f"warning: {category.__name__}: {message}", location_of(own[:1])))
 
 
 def limit_memory() -> None:

@@ -1,4 +1,4 @@
-"""Small boosters, which the tests of what a fit does share: rows, both kinds of weak learner, bits, what ends a fit."""
+"""Small boosters for the tests of fits: samples, both kinds of weak learner, bits, reasons to stop."""
 
 from contextlib import contextmanager
 
@@ -15,7 +15,7 @@ LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2, max_f
 NAMES = np.array(["ash", "elm", "fir"])
 HAS_CALLBACKS = callbacks.CallbackSupportMixin is not FallbackSupportMixin
 
-#: Every algorithm with every weak learner that it takes; only trees vote for every class.
+#: Every algorithm with its weak learners; ConfusionBoosting supports trees only.
 BOOSTERS = [(algorithm, learner) for algorithm in ALGORITHMS for learner in LEARNERS] + [("votes", "tree")]
 KINDS = [(algorithm, learner) for algorithm, learner in BOOSTERS if algorithm != "mm"]
 

@@ -39,7 +39,7 @@ class Problem:
 
 
 def law(**strategies):
-    """Make a test of a law, with fewer examples than usual: the laws are many, and of one model each."""
+    """Make a property test with fewer examples than usual: each fits models, and there are many."""
     return lambda test: settings(max_examples=settings.default.max_examples // 2)(given(**strategies)(test))
 
 
