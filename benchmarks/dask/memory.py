@@ -75,8 +75,8 @@ def differs_from_local(model: Any, rows: Rows) -> bool:
 
 def planned(rows: Rows) -> dict[str, int]:
     """Bytes that the package says that a worker with its share of the rows needs beside the input, by use."""
+    from comboost._distributed.memory import worker_uses
     from comboost._engine.memory_plan import FitShape, TreeLimits
-    from comboost.dask._memory import worker_uses
 
     n_bins = rows.n_features * MAX_BINS
     shape = FitShape(rows.n_samples, rows.n_features, rows.n_classes, n_bins, TreeLimits(MAX_DEPTH, n_trees=N_ROUNDS))

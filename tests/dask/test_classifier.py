@@ -320,7 +320,7 @@ def test_cluster_without_workers_is_refused():
 
 
 def test_no_client_at_all_is_said():
-    with pytest.raises(RuntimeError, match="There is no Dask client; make one"):
+    with pytest.raises(RuntimeError, match="There is no Dask client; create one"):
         DaskCoMBoClassifier().fit(lazy(ROWS), lazy([0, 0, 1, 1]))
 
 

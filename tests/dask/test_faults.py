@@ -42,10 +42,10 @@ def breakable(monkeypatch):
     """A cluster of two workers of its own, since its workers will be killed; all look for lost shards all the time."""
 
     def look_often():
-        _shard.LOOK_AFTER = 0.05
+        _shard.POLL_INTERVAL = 0.05
 
-    monkeypatch.setattr(_shard, "LOOK_AFTER", 0.05)
-    monkeypatch.setattr(_cluster, "LOOK_AFTER", 0.05)
+    monkeypatch.setattr(_shard, "POLL_INTERVAL", 0.05)
+    monkeypatch.setattr(_cluster, "POLL_INTERVAL", 0.05)
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0) as cluster,
         Client(cluster) as client,
@@ -182,8 +182,8 @@ def test_fit_that_is_cancelled_while_a_worker_is_stopped_blocks_nobody(breakable
 
     def strike(workers):
         stop(workers[CHILD])
-        monkeypatch.setattr(_shard, "LOOK_AFTER", 0.5)  # the steps are on their way by then
-        monkeypatch.setattr(Cluster, "check_heard", interrupt)
+        monkeypatch.setattr(_shard, "POLL_INTERVAL", 0.5)  # the steps are on their way by then
+        monkeypatch.setattr(Cluster, "check_alive", interrupt)
 
     def interrupt(*ignored):
         raise KeyboardInterrupt
@@ -250,18 +250,18 @@ def test_rows_that_cannot_be_computed_again_are_named_in_a_clear_error(breakable
     pieces = [da.from_delayed(half, (n, X.shape[1]), X.dtype) for half, n in zip(halves, [700, 784], strict=True)]
     Striking(monkeypatch, breakable, 12, lambda workers: kill(breakable, workers))
     model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable)
-    with pytest.raises(ClusterError, match="cannot compute again"):
+    with pytest.raises(ClusterError, match="cannot recompute"):
         model.fit(da.concatenate(pieces), da.from_array(y, chunks=((700, 784),)))
     assert not hasattr(model, "classes_")
 
 
 def test_rows_bound_to_a_worker_that_is_gone_are_named_in_a_clear_error(client, rows, monkeypatch):
-    monkeypatch.setattr(_cluster, "LOOK_AFTER", 0.05)
+    monkeypatch.setattr(_cluster, "POLL_INTERVAL", 0.05)
     monkeypatch.setattr(_cluster, "PATIENCE", 0.1)
     gone = "tcp://127.0.0.1:9"
     # Under a name of its own: the scheduler would bind the rows of other tests, too.
     X = client.persist(da.from_array(rows[0], chunks=(300, -1), name=False), workers=[gone])
-    with pytest.raises(ClusterError, match=f"absent for 0 s: {gone}"):
+    with pytest.raises(ClusterError, match=f"missing for 0 s: {gone}"):
         DaskCoMBoClassifier(n_estimators=N_ROUNDS, client=client).fit(X, cut(rows[1], 300))
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from comboost.dask._parts import Part, is_collection, read_collections
+from comboost._distributed.coding import Part
+from comboost.dask._parts import is_collection, read_collections
 
 SYNC = {"scheduler": "synchronous"}
 

@@ -6,9 +6,9 @@ from clusters import cut
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from comboost._distributed.steps import AdvanceStep, LeafAdvanceStep, RoundStep, SplitStep, SumLeavesStep
+from comboost._distributed.survey import PartLocation
 from comboost.dask import DaskCoMBoClassifier, DaskConfusionBoostingClassifier
 from comboost.dask._shard_group import ShardGroup, assign_parts
-from comboost.dask._survey import PartLocation
 from comboost.datasets import load_yeast
 
 

@@ -17,9 +17,8 @@ from models import model_bytes
 from comboost import CoMBoClassifier
 from comboost._data.labels import exact_labels, find_distinct, join_labels, locate_labels, unpack_labels
 from comboost._data.validation import TrainingSet
-from comboost.dask._coding import CheckedPart
-from comboost.dask._parts import Part
-from comboost.dask._survey import LabelCounts
+from comboost._distributed.coding import CheckedPart, Part
+from comboost._distributed.survey import LabelCounts
 from comboost.metrics import error_confusion_matrix, get_scorer
 from comboost.metrics._outcomes import share_predicted
 

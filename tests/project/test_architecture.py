@@ -61,6 +61,11 @@ def test_packages_import_only_those_above_them(name):
         assert ORDER.index(imported) <= ORDER.index(package), f"{name} imports {other}"
 
 
+def test_distributed_fits_do_not_depend_on_dask():
+    texts = [path.read_text() for name, path in MODULES.items() if name.split(".")[0] == "_distributed"]
+    assert not [text for text in texts if re.search(r"^\s*(from|import) (dask|distributed)\b", text, re.MULTILINE)]
+
+
 def test_modules_do_not_import_each_other_in_circles():
     TopologicalSorter({name: set(imported_modules(path)) - {name} for name, path in MODULES.items()}).prepare()
 

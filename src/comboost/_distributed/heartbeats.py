@@ -1,58 +1,59 @@
-"""Which workers have fallen silent. In: when the scheduler last heard of each. Out: those that count as lost.
+"""Detection of workers that no longer send heartbeats.
 
-A thread of its own sends the heartbeats of a worker, every half second to a few seconds. So a worker that is busy,
-however long its step takes, is heard of, and one that is stopped, swapped out or cut off is not.
+A separate thread of every worker sends heartbeats, every half second to a few seconds. A busy worker therefore keeps
+sending them, however long its step takes; one that is stopped, swapped out or disconnected does not.
 """
 
 from collections.abc import Mapping
 
-SHORTEST_LIMIT = 10.0  # seconds without a heartbeat that any worker may take
-PATIENCE_FACTOR = 3  # what is allowed, in terms of the longest silence that ended
-LONGEST_PAUSE = 4.0  # seconds of silence, at most, that one look after another can tell of
+SHORTEST_LIMIT = 10.0  # seconds without a heartbeat that are always tolerated
+PATIENCE_FACTOR = 3  # tolerated silence, as a multiple of the longest silence that ended
+MAX_PAUSE = 4.0  # seconds of silence, at most, that two consecutive updates add
 
 
 class Heartbeats:
-    """How long each worker has been silent.
+    """Time since the last heartbeat of every worker.
 
     Parameters
     ----------
     timeout : float or None
-        Seconds of silence after which a worker counts as lost. None is what follows from the silences that ended:
-        a false alarm makes the limit three times as long, so that nobody is given up again and again.
+        Seconds without a heartbeat after which a worker counts as lost. None adapts: every false alarm triples the
+        limit, so that the same worker is not given up repeatedly.
     """
 
     def __init__(self, timeout: float | None) -> None:
         self._timeout = timeout
-        self._heard: dict[str, float] = {}  # by the clock of the scheduler, which is only compared with itself
+        self._last: dict[str, float] = {}  # by the clock of the scheduler, which is only compared with itself
         self._silence: dict[str, float] = {}  # seconds
         self._longest = 0.0  # silence that ended
-        self._looked = 0.0
+        self._updated = 0.0
 
     @property
     def limit(self) -> float:
-        """Seconds of silence that a worker may take."""
+        """Seconds of silence that are tolerated."""
         return max(SHORTEST_LIMIT, PATIENCE_FACTOR * self._longest) if self._timeout is None else self._timeout
 
-    def look(self, heard: Mapping[str, float], now: float) -> None:
-        """Take note of when the scheduler last heard of every worker.
+    def update(self, received: Mapping[str, float], now: float) -> None:
+        """Record when the scheduler received the last heartbeat of every worker.
 
-        However long ago the last look was, it tells of a few seconds only: after a pause of the scheduler, or of this
-        process, heartbeats may be on their way.
+        An update adds a few seconds of silence at most, however long ago the previous one was: after a pause of the
+        scheduler or of this process, heartbeats may still be in transit.
         """
-        passed, limit = min(now - self._looked, LONGEST_PAUSE), self.limit
+        passed, limit = min(now - self._updated, MAX_PAUSE), self.limit
         for worker, silence in self._silence.items():
-            if worker in heard and heard[worker] != self._heard[worker]:
+            if worker in received and received[worker] != self._last[worker]:
                 self._longest = max(self._longest, min(silence, limit))
         self._silence = {
-            worker: self._silence[worker] + passed if self._heard.get(worker) == time else 0.0
-            for worker, time in heard.items()
+            worker: self._silence[worker] + passed if self._last.get(worker) == time else 0.0
+            for worker, time in received.items()
         }
-        self._heard, self._looked = dict(heard), now
+        self._last, self._updated = dict(received), now
 
     def silent(self, times: float = 1.0) -> set[str]:
-        """The workers that have been silent for longer than the limit, or than that many times the limit.
+        """Return the workers that have been silent for longer than ``times`` the limit.
 
-        Nobody if all are: nobody could do their work, and they may all be importing, which can block heartbeats.
+        Empty if all workers are silent: none could take over their work, and all may be importing modules, which can
+        block heartbeats.
         """
         silent = {worker: silence for worker, silence in self._silence.items() if silence > self.limit}
         if len(silent) == len(self._silence):

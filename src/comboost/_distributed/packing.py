@@ -1,4 +1,4 @@
-"""Integers on their way to another process. In: arrays. Out: the same in as few bytes as hold them and their signs."""
+"""Compact encoding of integer arrays that are sent to another process."""
 
 from typing import Any, NamedTuple
 
@@ -11,14 +11,14 @@ Numbers = NDArray[Any]  # of int64, uint32 or uint64
 
 
 class PackedIntegers(NamedTuple):
-    """An array as it travels: the lowest bytes of every number, without columns at the end that are all 0.
+    """An encoded array: the lowest bytes of every number, without trailing columns of zeros.
 
     Attributes
     ----------
     packed : ndarray of uint8
         The bytes.
     n_columns, n_bytes : int
-        The columns of the array that are there, and the bytes of a number.
+        Number of columns that are stored, and bytes per number.
     shape : tuple of int
         The shape of the array.
     dtype : str
@@ -36,11 +36,11 @@ class PackedIntegers(NamedTuple):
         """Pack an array."""
         whole = np.ascontiguousarray(numbers if numbers.itemsize == 8 else numbers.astype(np.int64)).view(np.int64)
         n_columns = numbers.shape[-1] if numbers.ndim > 1 else 1
-        n_samples = numbers.size // max(1, n_columns)
-        return cls(*_core.pack_integers(whole.reshape(n_samples, n_columns)), numbers.shape, numbers.dtype.str)
+        whole = whole.reshape(numbers.size // max(1, n_columns), n_columns)
+        return cls(*_core.pack_integers(whole), numbers.shape, numbers.dtype.str)
 
     def unpack(self) -> Numbers:
-        """The array, in memory of its own."""
+        """Decode the array."""
         n_columns = self.shape[-1] if len(self.shape) > 1 else 1
         numbers = np.empty((int(np.prod(self.shape)) // max(1, n_columns), n_columns), dtype=np.int64)
         _core.unpack_integers(self.packed, self.n_columns, self.n_bytes, numbers)

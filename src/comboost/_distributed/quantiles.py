@@ -1,9 +1,9 @@
-"""Bin edges of rows in many parts. In: counts of every part, added up. Out: the edges of all rows, to the bit.
+"""Exact bin edges of a table in parts, from counts that add up over the parts.
 
 A value's key is an integer in the order of the values. A pass counts keys in intervals that are divided into cells:
-their rows, weight, smallest and largest key. Cells of parts add up, so the weights below every cell are exact. A cell
-that may hold a cut is open; the next pass looks into it, in finer cells, or key by key once few rows are left. Only
-questions and cells travel. The rule for cuts stands in docs/decisions/0001-exact-arithmetic.md, "Bins".
+their samples, weight, smallest and largest key. Cells of parts add up, so the weights below every cell are exact. A
+cell that may hold a cut is open; the next pass refines it, with finer cells, or key by key once few samples are left.
+Only requests and cells are sent. The rule for cuts stands in docs/decisions/0001-exact-arithmetic.md, "Bins".
 """
 
 from collections.abc import Sequence
@@ -50,8 +50,8 @@ ENDS = 2  # an interval reaches into that many more cells than it is wide
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a pass asks of every part: intervals of keys, and how they are cut into cells.
+class CountRequest:
+    """Counts requested of every part: intervals of keys, and how they are cut into cells.
 
     Parameters
     ----------
@@ -68,38 +68,38 @@ class Question:
     shifts: NDArray[np.uint8]
     starts: Integers
 
-    def aligned(self) -> "Question":
-        """The same question as the core wants it; one that came over a wire may lie at any address."""
+    def aligned(self) -> "CountRequest":
+        """Return the request with aligned arrays, as the core requires; deserialised ones may not be."""
         lows, highs = np.require(self.lows, requirements="A"), np.require(self.highs, requirements="A")
-        return Question(lows, highs, self.shifts, np.require(self.starts, requirements="A"))
+        return CountRequest(lows, highs, self.shifts, np.require(self.starts, requirements="A"))
 
 
 @dataclass(frozen=True)
-class Tally:
-    """What some rows answer: how many they are, and the cells of the question that are not empty."""
+class KeyCounts:
+    """Number of samples, and the non-empty cells of a request."""
 
     n_samples: int
     cells: Cells
 
     @classmethod
-    def merge(cls, tallies: Sequence["Tally"]) -> "Tally":
-        """Answer for all of these rows."""
-        return cls(sum(tally.n_samples for tally in tallies), add_up(*(tally.cells for tally in tallies)))
+    def merge(cls, counts: Sequence["KeyCounts"]) -> "KeyCounts":
+        """Add up counts of different samples."""
+        return cls(sum(counts.n_samples for counts in counts), add_up(*(counts.cells for counts in counts)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel in few bytes: most numbers are small, and most cells are like those before."""
-        return unpack_tally, (self.n_samples, *pack_cells(self.cells))
+        """Pickle in few bytes: most numbers are small, and most cells resemble the previous ones."""
+        return unpack_counts, (self.n_samples, *pack_cells(self.cells))
 
 
 def pack_cells(cells: Cells) -> tuple[Any, ...]:
-    """Cells as they travel, as numbers that are small for most of them: see `unpack_tally`."""
+    """Encode cells as mostly small integers; `unpack_counts` decodes them."""
     low, rows, tags = cells["low"], cells["rows"], cells["tag"]
     starts = np.flatnonzero(np.diff(tags, prepend=~tags[:1]))
     numbers = (low, cells["high"] - low, rows, cells["weight"] - rows)
     return starts, tags[starts], *map(PackedIntegers.of, numbers)
 
 
-def unpack_tally(
+def unpack_counts(
     n_samples: int,
     starts: NDArray[np.intp],
     tags: NDArray[np.uint32],
@@ -107,66 +107,66 @@ def unpack_tally(
     span: PackedIntegers,
     rows: PackedIntegers,
     excess: PackedIntegers,
-) -> Tally:
-    """A tally that has travelled: where the tags change and to what, the span of the keys, weight beyond the rows."""
+) -> KeyCounts:
+    """Decode `pack_cells`: where the tags change and to what, the span of the keys, weight beyond the samples."""
     cells = np.empty(low.shape, dtype=CELL_DTYPE)
     cells["low"], cells["rows"] = low.unpack(), rows.unpack()
     cells["high"], cells["weight"] = cells["low"] + span.unpack(), cells["rows"] + excess.unpack()
     cells["tag"] = np.repeat(tags, np.diff(starts, append=len(cells)))
-    return Tally(n_samples, cells)
+    return KeyCounts(n_samples, cells)
 
 
 def add_up(*sets: Cells) -> Cells:
-    """Sets of cells as one."""
+    """Merge sets of cells."""
     return as_cells(_core.merge_cells([cell_bytes(cells) for cells in sets]))
 
 
 def as_cells(records: NDArray[np.uint8]) -> Cells:
-    """Cells that crossed the border."""
+    """View bytes of the core as cells."""
     cells: Cells = records.view(CELL_DTYPE)[:, 0]
     return cells
 
 
 def cell_bytes(cells: Cells) -> NDArray[np.uint8]:
-    """Cells that are to cross the border; what came over a wire may lie at any address."""
+    """View cells as aligned bytes, as the core requires."""
     return np.require(cells, requirements=["C", "A"]).view(np.uint8).reshape(-1, CELL_DTYPE.itemsize)
 
 
-def count_keys(table: Table, question: Question, weights: Weights | None, n_threads: int = 1) -> Tally:
-    """Answer a question for the rows of a table.
+def count_keys(table: Table, request: CountRequest, weights: Weights | None, n_threads: int = 1) -> KeyCounts:
+    """Count the keys of a table that a request asks for.
 
     Parameters
     ----------
     table : Table
         At least one row. Features without intervals are not read, unless the table is one matrix.
-    question : Question
+    request : CountRequest
         What to count.
     weights : ndarray of uint32 or None
         The weights of the rows, none of them 0; None if every row weighs 1.
     n_threads : int, default=1
         Threads to count with.
     """
-    question = question.aligned()
-    is_asked = np.diff(question.starts) > 0
+    request = request.aligned()
+    is_requested = np.diff(request.starts) > 0
     answers: list[Cells] = []
-    # Columns are read in runs of the same sort: those that are asked about, and, as if they were categories, others.
-    for first, last in runs(table, np.where(is_asked, COMPLETE, CATEGORIES).astype(KIND)):
-        if not is_asked[first:last].any():
+    # Columns are read in runs of the same kind: requested ones, and others, as if they were categories.
+    for first, last in runs(table, np.where(is_requested, COMPLETE, CATEGORIES).astype(KIND)):
+        if not is_requested[first:last].any():
             continue
-        matrix, starts = read(table, first, last), question.starts[first : last + 1]
+        matrix, starts = read(table, first, last), request.starts[first : last + 1]
         cells = as_cells(
-            _core.count_cells(matrix, weights, question.lows, question.highs, question.shifts, starts, n_threads)
+            _core.count_cells(matrix, weights, request.lows, request.highs, request.shifts, starts, n_threads)
         )
         cells["tag"] += np.uint32(first << SHIFT_BITS)
         answers.append(cells)
     cells = answers[0] if len(answers) == 1 else np.concatenate([np.empty(0, dtype=CELL_DTYPE), *answers])
-    return Tally(table.shape[0], cells)
+    return KeyCounts(table.shape[0], cells)
 
 
 class EdgeSearch:
-    """The edges of all rows, found by asking questions.
+    """Search for the bin edges of all samples.
 
-    Ask ``question`` of every part, hand the merged answers to ``learn``, and so on until there is no question left.
+    Send ``request`` to every part, pass the merged counts to ``learn``, and repeat until ``request`` is None.
 
     Parameters
     ----------
@@ -177,16 +177,16 @@ class EdgeSearch:
     max_bins : int
         The most bins of a feature.
     most_keys : int, default=2**19
-        With fewer rows in open cells, every key is asked for.
+        With fewer samples in open cells, every key is requested.
 
     Attributes
     ----------
-    question : Question or None
-        What to ask next; None when all edges are known. The first one is asked in any case.
+    request : CountRequest or None
+        The next request; None when all edges are known. The first one is always sent.
     missing, infinite : ndarray of bool, shape (n_features,)
-        Whether a numeric feature has such values; known after the first answer.
+        Whether a numeric feature has such values; known after the first counts.
     edges : list of ndarray
-        The edges of every feature, none for those that are not numeric; known after the last answer.
+        The edges of every feature, none for those that are not numeric; known after the last counts.
     """
 
     def __init__(self, features: Sequence[int], n_features: int, max_bins: int, most_keys: int = MOST_KEYS) -> None:
@@ -196,8 +196,8 @@ class EdgeSearch:
         self._features = np.array(features, dtype=np.int64)
         self._max_bins = max_bins
         self._most_keys = most_keys
-        self._settled: Cells | None = None
-        self.question: Question | None = make_question(
+        self._resolved: Cells | None = None
+        self.request: CountRequest | None = make_request(
             np.sort(self._features),
             np.full(len(features), LOWEST),
             np.full(len(features), HIGHEST),
@@ -205,29 +205,29 @@ class EdgeSearch:
             n_features,
         )
 
-    def learn(self, tally: Tally) -> None:
-        """Take the answer of all rows to the question."""
-        if self._settled is None:
-            self._note(tally)
-            self._settled = tally.cells[:0]
-        cells = add_up(self._settled, tally.cells)
-        standing = Standing.of_cells(cells, len(self.edges), self._max_bins)
-        self._settled = cells[~standing.is_open]
-        if standing.is_open.any():
-            self.question = self._look_into(cells[standing.is_open], standing.n_cuts[standing.is_open])
+    def learn(self, counts: KeyCounts) -> None:
+        """Process the counts of all samples."""
+        if self._resolved is None:
+            self._note(counts)
+            self._resolved = counts.cells[:0]
+        cells = add_up(self._resolved, counts.cells)
+        status = CellStatus.of_cells(cells, len(self.edges), self._max_bins)
+        self._resolved = cells[~status.is_open]
+        if status.is_open.any():
+            self.request = self._refine(cells[status.is_open], status.n_cuts[status.is_open])
         else:
-            self.question = None
-            self.edges = edges_between(cells, standing, len(self.edges))
+            self.request = None
+            self.edges = edges_between(cells, status, len(self.edges))
 
-    def _note(self, tally: Tally) -> None:
-        """Keep what only the first answer tells."""
-        cells, features = tally.cells, features_of(tally.cells)
+    def _note(self, counts: KeyCounts) -> None:
+        """Store what only the first counts contain."""
+        cells, features = counts.cells, features_of(counts.cells)
         known = sums_of(features, cells["rows"], len(self.edges))
-        self.missing[self._features] = known[self._features] < tally.n_samples
+        self.missing[self._features] = known[self._features] < counts.n_samples
         self.infinite[features[(cells["low"] == LOWEST) | (cells["high"] == HIGHEST)]] = True
 
-    def _look_into(self, cells: Cells, n_cuts: Integers) -> Question:
-        """Ask for every key of a feature if its open cells have few rows, and for finer cells otherwise."""
+    def _refine(self, cells: Cells, n_cuts: Integers) -> CountRequest:
+        """Request every key of a feature whose open cells have few samples, and finer cells of others."""
         features, n_features = features_of(cells), len(self.edges)
         rows = sums_of(features, cells["rows"], n_features)
         n_open = int(np.count_nonzero(rows))
@@ -237,25 +237,25 @@ class EdgeSearch:
         steps = n_cuts * steps_per_cut(rows / max(1, most_keys), room)[features]
         shifts = np.maximum(0, np.ceil(np.log2((cells["high"] - cells["low"]) / steps))).astype(np.int64)
         shifts[rows[features] <= most_keys] = 0
-        return make_question(features, cells["low"], cells["high"], shifts, n_features)
+        return make_request(features, cells["low"], cells["high"], shifts, n_features)
 
 
-def make_question(features: Integers, lows: Keys, highs: Keys, shifts: Integers, n_features: int) -> Question:
-    """Ask about intervals, which are in the order of their features."""
+def make_request(features: Integers, lows: Keys, highs: Keys, shifts: Integers, n_features: int) -> CountRequest:
+    """Make a request of intervals that are sorted by feature."""
     starts = np.searchsorted(features, np.arange(n_features + 1))
-    return Question(lows.copy(), highs.copy(), shifts.astype(np.uint8), starts.astype(np.int64))
+    return CountRequest(lows.copy(), highs.copy(), shifts.astype(np.uint8), starts.astype(np.int64))
 
 
 def steps_per_cut(excess: Floats, room: Floats) -> Floats:
-    """How finely to look into the open cells of every feature: in how many steps for every cut.
+    """Number of steps per cut with which to refine the open cells of every feature.
 
     Parameters
     ----------
     excess : ndarray
-        How many times more rows they have than could be asked for one by one. After a look with s steps, about one row
-        in s is still in an open cell.
+        Ratio of their samples to the number of keys that may be requested. After s steps, about one sample in s is
+        still in an open cell.
     room : ndarray
-        How many steps the answer has room for.
+        Largest number of steps that the counts may have.
     """
     too_many = np.ceil(np.log2(np.maximum(2.0, excess)))
     n_passes = np.ceil(too_many / (MOST_BITS - 1))
@@ -264,8 +264,8 @@ def steps_per_cut(excess: Floats, room: Floats) -> Floats:
     return steps
 
 
-class Standing(NamedTuple):
-    """What is known of every cell."""
+class CellStatus(NamedTuple):
+    """What the counts determine about every cell."""
 
     quantile: Integers  # the lowest that a value of the cell may fall into; the only one if the cell is not open
     n_cuts: Integers  # at most that many are inside, but at least 1 if the cell is open
@@ -273,8 +273,8 @@ class Standing(NamedTuple):
     has_few: Booleans  # as far as is known, the feature has no more values than bins: all of them are to be parted
 
     @classmethod
-    def of_cells(cls, cells: Cells, n_features: int, max_bins: int) -> "Standing":
-        """Judge cells that together hold all values, in the order of features and keys."""
+    def of_cells(cls, cells: Cells, n_features: int, max_bins: int) -> "CellStatus":
+        """Compute the status of cells that together hold all values, sorted by feature and key."""
         features, weights = features_of(cells), cells["weight"].copy()  # side by side, which is quicker
         total = sums_of(features, weights, n_features)
         after = np.cumsum(weights) - (np.cumsum(total) - total)[features]
@@ -289,9 +289,9 @@ class Standing(NamedTuple):
         return cls(lowest, np.maximum(highest - lowest, is_open), is_open, has_few)
 
 
-def edges_between(cells: Cells, standing: Standing, n_features: int) -> list[Floats]:
-    """Edges of every feature between settled cells: where the quantile rises, or between all of few values."""
-    is_cut = standing.has_few[1:] | (standing.quantile[1:] > standing.quantile[:-1])
+def edges_between(cells: Cells, status: CellStatus, n_features: int) -> list[Floats]:
+    """Edges of every feature between resolved cells: where the quantile rises, or between all of few values."""
+    is_cut = status.has_few[1:] | (status.quantile[1:] > status.quantile[:-1])
     features = features_of(cells)
     is_cut &= features[1:] == features[:-1]
     below, above = values_of(cells["high"][:-1][is_cut]), values_of(cells["low"][1:][is_cut])
@@ -303,16 +303,16 @@ def edges_between(cells: Cells, standing: Standing, n_features: int) -> list[Flo
 
 
 def values_of(keys: Keys) -> Floats:
-    """Doubles that keys stand for."""
+    """Decode keys to floats."""
     return np.where(keys & SIGN != 0, keys ^ SIGN, ~keys).view(np.float64)
 
 
 def features_of(cells: Cells) -> Integers:
-    """The feature of every cell."""
+    """Return the feature of every cell."""
     return (cells["tag"] >> SHIFT_BITS).astype(np.int64)
 
 
 def sums_of(features: Integers, numbers: Integers, n_features: int) -> Integers:
-    """Sums of the cells of every feature; the cells are in the order of their features."""
+    """Sum numbers per feature; cells are sorted by feature."""
     ends = np.searchsorted(features, np.arange(n_features + 1))
     return np.diff(np.concatenate(([0], np.cumsum(numbers, dtype=np.int64)))[ends])

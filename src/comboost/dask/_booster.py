@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.warm_start import Past
+from comboost._distributed.memory import check_client_memory
+from comboost._distributed.preparation import PreparedTable
 from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape
 from comboost._estimators.base import Booster
@@ -21,12 +23,11 @@ from comboost._inspection.explanation import Explanation
 from comboost._persistence.model_file import PathOrStream
 from comboost._types import Floats
 from comboost.dask._cluster import Cluster
-from comboost.dask._fit import SurveyedRows
-from comboost.dask._memory import check_client_memory
 from comboost.dask._parts import is_collection, read_collections
 from comboost.dask._predicting import map_rows
 from comboost.dask._rows import DaskRows
 from comboost.dask._shard import ShardSettings
+from comboost.dask._shard_group import make_shards
 from comboost.metrics._outcomes import share_predicted
 
 #: What a cluster does not have, and what to do instead.
@@ -109,19 +110,19 @@ class DaskBooster(Booster):
             )
         cluster, collection = Cluster(self.client, self.timeout), read_collections(X, y, sample_weight)
         validate_data(self, collection.header, reset=past is None, skip_check_array=True)
-        surveyed = SurveyedRows.read(
+        prepared = PreparedTable.read(
             cluster, collection, self.categorical_features, self.max_bins, weighted=sample_weight is not None
         )
-        n_samples, found = surveyed.survey.n_samples, surveyed.survey.class_counts()
+        n_samples, found = prepared.survey.n_samples, prepared.survey.class_counts()
         seed = self._seed(n_samples, found.candidates.classes, past)
-        weight_sums, by_class = surveyed.training_weights(found)
+        weight_sums, by_class = prepared.training_weights(found)
         plan = self._plan(n_samples, found.candidates, weight_sums, seed, by_class=by_class)
         held = None
         if validation is not None:
-            X_val, y_val, sample_weight_val = map(cluster.bring_here, validation)
+            X_val, y_val, sample_weight_val = map(cluster.gather, validation)
             held = self._read_held((X_val, y_val, sample_weight_val), found.candidates)
-        categories = surveyed.survey.categories()
-        bins = surveyed.find_bins(categories)
+        categories = prepared.survey.categories()
+        bins = prepared.find_bins(categories)
         learner = self._tree_learner(bins, plan, None if past is None else past.learned)
         shape = FitShape(
             n_samples,
@@ -140,7 +141,7 @@ class DaskBooster(Booster):
             counted=learner.counts_rows,
             n_jobs=self.n_jobs,
         )
-        shards = surveyed.make_shards(found, categories, bins, settings)
+        shards = make_shards(prepared, prepared.coding(found, categories, bins), found.sums, settings)
         rows = DaskRows(shards, len(plan.classes))
         return TreeFit(plan, learner, rows, categories, bins, shards.digest), held
 
@@ -265,7 +266,7 @@ class DaskBooster(Booster):
         """A collection as it is in memory: computed by the client that was given, or as Dask does it by default."""
         if isinstance(self.client, Client) and is_collection(given):
             with self.client.as_current():
-                return Cluster(self.client, self.timeout).bring_here(given)
+                return Cluster(self.client, self.timeout).gather(given)
         (computed,) = dask.compute(given)
         return computed
 

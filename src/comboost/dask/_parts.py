@@ -1,17 +1,15 @@
-"""Dask collections as parts of rows. In: X, y and weights as Dask arrays or dataframes. Out: a delayed `Part` each.
+"""Dask collections X, y and sample_weight as delayed parts.
 
-Rows belong together by their position: row r of partition p of X has the label in row r of partition p of y. An index
-or the divisions of a dataframe are never looked at. Nothing is computed here; what metadata cannot tell is checked
-where the part is made, on its worker.
+Rows are matched by position: row r of partition p of X has the label in row r of partition p of y. The index and the
+divisions of a dataframe are ignored. Nothing is computed here; what metadata do not contain is checked on the worker,
+when the part is computed.
 """
 
 import numbers
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import dask
 import dask.array as da
@@ -21,43 +19,23 @@ from sklearn.exceptions import DataConversionWarning
 
 from comboost._data.floats import numbers_in_errors
 from comboost._data.validation import check_header
+from comboost._distributed.coding import Part
 
-OPAQUE = np.empty(0, dtype=object)  # the metadata of arrays whose blocks are no arrays
-
-
-class Part(NamedTuple):
-    """One partition, as it lies on a worker.
-
-    Attributes
-    ----------
-    number : int
-        Which partition this is, counted from 0.
-    X : ndarray, sparse matrix or DataFrame
-        The rows, maybe none.
-    y : ndarray or Series
-        Their labels, 1-D.
-    sample_weight : ndarray, Series or None
-        Their weights, 1-D.
-    """
-
-    number: int
-    X: Any
-    y: Any
-    sample_weight: Any
+OPAQUE = np.empty(0, dtype=object)  # metadata of arrays whose blocks are other objects
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Rows that are not there yet.
+    """A table in delayed parts.
 
     Attributes
     ----------
     parts : list of Delayed
         Each computes to a `Part`.
     header : ndarray or DataFrame
-        The columns of X, their names and dtypes, by the metadata; no rows.
+        The columns of X with names and dtypes, from the metadata; without rows.
     n_features : int
-        How many columns these are.
+        Number of features.
     """
 
     parts: list[Delayed]
@@ -66,16 +44,16 @@ class Collection:
 
 
 def read_collections(X: Any, y: Any, sample_weight: Any) -> Collection:
-    """Check by their metadata that collections can be used together, and cut them into parts.
+    """Check the metadata of collections, and split them into parts.
 
     Parameters
     ----------
     X : Dask array or DataFrame
-        The rows; chunks of arrays may be NumPy's or SciPy's sparse ones.
+        The data; chunks of arrays may be NumPy arrays or SciPy sparse matrices.
     y : Dask array, Series or DataFrame of one column
-        A label for every row.
+        The labels.
     sample_weight : Dask array, Series, number or None
-        A weight for every row.
+        The sample weights.
     """
     with numbers_in_errors(sample_weight, "sample_weight"):
         weight = float(sample_weight) if isinstance(sample_weight, numbers.Real) else None
@@ -86,7 +64,7 @@ def read_collections(X: Any, y: Any, sample_weight: Any) -> Collection:
 
 
 def cut_alike(X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
-    """The collections by their names, cut into the same partitions."""
+    """Return the collections by name, with equal partitions."""
     table = as_table(X)
     if sum(sizes_of(table) or (1,)) == 0:
         raise ValueError("Found array with 0 sample(s): X has no rows, while a minimum of 1 is required.")
@@ -97,7 +75,7 @@ def cut_alike(X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
 
 
 def parts_of(given: dict[str, Any], header: Any, weight: float | None) -> list[Delayed]:
-    """A delayed `Part` for every partition; a weight is that of every row."""
+    """Make a delayed `Part` of every partition; ``weight`` applies to all samples."""
     names = None if isinstance(given["X"], da.Array) else tuple(header.columns)
     parts = da.map_blocks(
         make_part,
@@ -108,7 +86,7 @@ def parts_of(given: dict[str, Any], header: Any, weight: float | None) -> list[D
         dtype=object,
         meta=OPAQUE,
     )
-    # As Dask itself does: the tasks of arrays are fused, those of dataframes never, whose shuffles may not survive it.
+    # As Dask does: fuse the tasks of arrays, but not of dataframes, since fusing may break shuffles.
     only_arrays = all(isinstance(rows, da.Array) for rows in given.values())
     fuse = dask.config.get("optimization.fuse.active", None) if only_arrays else False
     with dask.config.set({"optimization.fuse.active": fuse}):
@@ -121,12 +99,12 @@ def is_collection(X: Any) -> bool:
 
 
 def is_frame(X: Any, kind: str) -> bool:
-    """Whether X is Dask's "DataFrame" or "Series"; only whoever has imported them can have made one."""
+    """Whether X is Dask's "DataFrame" or "Series"; if it is, dask.dataframe has been imported."""
     return isinstance(X, getattr(sys.modules.get("dask.dataframe"), kind, ()))
 
 
 def as_table(X: Any) -> Any:
-    """X with all columns in every partition, checked as far as metadata goes."""
+    """Return X with all columns in one chunk, after checks of its metadata."""
     if not is_collection(X):
         raise local_error(X, "X")
     if X.ndim != 2:
@@ -144,12 +122,12 @@ def as_table(X: Any) -> Any:
 
 
 def header_of(X: Any) -> Any:
-    """The columns of X without rows."""
+    """Return the columns of X without rows."""
     return np.empty((0, X.shape[1]), dtype=X.dtype) if isinstance(X, da.Array) else X._meta
 
 
 def as_label_column(y: Any) -> Any:
-    """Labels as a collection of one dimension; one column is taken for it, with scikit-learn's warning."""
+    """Return labels as a 1-D collection; a single column is accepted with scikit-learn's warning."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None. Give the class of every row as y.")
     if is_collection(y) and y.ndim == 2 and y.shape[1] == 1:
@@ -164,7 +142,7 @@ def as_label_column(y: Any) -> Any:
 
 
 def as_column(column: Any, name: str) -> Any:
-    """A collection with one value for every row."""
+    """Check that a collection has one value per row."""
     if not is_collection(column):
         raise local_error(column, name)
     if column.ndim != 1:
@@ -177,7 +155,7 @@ def as_column(column: Any, name: str) -> Any:
 
 
 def align(column: Any, table: Any, name: str) -> Any:
-    """A column cut as the table is; an error if metadata shows that it cannot be."""
+    """Rechunk a column like the table; raise if metadata show that this is impossible."""
     known, wanted = sizes_of(column), sizes_of(table)
     if known is not None and wanted is not None:
         if sum(known) != sum(wanted):
@@ -197,7 +175,7 @@ def align(column: Any, table: Any, name: str) -> Any:
 
 
 def sizes_of(collection: Any) -> tuple[int, ...] | None:
-    """The rows of every partition; None unless all are known."""
+    """Number of rows of every partition; None unless all are known."""
     if not isinstance(collection, da.Array) or np.isnan(collection.chunks[0]).any():
         return None
     sizes: tuple[int, ...] = collection.chunks[0]
@@ -205,9 +183,9 @@ def sizes_of(collection: Any) -> tuple[int, ...] | None:
 
 
 def bundles_of(collections: dict[str, Any]) -> list[da.Array]:
-    """Collections with the same number of partitions, as 1-D arrays whose blocks are bundles: {name: rows}.
+    """Collections with equal partitions as 1-D arrays whose blocks are dictionaries {name: rows}.
 
-    All dataframes make one array together, so that what they have in common is read once.
+    All dataframes are combined in one array, so that common columns are read once.
     """
     frames = {name: frame for name, frame in collections.items() if not isinstance(frame, da.Array)}
     arrays = {name: array for name, array in collections.items() if isinstance(array, da.Array)}
@@ -218,7 +196,7 @@ def bundles_of(collections: dict[str, Any]) -> list[da.Array]:
 
 
 def bundle_frames(frames: dict[str, Any]) -> da.Array:
-    """Dataframes and Series as one array of bundles: a single expression, of which Dask reads each column once."""
+    """Combine dataframes and Series in one expression, so that Dask reads each column once."""
     first, *others = frames.values()
     rows = first.map_partitions(
         make_bundle,
@@ -234,12 +212,12 @@ def bundle_frames(frames: dict[str, Any]) -> da.Array:
 
 
 def materialize(frame: Any) -> tuple[dict[Any, Any], str]:
-    """The optimised graph of a dataframe, with as many partitions as it shows, and the name in their keys.
+    """Return the optimised graph of a dataframe, with its partitions as they are, and the name in their keys.
 
-    Dask may join partitions while it optimises, of Parquet files that are small or of which few columns are in use.
-    It does so for each collection by itself, and rows that belong together would part.
+    When Dask optimises, it may fuse partitions of Parquet files that are small or of which few columns are used. It
+    does so for each collection separately, which would mismatch rows.
     """
-    if dask.config.get("optimization.tune.active", None) is None:  # a Dask too old for the option
+    if dask.config.get("optimization.tune.active", None) is None:  # versions of Dask without the option
         frame = frame.simplify()
     else:
         with dask.config.set({"optimization.tune.active": False}):
@@ -249,7 +227,7 @@ def materialize(frame: Any) -> tuple[dict[Any, Any], str]:
 
 
 def bundle_array(name: str, array: da.Array) -> da.Array:
-    """An array, its columns in one chunk, as an array of bundles."""
+    """Turn an array, its columns in one chunk, into an array of bundles."""
     bundles: da.Array = da.blockwise(
         make_array_bundle, "i", array, "ij"[: array.ndim], role=name, align_arrays=False, dtype=object, meta=OPAQUE
     )
@@ -257,12 +235,12 @@ def bundle_array(name: str, array: da.Array) -> da.Array:
 
 
 def make_bundle(*rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """The rows of one partition of several collections."""
+    """Bundle the rows of one partition of several collections."""
     return dict(zip(names, rows, strict=True))
 
 
 def make_array_bundle(rows: Any, role: str) -> dict[str, Any]:
-    """The rows of one partition of an array; a 2-D one comes as a list of its chunks of columns."""
+    """Bundle the rows of one partition of an array; a 2-D one is a list of its chunks of columns."""
     if isinstance(rows, list):
         (rows,) = rows
     return {role: rows}
@@ -275,7 +253,7 @@ def make_part(
     block_id: tuple[int, ...],
     weight: float | None = None,
 ) -> Part:
-    """Put the rows of a partition together and check what metadata only promised."""
+    """Assemble a part, and check its data against the metadata."""
     given: dict[str, Any] = {name: rows for bundle in bundles for name, rows in bundle.items()}
     if weight is not None:
         given["sample_weight"] = np.full(given["X"].shape[0], weight)
@@ -293,7 +271,7 @@ def make_part(
 
 
 def check_columns(part: Part, names: tuple[Any, ...] | None, n_features: int) -> None:
-    """Raise if a partition has other columns than the metadata tells."""
+    """Raise if the columns of a partition differ from the metadata."""
     if part.X.ndim != 2 or part.X.shape[1] != n_features:
         raise ValueError(
             f"Partition {part.number} of X has the shape {part.X.shape}, but by the metadata it has {n_features} "
@@ -307,7 +285,7 @@ def check_columns(part: Part, names: tuple[Any, ...] | None, n_features: int) ->
 
 
 def local_error(value: Any, name: str) -> TypeError:
-    """What to do about tables that are no Dask collections."""
+    """Error for tables that are not Dask collections."""
     return TypeError(
         f"{name} is a {type_name(value)}; give a Dask array or dataframe, or use CoMBoClassifier or "
         "AdaBoostMMClassifier, which take local tables."
@@ -315,16 +293,7 @@ def local_error(value: Any, name: str) -> TypeError:
 
 
 def type_name(value: Any) -> str:
-    """What errors call the type of a value."""
+    """Name of the type of a value in error messages."""
     if is_collection(value):
         return f"Dask {type(value).__name__}"
     return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
-
-
-@contextmanager
-def partition_in_errors(part: Part) -> Iterator[None]:
-    """Say in an error about values in which partition they are."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"In partition {part.number}: {error}") from error

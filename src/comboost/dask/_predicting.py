@@ -8,7 +8,7 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from comboost.dask._memory import check_worker_memory
+from comboost.dask._cluster import check_worker_memory
 from comboost.dask._parts import as_table, bundles_of, header_of
 
 

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import RowDigest, digest_rows
 from comboost._data.sample_weights import class_sums
+from comboost._distributed.coding import CodedRows
+from comboost._distributed.memory import worker_uses
 from comboost._distributed.steps import Answer, PackedAnswer, ShardState, add, pack_answer, unpack, unpack_answer
 from comboost._engine.memory_plan import FitShape
 from comboost._engine.rows import BinnedRows
 from comboost._estimators.threads import n_processors
 from comboost._types import SUM, Sums
-from comboost.dask._cluster import LOOK_AFTER
-from comboost.dask._coding import CodedRows
-from comboost.dask._memory import check_worker_memory, worker_uses
+from comboost.dask._cluster import POLL_INTERVAL, check_worker_memory
 
 ADVICE = (
     "use more workers, or workers with more memory, or fewer features, classes or bins (max_bins), or smaller trees "
@@ -185,7 +185,7 @@ def wait_for_answer(future: Any, check: Callable[[], None]) -> Any:
     """What a call of an actor gave; while there is no answer, check from time to time, which may raise."""
     while not future.done():
         try:
-            return future.result(timeout=LOOK_AFTER)
+            return future.result(timeout=POLL_INTERVAL)
         except TimeoutError:
             if not future.done():
                 check()

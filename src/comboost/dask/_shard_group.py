@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from dask.delayed import Delayed
+from dask.delayed import Delayed, delayed
 from distributed import CancelledError, Future
 
 from comboost._boosting.warm_start import RowDigest
+from comboost._distributed.coding import Coding
+from comboost._distributed.preparation import PreparedTable
 from comboost._distributed.steps import Answer, AnswerT, RoundStep, Step, pack, unpack_answer
+from comboost._distributed.survey import PartLocation
 from comboost._types import Sums
 from comboost.dask._cluster import Cluster, ClusterError, Placement, SilentWorkerError
 from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, call, wait_for_answer
-from comboost.dask._survey import PartLocation
 
 FAN_OUT = 4  # children of a shard: more would queue at its wire, fewer make the tree deep
 SLACK = 1.1  # a worker keeps parts that it has read up to this much more than its share
@@ -192,7 +194,7 @@ class ShardGroup:
     def _check(self, handles: Sequence[ShardHandle]) -> None:
         """Raise if one of these shards is lost."""
         check_alive([handle.future for handle in handles])
-        self._cluster.check_heard(handle.worker for handle in handles)
+        self._cluster.check_alive(handle.worker for handle in handles)
 
     def _is_alive(self, handle: ShardHandle) -> bool:
         """Whether a shard answers."""
@@ -245,7 +247,7 @@ class ShardGroup:
 
         def check() -> None:
             check_alive(needed)
-            self._cluster.check_heard(workers)
+            self._cluster.check_alive(workers)
 
         try:
             check()
@@ -259,7 +261,7 @@ class ShardGroup:
         if self._first_sums is None:
             self._first_sums = sums
         elif not np.array_equal(sums, self._first_sums):
-            raise changed_rows_error("a worker was lost and its rows were read again")
+            raise changed_data_error("a worker was lost and its rows were read again")
 
     def _link(self) -> None:
         """Tell every shard which ones are below it."""
@@ -297,7 +299,7 @@ def children_of(handles: Iterable[ShardHandle]) -> dict[ShardHandle, list[ShardH
     return children
 
 
-def changed_rows_error(when: str) -> ClusterError:
+def changed_data_error(when: str) -> ClusterError:
     """What to do about rows that change."""
     return ClusterError(
         f"The collection gives other rows each time it is computed, as was seen when {when}; give X.persist() and "
@@ -340,3 +342,19 @@ def assign_parts(
         assigned[worker].append(part)
         n_samples[worker] += part.n_samples
     return assigned
+
+
+def make_shards(prepared: PreparedTable, coding: Coding, weight_sums: Sums, settings: ShardSettings) -> ShardGroup:
+    """Code the samples of all parts and distribute them over shards; classes must have these weight sums."""
+    cluster, parts = prepared.cluster, prepared.collection.parts
+    assert isinstance(cluster, Cluster)
+
+    def code(numbers: Iterable[int]) -> dict[int, Delayed]:
+        coding_key, code_part = delayed(coding, traverse=False), delayed(Coding.code, pure=False)
+        return {number: code_part(coding_key, parts[number]) for number in numbers}
+
+    shards = ShardGroup(cluster, code, prepared.survey.locations, settings)
+    if not np.array_equal(shards.weight_sums, weight_sums):
+        shards.close()
+        raise changed_data_error("the classes were counted again")
+    return shards

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from comboost._distributed.heartbeats import LONGEST_PAUSE, PATIENCE_FACTOR, SHORTEST_LIMIT, Heartbeats
+from comboost._distributed.heartbeats import MAX_PAUSE, PATIENCE_FACTOR, SHORTEST_LIMIT, Heartbeats
 
 TIMEOUTS = st.none() | st.floats(1, 1e3)
 PAUSES = st.lists(st.floats(0.01, 1e4), min_size=1, max_size=30)
@@ -14,7 +14,7 @@ def looks(heartbeats, pauses, heard, start=0.0):
     now = start
     for pause in pauses:
         now += pause
-        heartbeats.look(heard(now), now)
+        heartbeats.update(heard(now), now)
     return now
 
 
@@ -43,7 +43,7 @@ def test_nobody_counts_as_silent_if_nobody_is_heard_of(timeout, workers):
 
 @given(TIMEOUTS, st.floats(0.01, 1e6))
 def test_pause_between_two_looks_makes_nobody_silent(timeout, pause):
-    heartbeats = Heartbeats(max(timeout or LONGEST_PAUSE, LONGEST_PAUSE))
+    heartbeats = Heartbeats(max(timeout or MAX_PAUSE, MAX_PAUSE))
     looks(heartbeats, [1.0, pause], lambda now: {"a": 5.0, "b": now})  # the heartbeats of `a` may be on their way
     assert heartbeats.silent() == set()
 

@@ -88,15 +88,15 @@ def test_sums_of_an_answer_are_aligned_wherever_they_arrive():
     np.testing.assert_array_equal(arrived, SUMS)
 
 
-def test_question_is_aligned_wherever_it_arrives():
-    question = EdgeSearch([0, 1], 2, 255).question
+def test_request_is_aligned_wherever_it_arrives():
+    request = EdgeSearch([0, 1], 2, 255).request
     arrived = dataclasses.replace(
-        question, lows=moved(question.lows), highs=moved(question.highs), starts=moved(question.starts)
+        request, lows=moved(request.lows), highs=moved(request.highs), starts=moved(request.starts)
     )
     for name in ("lows", "highs", "shifts", "starts"):
         aligned = getattr(arrived.aligned(), name)
         assert aligned.flags.aligned
-        np.testing.assert_array_equal(aligned, getattr(question, name))
+        np.testing.assert_array_equal(aligned, getattr(request, name))
 
 
 def test_answers_add_up_as_those_of_all_rows():

@@ -1,11 +1,10 @@
-"""A fit of trees on rows that are on workers. In: parts. Out: classes, bins, and shards to boost."""
+"""Preparation of a fit on a cluster: classes, categories, sample weights and bins of a table in parts."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from dask.delayed import Delayed, delayed
 
 from comboost._data.categories import Categories
 from comboost._data.choosing import find_categorical, find_open, takes_text
@@ -13,26 +12,61 @@ from comboost._data.floats import Offences
 from comboost._data.sample_weights import ClassWeightSums, find_scale, no_weight_error
 from comboost._data.tables import RawTable
 from comboost._data.validation import read_part
-from comboost._distributed.quantiles import EdgeSearch, Tally
+from comboost._distributed.coding import Coding, LabelScale
+from comboost._distributed.quantiles import EdgeSearch, KeyCounts
+from comboost._distributed.survey import (
+    ClassCounts,
+    LabelWeights,
+    Mixtures,
+    Survey,
+    count_part,
+    join_mixtures,
+    mix_part,
+)
 from comboost._engine.binning import BinMapper, category_edges, infinity_error
 from comboost._types import CATEGORIES, COMPLETE, KIND, WITH_MISSING
-from comboost.dask._cluster import Cluster
-from comboost.dask._coding import CodedRows, Coding, LabelScale
-from comboost.dask._parts import Collection, Part
-from comboost.dask._shard import ShardSettings
-from comboost.dask._shard_group import ShardGroup, changed_rows_error
-from comboost.dask._survey import ClassCounts, LabelWeights, Mixtures, Survey, count_part, join_mixtures, mix_part
+
+Result = TypeVar("Result")
+
+
+class Transport(Protocol):
+    """What preparation needs of a cluster; `comboost.dask` has one for Dask."""
+
+    def merge(
+        self, call: Callable[..., Result], parts: Sequence[Any], join: Callable[[list[Result]], Result], *args: Any
+    ) -> Result:
+        """Call ``call(part, *args)`` on the worker of every part, and join the results a few at a time."""
+
+    @staticmethod
+    def worker_address() -> str:
+        """Return the address of the worker that calls this."""
+
+
+class PartitionedTable(Protocol):
+    """A table in parts that may not be in memory yet."""
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """References to the parts, as the transport takes them."""
+
+    @property
+    def header(self) -> Any:
+        """The columns of X, their names and dtypes, without samples."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
 
 
 @dataclass(frozen=True)
-class SurveyedRows:
-    """A collection whose parts have been read once (twice with weights).
+class PreparedTable:
+    """A table in parts, read once (twice with sample weights).
 
     Attributes
     ----------
-    cluster : Cluster
+    cluster : Transport
         Where the parts are.
-    collection : Collection
+    collection : PartitionedTable
         The parts to train on.
     header : RawTable
         Their columns, without rows.
@@ -46,8 +80,8 @@ class SurveyedRows:
         Knows the classes and the categories.
     """
 
-    cluster: Cluster
-    collection: Collection
+    cluster: Transport
+    collection: PartitionedTable
     header: RawTable
     weights: LabelWeights | None
     scale: LabelScale | None
@@ -56,8 +90,14 @@ class SurveyedRows:
 
     @classmethod
     def read(
-        cls, cluster: Cluster, collection: Collection, categorical_features: Any, max_bins: int, *, weighted: bool
-    ) -> "SurveyedRows":
+        cls,
+        cluster: Transport,
+        collection: PartitionedTable,
+        categorical_features: Any,
+        max_bins: int,
+        *,
+        weighted: bool,
+    ) -> "PreparedTable":
         """Survey all parts."""
         header = read_part(collection.header)
         weights = find_weights(cluster, collection) if weighted else None
@@ -65,7 +105,9 @@ class SurveyedRows:
         features = find_features(cluster, collection, header, categorical_features, scale)
         numeric = [f for f in range(collection.n_features) if f not in features]
         search = EdgeSearch(numeric, collection.n_features, max_bins)
-        survey = cluster.merge(Survey.of_part, collection.parts, Survey.join, features, scale, search.question)
+        survey: Survey = cluster.merge(
+            Survey.of_part, collection.parts, Survey.join, cluster.worker_address, features, scale, search.request
+        )
         if weights is not None and survey.counts is not None:
             weights.weights.check_none_lost(survey.counts.weight_sums, survey.counts.labels, "sample_weight")
         return cls(cluster, collection, header, weights, scale, search, survey)
@@ -82,37 +124,29 @@ class SurveyedRows:
         # Neighbours are joined first, so those on one worker: only what is joined there travels.
         locations = sorted(self.survey.locations, key=lambda part: (part.worker, part.number))
         search, parts = self.search, [self.collection.parts[part.number] for part in locations]
-        assert self.survey.tally is not None
-        search.learn(self.survey.tally)
+        assert self.survey.key_counts is not None
+        search.learn(self.survey.key_counts)
         if search.infinite.any():
             raise infinity_error(self.header.source.label(int(search.infinite.argmax())))
         features = list(categories.values)
-        while search.question is not None:
-            search.learn(self.cluster.merge(count_part, parts, Tally.merge, features, self.scale, search.question))
+        while search.request is not None:
+            search.learn(self.cluster.merge(count_part, parts, KeyCounts.merge, features, self.scale, search.request))
         kinds = np.where(search.missing, WITH_MISSING, COMPLETE).astype(KIND)
         kinds[features] = CATEGORIES
         of_categories = {f: category_edges(categories, f) for f in features}
         return BinMapper.of([of_categories.get(f, edges) for f, edges in enumerate(search.edges)], kinds)
 
-    def make_shards(
-        self, counts: ClassCounts, categories: Categories, bins: BinMapper, settings: ShardSettings
-    ) -> ShardGroup:
-        """Code the rows, and put them into shards."""
-        coding = Coding(self.scale, counts.candidates.classes, categories, bins)
-
-        def code(numbers: Iterable[int]) -> dict[int, Delayed]:
-            coding_key, code = delayed(coding, traverse=False), delayed(code_part, pure=False)
-            return {number: code(self.collection.parts[number], coding_key) for number in numbers}
-
-        shards = ShardGroup(self.cluster, code, self.survey.locations, settings)
-        if not np.array_equal(shards.weight_sums, counts.sums):
-            shards.close()
-            raise changed_rows_error("the classes were counted again")
-        return shards
+    def coding(self, counts: ClassCounts, categories: Categories, bins: BinMapper) -> Coding:
+        """How values become codes."""
+        return Coding(self.scale, counts.candidates.classes, categories, bins)
 
 
 def find_features(
-    cluster: Cluster, collection: Collection, header: RawTable, categorical_features: Any, scale: LabelScale | None
+    cluster: Transport,
+    collection: PartitionedTable,
+    header: RawTable,
+    categorical_features: Any,
+    scale: LabelScale | None,
 ) -> list[int]:
     """The features that hold categories. If dtypes leave it open, their values are looked at first."""
     known, text_allowed = find_categorical(header, categorical_features), takes_text(categorical_features)
@@ -130,14 +164,9 @@ def find_features(
     return sorted(found)
 
 
-def find_weights(cluster: Cluster, collection: Collection) -> LabelWeights | None:
+def find_weights(cluster: Transport, collection: PartitionedTable) -> LabelWeights | None:
     """What the weights of every label are like; None if there are no rows."""
     found: LabelWeights | None = cluster.merge(LabelWeights.of_part, collection.parts, LabelWeights.join)
     if found is not None and not found.weights.most.any():
         raise no_weight_error("sample_weight")
     return found
-
-
-def code_part(part: Part, coding: Coding) -> CodedRows:
-    """The codes of a part."""
-    return coding.code(part)

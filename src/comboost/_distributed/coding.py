@@ -1,9 +1,11 @@
-"""A part, read and coded on its worker. In: a part, and what is known of all rows. Out: codes, labels, integer weights.
+"""Parts of a distributed table, validated and binned where they are.
 
-The classes, categories and bins of all rows are not known before their values have been looked at, so parts are read
-several times: to survey them, to count their values, and to code them.
+Classes, categories and bins depend on all parts. Parts are therefore read several times: to survey them, to count
+their values, and to code them.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,11 +19,40 @@ from comboost._data.tables import RawTable
 from comboost._data.validation import read_part
 from comboost._engine.binning import BinMapper
 from comboost._types import LABEL, Codes, Floats, Labels, Weights
-from comboost.dask._parts import Part, partition_in_errors
+
+
+class Part(NamedTuple):
+    """One partition, as it lies on a worker.
+
+    Attributes
+    ----------
+    number : int
+        Which partition this is, counted from 0.
+    X : ndarray, sparse matrix or DataFrame
+        The rows, maybe none.
+    y : ndarray or Series
+        Their labels, 1-D.
+    sample_weight : ndarray, Series or None
+        Their weights, 1-D.
+    """
+
+    number: int
+    X: Any
+    y: Any
+    sample_weight: Any
+
+
+@contextmanager
+def partition_in_errors(part: Part) -> Iterator[None]:
+    """Add the number of the partition to errors."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"In partition {part.number}: {error}") from error
 
 
 class LabelScale(NamedTuple):
-    """How the weights of rows become integers, before it is known which classes there are.
+    """Scale of the integer sample weights, before the classes are known.
 
     Attributes
     ----------
@@ -35,25 +66,25 @@ class LabelScale(NamedTuple):
     scale: WeightScale
 
     def apply(self, sample_weight: Floats, labels: NDArray[Any]) -> Weights:
-        """The integer weights of rows with these labels."""
+        """Integer weights of samples with these labels."""
         if self.scale.lifts is None:
             return self.scale.apply(sample_weight, np.empty(0, dtype=np.intp))
-        found, places = find_distinct(labels, "y")
-        return self.scale.apply(sample_weight, locate_labels(found, self.labels)[places])
+        found, indices = find_distinct(labels, "y")
+        return self.scale.apply(sample_weight, locate_labels(found, self.labels)[indices])
 
 
 @dataclass(frozen=True)
 class CheckedPart:
-    """A part as a fit sees it.
+    """A validated part.
 
     Attributes
     ----------
     labels : ndarray
-        The label of every row given.
+        Labels of all samples.
     weights : ndarray of uint32 or None
-        The integer weight of every row given; None if every row weighs 1.
+        Integer weights of all samples; None if all are 1.
     table : RawTable
-        The rows that weigh something.
+        The samples with positive weight.
     """
 
     labels: NDArray[Any]
@@ -62,7 +93,7 @@ class CheckedPart:
 
     @classmethod
     def read(cls, part: Part, scale: LabelScale | None) -> "CheckedPart":
-        """Read a part whose weights are to be scaled; None if there are none."""
+        """Validate a part; ``scale`` is None without sample weights."""
         table = read_part(part.X)
         labels = read_labels(part.y, table.shape[0], "y")
         if scale is None:
@@ -73,18 +104,18 @@ class CheckedPart:
 
     @property
     def kept_weights(self) -> Weights | None:
-        """The weights of the rows that weigh something."""
+        """Positive weights."""
         return None if self.weights is None else self.weights[self.weights > 0]
 
     @property
     def kept_labels(self) -> NDArray[Any]:
-        """The labels of the rows that weigh something."""
+        """Labels of the samples with positive weight."""
         return self.labels if self.weights is None else self.labels[self.weights > 0]
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Rows as they are boosted: all that a worker keeps of them."""
+    """Binned samples: all that a worker keeps of them."""
 
     codes: Codes
     labels: Labels
@@ -92,11 +123,11 @@ class CodedRows:
 
     @classmethod
     def join(cls, coded: "list[CodedRows]") -> "CodedRows":
-        """Several as one."""
+        """Concatenate several."""
         codes = [rows.codes for rows in coded]
         weights = [rows.weights for rows in coded if rows.weights is not None]
         return cls(
-            codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1),  # the many bytes are not copied needlessly
+            codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1),  # avoids a copy of the largest array
             np.concatenate([rows.labels for rows in coded]),
             np.concatenate(weights) if weights else None,
         )
@@ -104,7 +135,7 @@ class CodedRows:
 
 @dataclass(frozen=True)
 class Coding:
-    """How values become codes.
+    """Mapping of values to codes.
 
     Attributes
     ----------
@@ -124,10 +155,10 @@ class Coding:
     bins: BinMapper
 
     def code(self, part: Part) -> CodedRows:
-        """Code the rows of a part that weigh something."""
+        """Bin the samples of a part that have positive weight."""
         with partition_in_errors(part):
             checked = CheckedPart.read(part, self.scale)
-            found, places = find_distinct(checked.kept_labels, "y")
-            labels = locate_labels(found, self.classes)[places].astype(LABEL)
+            found, indices = find_distinct(checked.kept_labels, "y")
+            labels = locate_labels(found, self.classes)[indices].astype(LABEL)
             codes = self.bins.transform(checked.table.encode(self.categories))
             return CodedRows(codes, labels, checked.kept_weights)

@@ -15,7 +15,7 @@ from comboost._data.categories import Categories
 from comboost._data.frames import PandasSource
 from comboost._data.tables import ArraySource, RawTable
 from comboost._distributed import quantiles
-from comboost._distributed.quantiles import CELL_DTYPE, EdgeSearch, Tally, count_keys
+from comboost._distributed.quantiles import CELL_DTYPE, EdgeSearch, KeyCounts, count_keys
 
 MOST_PASSES = 26  # the first one leaves 50 bits of a key open, and the others take at least 2 each
 
@@ -25,12 +25,12 @@ def table_of(X):
 
 
 def ask_all(search, parts):
-    """Ask parts, (X, weights), until the search is over; every question with its merged answer."""
+    """Ask parts, (X, weights), until the search is over; every request with its merged answer."""
     asked = []
-    while search.question is not None:
-        question = pickle.loads(pickle.dumps(search.question))
-        tallies = [count_keys(table_of(X), question, weights) for X, weights in parts]
-        asked.append((question, Tally.merge([pickle.loads(pickle.dumps(tally)) for tally in tallies])))
+    while search.request is not None:
+        request = pickle.loads(pickle.dumps(search.request))
+        counts = [count_keys(table_of(X), request, weights) for X, weights in parts]
+        asked.append((request, KeyCounts.merge([pickle.loads(pickle.dumps(counts)) for counts in counts])))
         search.learn(asked[-1][1])
     return asked
 
@@ -164,10 +164,10 @@ def test_values_that_crowd_ever_closer_take_no_more_passes_than_there_are_bits()
     assert_edges_are_those_of_all_rows(search, X, None, 3)
 
 
-def n_cells_asked(question):
+def n_cells_asked(request):
     """Cells of the intervals that are not asked for key by key."""
-    is_coarse = question.shifts > 0
-    spans = (question.highs - question.lows)[is_coarse] >> question.shifts[is_coarse]
+    is_coarse = request.shifts > 0
+    spans = (request.highs - request.lows)[is_coarse] >> request.shifts[is_coarse]
     return int(spans.sum()) + int(is_coarse.sum())
 
 
@@ -180,18 +180,18 @@ def test_no_more_cells_travel_than_there_is_room_for(monkeypatch, most_keys, max
     search = EdgeSearch(range(len(COLUMNS)), len(COLUMNS), max_bins, most_keys)
     first, *later = ask_all(search, [(X[:5_000], None), (X[5_000:], None)])
     assert len(first[1].cells) <= len(COLUMNS) * 2**14
-    for question, answer in later:
-        assert n_cells_asked(question) <= 2**12
+    for request, answer in later:
+        assert n_cells_asked(request) <= 2**12
         assert len(answer.cells) <= 2**12 + most_keys
-        assert len(question.lows) <= len(COLUMNS) * max_bins
+        assert len(request.lows) <= len(COLUMNS) * max_bins
     assert_edges_are_those_of_all_rows(search, X, None, max_bins)
 
 
 def test_answers_are_the_same_for_any_number_of_threads():
     X = np.random.default_rng(0).normal(size=(20_000, 5))
     search = EdgeSearch(range(5), 5, 255, most_keys=100)
-    while search.question is not None:
-        one, two = (count_keys(table_of(X), search.question, None, n_threads) for n_threads in (1, 2))
+    while search.request is not None:
+        one, two = (count_keys(table_of(X), search.request, None, n_threads) for n_threads in (1, 2))
         assert one.cells.tobytes() == two.cells.tobytes()
         search.learn(one)
 
@@ -200,8 +200,8 @@ def test_features_of_categories_are_neither_read_nor_counted():
     frame = pd.DataFrame({"a": [3, 1, 2, 1], "b": list("uvwu"), "c": [0.5, None, 1.5, 2.5]})
     table = RawTable(PandasSource(frame)).encode(Categories({1: ()}))
     search = EdgeSearch([0, 2], 3, 255)
-    while search.question is not None:
-        search.learn(count_keys(table, search.question, None))
+    while search.request is not None:
+        search.learn(count_keys(table, search.request, None))
     assert [edges.tolist() for edges in search.edges] == [[1.5, 2.5], [], [1.0, 2.0]]
     assert search.missing.tolist() == [False, False, True]
 
@@ -216,21 +216,21 @@ def test_a_table_without_numbers_is_asked_once_and_has_no_edges():
 
 def test_cells_may_lie_at_any_address():
     X = np.random.default_rng(0).normal(size=(50, 1))
-    tally = count_keys(table_of(X), EdgeSearch([0], 1, 255).question, None)
-    moved = np.frombuffer(b"." + tally.cells.tobytes(), dtype=CELL_DTYPE, offset=1)
-    twice = Tally.merge([Tally(50, moved), tally])
+    counts = count_keys(table_of(X), EdgeSearch([0], 1, 255).request, None)
+    moved = np.frombuffer(b"." + counts.cells.tobytes(), dtype=CELL_DTYPE, offset=1)
+    twice = KeyCounts.merge([KeyCounts(50, moved), counts])
     assert twice.n_samples == 100
-    np.testing.assert_array_equal(twice.cells["rows"], 2 * tally.cells["rows"])
+    np.testing.assert_array_equal(twice.cells["rows"], 2 * counts.cells["rows"])
 
 
 @given(rows=weighted_rows())
 def test_tally_arrives_as_it_was_sent(rows):
     X, weights = rows
-    tally = count_keys(table_of(X), EdgeSearch(range(X.shape[1]), X.shape[1], 255).question, weights)
-    arrived = pickle.loads(pickle.dumps(tally))
-    assert arrived.n_samples == tally.n_samples
+    counts = count_keys(table_of(X), EdgeSearch(range(X.shape[1]), X.shape[1], 255).request, weights)
+    arrived = pickle.loads(pickle.dumps(counts))
+    assert arrived.n_samples == counts.n_samples
     assert arrived.cells.dtype == CELL_DTYPE
-    assert arrived.cells.tobytes() == tally.cells.tobytes()
+    assert arrived.cells.tobytes() == counts.cells.tobytes()
 
 
 @pytest.mark.parametrize(
@@ -247,8 +247,8 @@ def test_tally_arrives_as_it_was_sent(rows):
     ],
 )
 def test_intervals_that_the_core_cannot_trust_are_refused(changes, said):
-    question = {"lows": [1, 3], "highs": [2, 4], "shifts": [0, 0], "starts": [0, 1, 2]} | changes
+    request = {"lows": [1, 3], "highs": [2, 4], "shifts": [0, 0], "starts": [0, 1, 2]} | changes
     dtypes = {"lows": np.uint64, "highs": np.uint64, "shifts": np.uint8, "starts": np.int64}
-    arrays = {name: np.array(values, dtype=dtypes[name]) for name, values in question.items()}
+    arrays = {name: np.array(values, dtype=dtypes[name]) for name, values in request.items()}
     with pytest.raises(ValueError, match=said):
         _core.count_cells(np.zeros((4, 2)), None, **arrays, n_threads=1)

@@ -1,14 +1,13 @@
-"""What all rows together are like, from what each part is like. In: parts. Out: classes, weights, categories.
+"""Summaries of parts that join to those of the whole table: classes, sample weights, categories.
 
-Every answer can be joined with others in any order, and what comes out does not depend on how the rows were cut.
+Summaries can be joined in any order; the result does not depend on the partitions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from distributed import get_worker
 from numpy.typing import NDArray
 
 from comboost._data.candidates import Candidates
@@ -20,14 +19,13 @@ from comboost._data.sample_weights import ClassWeights, read_weights_of_part
 from comboost._data.tables import EVERY_ROW
 from comboost._data.text import Mixture
 from comboost._data.validation import check_n_rows
-from comboost._distributed.quantiles import Question, Tally, count_keys
+from comboost._distributed.coding import CheckedPart, LabelScale, Part, partition_in_errors
+from comboost._distributed.quantiles import CountRequest, KeyCounts, count_keys
 from comboost._types import SUM, Sums
-from comboost.dask._coding import CheckedPart, LabelScale
-from comboost.dask._parts import Part, partition_in_errors
 
 
 class PartLocation(NamedTuple):
-    """Which part was read on which worker, and how many of its rows weigh something."""
+    """Worker of a part, and its number of samples with positive weight."""
 
     number: int
     n_samples: int
@@ -43,47 +41,54 @@ class LabelCounts(NamedTuple):
     @classmethod
     def of_part(cls, checked: CheckedPart) -> "LabelCounts":
         """Count the labels of a part."""
-        labels, places = find_distinct(checked.labels, "y")
+        labels, indices = find_distinct(checked.labels, "y")
         weight_sums = np.zeros(len(labels), dtype=SUM)
-        np.add.at(weight_sums, places, 1 if checked.weights is None else checked.weights)
+        np.add.at(weight_sums, indices, 1 if checked.weights is None else checked.weights)
         return cls(labels, weight_sums)
 
     @classmethod
     def join(cls, counts: "Sequence[LabelCounts]") -> "LabelCounts":
-        """Count the labels of several."""
-        labels, places = find_distinct(join_labels([labels for labels, _ in counts], "y"), "y")
+        """Join counts."""
+        labels, indices = find_distinct(join_labels([labels for labels, _ in counts], "y"), "y")
         weight_sums = np.zeros(len(labels), dtype=SUM)
-        np.add.at(weight_sums, places, np.concatenate([weight_sums for _, weight_sums in counts]))
+        np.add.at(weight_sums, indices, np.concatenate([weight_sums for _, weight_sums in counts]))
         return cls(labels, weight_sums)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What some parts are like.
+    """Summary of some parts.
 
     Attributes
     ----------
     n_samples : int
-        Rows given.
+        Number of samples.
     counts : LabelCounts or None
-        Their labels; None without rows.
+        Their labels; None without samples.
     columns : dict of int to CategoryCounts
-        The distinct values of every feature of categories, and what the rows of each weigh.
-    tally : Tally or None
-        Counts of the numeric features' values; None without rows that weigh something.
+        Distinct values of every categorical feature, and their weights.
+    key_counts : KeyCounts or None
+        Counts of the values of numeric features; None without samples of positive weight.
     locations : list of PartLocation
-        The parts with rows that weigh something.
+        The parts with samples of positive weight.
     """
 
     n_samples: int = 0
     counts: LabelCounts | None = None
     columns: dict[int, CategoryCounts] = field(default_factory=dict)
-    tally: Tally | None = None
+    key_counts: KeyCounts | None = None
     locations: list[PartLocation] = field(default_factory=list)
 
     @classmethod
-    def of_part(cls, part: Part, features: list[int], scale: LabelScale | None, question: Question) -> "Survey":
-        """Survey a part: the categories of these features, and what the question asks of the others."""
+    def of_part(
+        cls,
+        part: Part,
+        worker_address: Callable[[], str],
+        features: list[int],
+        scale: LabelScale | None,
+        request: CountRequest,
+    ) -> "Survey":
+        """Survey a part on its worker: the categories of these features, and the requested counts of the others."""
         if len(part.y) == 0:
             return cls()
         with partition_in_errors(part):
@@ -93,52 +98,52 @@ class Survey:
                 return cls(len(checked.labels), counts)
             weights = checked.kept_weights
             columns = {f: CategoryCounts.of(checked.table.column_values(f), weights) for f in features}
-            tally = count_checked(checked, features, question)
-        location = PartLocation(part.number, checked.table.shape[0], get_worker().address)
-        return cls(len(checked.labels), counts, columns, tally, [location])
+            key_counts = count_checked(checked, features, request)
+        location = PartLocation(part.number, checked.table.shape[0], worker_address())
+        return cls(len(checked.labels), counts, columns, key_counts, [location])
 
     @classmethod
     def join(cls, surveys: "list[Survey]") -> "Survey":
-        """Survey several."""
+        """Join summaries."""
         counts = [s.counts for s in surveys if s.counts is not None]
         check_same_kind([labels for labels, _ in counts])
-        tallies = [s.tally for s in surveys if s.tally is not None]
+        key_counts = [s.key_counts for s in surveys if s.key_counts is not None]
         return cls(
             sum(s.n_samples for s in surveys),
             LabelCounts.join(counts) if counts else None,
             join_columns([s.columns for s in surveys]),
-            Tally.merge(tallies) if tallies else None,
+            KeyCounts.merge(key_counts) if key_counts else None,
             [location for s in surveys for location in s.locations],
         )
 
     def class_counts(self) -> "ClassCounts":
-        """The classes and their weights, checked."""
+        """Validate the classes and return them with their weights."""
         check_n_rows(self.n_samples)
         if self.counts is None:
             raise ValueError(
                 "Found array with 0 sample(s): no partition of X has a row; give at least one row a class."
             )
-        classes, places = read_classes(self.counts.labels)
+        classes, indices = read_classes(self.counts.labels)
         sums = np.zeros(len(classes), dtype=SUM)
-        sums[places] = self.counts.weight_sums
-        # Pickling makes a dtype of its own of every one that travels, and models would differ in that.
+        sums[indices] = self.counts.weight_sums
+        # Unpickled arrays have dtype objects of their own, which would change the bytes of a pickled model.
         candidates = Candidates.of(classes.astype(classes.dtype.str), sums)
         return ClassCounts(candidates, candidates.chosen(sums))
 
     def categories(self) -> Categories:
-        """The categories: the most frequent ones, and the others."""
+        """Categories: the most frequent ones, and the others."""
         return Categories.of_counts(self.columns)
 
 
 class ClassCounts(NamedTuple):
-    """The classes, and the summed weight of each that has any."""
+    """Classes, and the weight sums of those with positive weight."""
 
     candidates: Candidates
     sums: Sums
 
 
 def check_same_kind(found: Sequence[NDArray[Any]]) -> None:
-    """Raise if labels are text here and numbers there."""
+    """Raise if labels differ in kind between parts, for example text and numbers."""
     example_of = {}
     for labels in found:
         example_of["booleans" if labels.dtype.kind == "b" else kind_of_labels(labels)] = labels[0]
@@ -151,7 +156,7 @@ def check_same_kind(found: Sequence[NDArray[Any]]) -> None:
 
 
 def join_columns(columns: Sequence[Mapping[int, CategoryCounts]]) -> dict[int, CategoryCounts]:
-    """The values of some parts together."""
+    """Join the category counts of parts."""
     by_feature: dict[int, list[CategoryCounts]] = {}
     for f, counts in (item for part in columns for item in part.items()):
         by_feature.setdefault(f, []).append(counts)
@@ -182,42 +187,42 @@ def join_mixtures(parts: list[Mixtures]) -> Mixtures:
 
 
 class LabelWeights(NamedTuple):
-    """Distinct labels, and what the weights of their rows are like."""
+    """Distinct labels, and statistics of their sample weights."""
 
     labels: NDArray[Any]
     weights: ClassWeights
 
     @classmethod
     def of_part(cls, part: Part) -> "LabelWeights | None":
-        """Look at the weights of a part; None if it has no rows."""
+        """Summarise the weights of a part; None if it is empty."""
         n_samples = len(part.sample_weight)
         if n_samples == 0:
             return None
         with partition_in_errors(part):
             given = read_weights_of_part(part.sample_weight, n_samples, "sample_weight")
-            labels, places = find_distinct(read_labels(part.y, n_samples, "y"), "y")
-            return cls(labels, ClassWeights.of(given, places, len(labels)))
+            labels, indices = find_distinct(read_labels(part.y, n_samples, "y"), "y")
+            return cls(labels, ClassWeights.of(given, indices, len(labels)))
 
     @classmethod
     def join(cls, found: "list[LabelWeights | None]") -> "LabelWeights | None":
-        """Those of several parts."""
+        """Join summaries."""
         parts = [part for part in found if part is not None]
         if not parts:
             return None
         check_same_kind([part.labels for part in parts])
-        labels, places = find_distinct(join_labels([part.labels for part in parts], "y"), "y")
+        labels, indices = find_distinct(join_labels([part.labels for part in parts], "y"), "y")
         ends = np.cumsum([len(part.labels) for part in parts])[:-1]
-        weights = ClassWeights.join([part.weights for part in parts], np.split(places, ends), len(labels))
+        weights = ClassWeights.join([part.weights for part in parts], np.split(indices, ends), len(labels))
         return cls(labels, weights)
 
 
-def count_part(part: Part, features: list[int], scale: LabelScale | None, question: Question) -> Tally:
-    """What a question asks of the values of a part; these features hold categories."""
+def count_part(part: Part, features: list[int], scale: LabelScale | None, request: CountRequest) -> KeyCounts:
+    """What a request asks of the values of a part; these features hold categories."""
     with partition_in_errors(part):
-        return count_checked(CheckedPart.read(part, scale), features, question)
+        return count_checked(CheckedPart.read(part, scale), features, request)
 
 
-def count_checked(checked: CheckedPart, features: list[int], question: Question) -> Tally:
+def count_checked(checked: CheckedPart, features: list[int], request: CountRequest) -> KeyCounts:
     """As `count_part`, once the part is read."""
     table = checked.table.encode(Categories(dict.fromkeys(features, ())))
-    return count_keys(table, question, checked.kept_weights, 1)
+    return count_keys(table, request, checked.kept_weights, 1)

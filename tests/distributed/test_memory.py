@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tree_limits
 
+from comboost._distributed.memory import client_uses, worker_uses
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies
-from comboost.dask._memory import client_uses, worker_uses
 
 shapes = st.builds(
     FitShape, st.integers(1, 10**9), st.integers(1, 1000), st.integers(2, 2000), st.integers(2, 10**5), tree_limits

@@ -1,12 +1,8 @@
 """Memory of a fit on a cluster, before any of it is taken. In: the shape of the fit. Out: bytes, or an error."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from distributed import get_worker
-
-from comboost._engine.memory import check_room, in_gib
+from comboost._engine.memory import check_room
 from comboost._engine.memory_plan import ROUND_SQUARES, FitShape, Uses, largest
 
 # The client keeps votes for lost shards, too, as e^v and e^-v in float64 beside the float32 of the model.
@@ -40,18 +36,3 @@ def check_client_memory(shape: FitShape) -> None:
         "Give fewer features, classes, bins (max_bins) or rows to validate on, smaller trees (max_depth, "
         "max_leaf_nodes), fewer of them (n_estimators), or a machine with more memory.",
     )
-
-
-def check_worker_memory(task: str, needed: Mapping[str, int], advice: str) -> None:
-    """Raise if a task would take more memory than the worker may that does it; elsewhere, nothing is known."""
-    try:
-        worker: Any = get_worker()
-    except ValueError:  # a thread of this process computes
-        return
-    limit = worker.memory_manager.memory_limit
-    if limit and sum(needed.values()) > limit:
-        most = max(needed, key=lambda use: needed[use])
-        raise MemoryError(
-            f"{task} on the worker at {worker.address} need about {in_gib(sum(needed.values()))} GiB, "
-            f"{in_gib(needed[most])} of them for {most}, and its memory limit is {in_gib(limit)}; {advice}."
-        )
