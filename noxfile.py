@@ -25,12 +25,8 @@ STRICT = "-Ccmake.define.COMBOOST_WERROR=ON"
 #: Requirements of the tests of models and wheels, beside the package with its baselines.
 TESTING = ("pandas", "pytest", "pytest-xdist", "hypothesis")
 
-#: Builds of the native tests.
-NATIVE = {
-    "address": ("-DCMAKE_BUILD_TYPE=Debug", "-DCOMBOOST_SANITIZE=ON"),
-    "threads": ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCOMBOOST_SANITIZE_THREADS=ON"),
-    "clang": ("-DCMAKE_CXX_COMPILER=clang++", "-DCOMBOOST_OPENMP=OFF"),
-}
+#: Presets of CMakePresets.json with which the native tests are built.
+PRESETS = ("asan", "tsan", "clang")
 
 FORMS = Path(".github/ISSUE_TEMPLATE")
 
@@ -92,6 +88,15 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session
+def tidy(session: nox.Session) -> None:
+    """Run clang-tidy on the C++ sources, one file per core at a time; a minute of CPU time in all."""
+    install(session, *TOOLS)
+    folder = str(Path(session.create_tmp()) / "tidy")
+    session.run("cmake", "--preset", "dev", "-B", folder, "-DCOMBOOST_OPENMP=OFF", "-DCOMBOOST_WERROR=OFF", silent=True)
+    session.run("run-clang-tidy.py", "-quiet", "-p", folder, "/(cpp/comboost|bindings)/", silent=True)
+
+
+@nox.session
 def types(session: nox.Session) -> None:
     """Types of the installed package, whose build has written the stub of the compiled part."""
     install(session, PACKAGE, *TOOLS)
@@ -142,15 +147,13 @@ def oldest(session: nox.Session) -> None:
 
 
 @nox.session
-@nox.parametrize("kind", list(NATIVE), ids=list(NATIVE))
-def native(session: nox.Session, kind: str) -> None:
-    """Native tests of the core: under the sanitizers, and compiled by Clang."""
+@nox.parametrize("preset", PRESETS, ids=PRESETS)
+def native(session: nox.Session, preset: str) -> None:
+    """Native tests of the core: under the sanitizers, and compiled by Clang; see CMakePresets.json."""
     install(session, "cmake>=3.24", "ninja")
-    folder = str(Path(session.create_tmp()) / kind)
-    options = ("-DCOMBOOST_NATIVE_TESTS=ON", "-DCOMBOOST_WERROR=ON", *NATIVE[kind])
-    session.run("cmake", "-G", "Ninja", "-S", ".", "-B", folder, *options, silent=True)
-    session.run("cmake", "--build", folder, silent=True)
-    session.run("ctest", "--test-dir", folder, "--output-on-failure")
+    session.run("cmake", "--preset", preset, silent=True)
+    session.run("cmake", "--build", "--preset", preset, silent=True)
+    session.run("ctest", "--preset", preset)
 
 
 @nox.session
@@ -162,7 +165,7 @@ def clang(session: nox.Session) -> None:
 
 
 @nox.session
-@nox.parametrize("kind", ["plain", "address"], ids=["plain", "address"])
+@nox.parametrize("kind", ["plain", "asan"], ids=["plain", "asan"])
 def fuzz(session: nox.Session, kind: str) -> None:
     """One minute of fuzzing, or as long as said after ``--``: of the package, or of a build with the sanitizers."""
     install(session, f"{PACKAGE}[test]")
@@ -239,9 +242,8 @@ def docs(session: nox.Session) -> None:
 @nox.session(venv_backend="none")
 def full(session: nox.Session) -> None:
     """Run every check, with ten minutes of fuzzing: what the nightly workflow does."""
-    for name in ("lint", "types", "tests", *(f"native({kind})" for kind in NATIVE), "clang", "wheel", "installed"):
+    native_tests = [f"native({preset})" for preset in PRESETS]
+    for name in ("lint", "tidy", "types", "tests", *native_tests, "clang", "wheel", "installed", "oldest", "docs"):
         session.notify(name)
-    for name in ("oldest", "docs"):
-        session.notify(name)
-    for kind in ("plain", "address"):
-        session.notify(f"fuzz({kind})", posargs=["--minutes", "5"])
+    for name in ("fuzz(plain)", "fuzz(asan)"):
+        session.notify(name, posargs=["--minutes", "5"])

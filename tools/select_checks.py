@@ -16,18 +16,19 @@ from fnmatch import fnmatchcase
 
 DAY = 24 * 60 * 60  # seconds
 
-CORE = ("cpp/*", "bindings/*", "CMakeLists.txt")
+CORE = ("cpp/*", "bindings/*", "CMakeLists.txt", "CMakePresets.json")
 CI = (".ci/*", "noxfile.py", "tools/select_checks.py")
 PACKED = tuple(f"src/comboost/*.{ending}" for ending in ("gz", "rst", "jinja", "js", "css", "json", "typed"))
 
 #: Session: patterns of the paths that it guards. A ``*`` also matches slashes. Sessions run in this order.
 GUARDED = {
-    "native(threads)": (*CORE, *CI),
+    "tidy": (*CORE, *CI, ".clang-tidy"),
+    "native(tsan)": (*CORE, *CI),
     "native(clang)": (*CORE, *CI),
     "clang": (*CORE, *CI, "tests/golden/*"),
     "wheel": (*CORE, *CI, *PACKED, "pyproject.toml", "LICENSE"),
     "installed": (*CORE, *CI, *PACKED, "pyproject.toml", "src/comboost/_extras.py"),
-    "fuzz(address)": (*CORE, *CI, "fuzz/*", "src/comboost/_persistence/*"),
+    "fuzz(asan)": (*CORE, *CI, "fuzz/*", "src/comboost/_persistence/*"),
     "oldest": (
         *CI,
         "pyproject.toml",

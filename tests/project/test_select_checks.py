@@ -46,9 +46,9 @@ def run(*arguments):
         ("CHANGELOG.md", []),
         (
             "cpp/comboost/grower.cpp",
-            ["native(threads)", "native(clang)", "clang", "wheel", "installed", "fuzz(address)"],
+            ["tidy", "native(tsan)", "native(clang)", "clang", "wheel", "installed", "fuzz(asan)"],
         ),
-        ("fuzz/generators.py", ["fuzz(address)"]),
+        ("fuzz/generators.py", ["fuzz(asan)"]),
         ("src/comboost/dask/_fit.py", ["oldest"]),
         ("src/comboost/datasets/data/yeast.csv.gz", ["wheel", "installed"]),
         ("src/comboost/_extras.py", ["wheel", "installed", "oldest"]),
@@ -68,7 +68,7 @@ def test_unknown_change_selects_everything():
 
 
 def test_checks_of_several_paths_keep_their_order():
-    assert select_checks.select(["docs/index.md", "fuzz/search.py"]) == ["fuzz(address)", "docs"]
+    assert select_checks.select(["docs/index.md", "fuzz/search.py"]) == ["fuzz(asan)", "docs"]
 
 
 def test_every_guarded_check_is_a_nox_session():
