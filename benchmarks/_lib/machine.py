@@ -1,4 +1,4 @@
-"""Where a run took place. In: nothing. Out: the machine, the versions and the commit, as a plain dict."""
+"""The machine, the versions and the commit of a run, as plain dicts; and the CPU time of other programs."""
 
 import hashlib
 import importlib

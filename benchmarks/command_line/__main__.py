@@ -1,4 +1,4 @@
-"""``python -m benchmarks.command_line``: how long the command line takes, beside what it promises.
+"""``python -m benchmarks.command_line``: how long the command line takes, beside its limits.
 
 In: nothing. Out: a table, and results/command_line.jsonl. Takes some minutes. Help is asked for ten times, the median
 counts; ``cv`` gets a CSV of 100 000 rows and 30 columns; ``compare`` gets satimage, and whatever peers are installed.
@@ -58,7 +58,7 @@ def draw_rows() -> pd.DataFrame:
     random = np.random.default_rng(0)
     y = random.choice(len(CLASS_SHARES), N_ROWS, p=CLASS_SHARES)
     values = random.normal(size=(N_ROWS, N_COLUMNS)) + random.normal(size=(len(CLASS_SHARES), N_COLUMNS))[y] / 2
-    table = pd.DataFrame(values.round(6), columns=[f"c{place}" for place in range(N_COLUMNS)])
+    table = pd.DataFrame(values.round(6), columns=[f"c{i}" for i in range(N_COLUMNS)])
     return table.assign(**{"class": y})
 
 
@@ -80,7 +80,7 @@ def main() -> None:
     options = parser.parse_args()
     cpu, run = CpuTime.now(), {"started": datetime.now(UTC).isoformat(timespec="seconds")}
     run |= {"commit": describe_commit()["commit"], "machine": describe_machine(), "versions": describe_versions()}
-    print("| what | measured | promised |\n|---|---|---|")
+    print("| what | measured | limit |\n|---|---|---|")
     run["figures"] = []
     for part in options.part or PARTS:
         found = PARTS[part]()

@@ -156,8 +156,8 @@ def sample_of(rows: Rows) -> tuple[Any, Any]:
 
 def row_of(name: str, racer: Racer, racers: dict[str, Racer], learning: Learning) -> Row:
     """A line of the table."""
-    rivals = {local_name(kind): kind.name for kind in ALL_OURS}
-    ours = racers.get(rivals.get(name, OURS.name))
+    kinds_by_local_name = {local_name(kind): kind.name for kind in ALL_OURS}
+    ours = racers.get(kinds_by_local_name.get(name, OURS.name))
     return {
         "method": name,
         "1 round, s": min(racer.first_seconds),

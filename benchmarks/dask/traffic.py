@@ -92,9 +92,9 @@ def add_findings(result: Result, rows: Rows, n_workers: int, start: Spent, round
     formula = {"per trip": sum(sent.values()) / MAX_DEPTH / KILO, "bytes of a sum": sum_bytes}
     result.tables["rounds"].append({"kB per round": name, **in_kilobytes(sent), **formula})
     result.tables["start"].append({"kB up to the end of round 1": name, **in_kilobytes(start.sent)})
-    for place, counts in (("scheduler", rounds.at_scheduler), ("workers", rounds.at_workers)):
+    for side, counts in (("scheduler", rounds.at_scheduler), ("workers", rounds.at_workers)):
         found = message_rates(counts)
-        result.tables[place] += [{f"messages at the {place}": name, "message": m, "per round": found[m]} for m in found]
+        result.tables[side] += [{f"messages at the {side}": name, "message": m, "per round": found[m]} for m in found]
     result.verdicts.append(Verdict(f"bytes of a sum, messages included, {name}", NARROW, sum_bytes))
     result.raw[name] = {"rows": rows.name, "start": start.plain(), "rounds": rounds.plain()}
 

@@ -78,9 +78,9 @@ def gather(means: Mapping[Key, Entry], problems: Sequence[Problem], settings: Ma
 
 def figures_at(entry: Entry, n_rounds: int) -> dict[str, float]:
     """The measures at a checkpoint, and the seconds up to there."""
-    place = entry["rounds"].index(n_rounds)
+    i = entry["rounds"].index(n_rounds)
     share = min(1.0, n_rounds / entry["n_iter"])
-    return {**{name: entry[name][place] for name in MEASURES}, SECONDS: share * entry[SECONDS]}
+    return {**{name: entry[name][i] for name in MEASURES}, SECONDS: share * entry[SECONDS]}
 
 
 def read_peer(means: Mapping[Key, Entry], name: str, problems: Sequence[Problem]) -> Values:
