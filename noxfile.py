@@ -56,8 +56,11 @@ def install(session: nox.Session, *packages: str) -> None:
 
 
 def paths_of(names: list[str]) -> list[str]:
-    """Paths of test files, given their names."""
-    return [str(path) for name in names for path in Path("tests").glob(f"*/test_{name}.py")]
+    """Paths of test files, given their names; a name without a file is an error."""
+    found = {name: list(Path("tests").glob(f"*/test_{name}.py")) for name in names}
+    if missing := [name for name, paths in found.items() if not paths]:
+        raise ValueError(f"There are no tests of these names, see noxfile.py: {', '.join(missing)}.")
+    return [str(path) for paths in found.values() for path in paths]
 
 
 #: Tests that depend on other packages: tables, labels, models, files, plots, clusters, commands.
