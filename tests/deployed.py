@@ -37,8 +37,8 @@ def as_float32(X):
     return rows
 
 
-def votes_of(model, X):
-    """The votes for every class, two classes too."""
+def scores_of(model, X):
+    """The scores for every class, two classes too."""
     return model._for_all(model._scores(X), model._no_votes)
 
 

@@ -4,7 +4,7 @@ import inspect
 import re
 from typing import Any
 
-from comboost._data.floats import shown
+from comboost._data.checks import shown
 from comboost.displays._labels import shorten
 from comboost.report._wording import text_of
 
