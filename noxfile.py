@@ -25,13 +25,6 @@ STRICT = "-Ccmake.define.COMBOOST_WERROR=ON"
 #: What the tests of models and of wheels need, beside the package with its baselines.
 TESTING = ("pandas", "pytest", "pytest-xdist", "hypothesis")
 
-#: How the native tests are built.
-NATIVE = {
-    "address": ("-DCMAKE_BUILD_TYPE=Debug", "-DCOMBOOST_SANITIZE=ON"),
-    "threads": ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCOMBOOST_SANITIZE_THREADS=ON"),
-    "clang": ("-DCMAKE_CXX_COMPILER=clang++", "-DCOMBOOST_OPENMP=OFF"),
-}
-
 FORMS = Path(".github/ISSUE_TEMPLATE")
 
 #: Which files follow which published schema; check-jsonschema brings them along.
@@ -74,6 +67,13 @@ ON_FLOORS = [
 ]
 
 
+def tidy(session: nox.Session) -> None:
+    """Run clang-tidy on the C++ sources, one file per core at a time; a minute of CPU time in all."""
+    folder = str(Path(session.create_tmp()) / "tidy")
+    session.run("cmake", "--preset", "dev", "-B", folder, "-DCOMBOOST_OPENMP=OFF", "-DCOMBOOST_WERROR=OFF", silent=True)
+    session.run("run-clang-tidy.py", "-quiet", "-p", folder, "/(cpp/comboost|bindings)/", silent=True)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Formatters, linters, spelling, schemas."""
@@ -83,6 +83,7 @@ def lint(session: nox.Session) -> None:
     session.run("codespell")
     listed = subprocess.run(["git", "ls-files", "*.hpp", "*.cpp", "*.inl"], capture_output=True, text=True, check=True)
     session.run("clang-format", "--dry-run", "--Werror", *listed.stdout.split())
+    tidy(session)
     for schema, paths in SCHEMAS.items():
         session.run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, paths))
 
@@ -138,15 +139,13 @@ def oldest(session: nox.Session) -> None:
 
 
 @nox.session
-@nox.parametrize("kind", list(NATIVE), ids=list(NATIVE))
-def native(session: nox.Session, kind: str) -> None:
-    """Tests of the core: under sanitizers, and compiled by Clang."""
+@nox.parametrize("preset", ["asan", "tsan", "clang"], ids=["asan", "tsan", "clang"])
+def native(session: nox.Session, preset: str) -> None:
+    """Tests of the core: under sanitizers, and compiled by Clang; see CMakePresets.json."""
     install(session, "cmake>=3.24", "ninja")
-    folder = str(Path(session.create_tmp()) / kind)
-    options = ("-DCOMBOOST_NATIVE_TESTS=ON", "-DCOMBOOST_WERROR=ON", *NATIVE[kind])
-    session.run("cmake", "-G", "Ninja", "-S", ".", "-B", folder, *options, silent=True)
-    session.run("cmake", "--build", folder, silent=True)
-    session.run("ctest", "--test-dir", folder, "--output-on-failure")
+    session.run("cmake", "--preset", preset, silent=True)
+    session.run("cmake", "--build", "--preset", preset, silent=True)
+    session.run("ctest", "--preset", preset)
 
 
 @nox.session

@@ -1,4 +1,4 @@
-// The types at the border between Python and the core. Kernels trust what has passed here.
+// Array types of the bindings, and their checks. Kernels trust what has passed these.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -62,7 +63,7 @@ comboost::Matrix<T> matrix_of(const Values<T>& values) {
 
 inline comboost::Codes codes_of(const CodeColumns& codes) { return {codes.data(), codes.shape(1), codes.shape(0)}; }
 
-// The rows of an array as records. Nobody else has looked at their address: to NumPy, bytes are aligned anywhere.
+// The rows of an array as records. NumPy does not align bytes, so the address is checked here.
 template <class Record, class A>
 std::span<const Record> records_of(const A& array) {
     if (array.shape(0) == 0) return {};
@@ -73,7 +74,7 @@ std::span<const Record> records_of(const A& array) {
 
 inline std::span<const comboost::Kind> kinds_of(const Kinds& kinds) {
     for (const std::uint8_t kind : span_of(kinds))
-        require(kind <= static_cast<std::uint8_t>(comboost::Kind::categories), "there is no such kind of feature");
+        require(kind <= static_cast<std::uint8_t>(comboost::Kind::categories), "unknown kind of feature");
     return {reinterpret_cast<const comboost::Kind*>(kinds.data()), kinds.size()};
 }
 
@@ -106,9 +107,11 @@ inline comboost::LeafCovers covers_of(const comboost::CostTable* table,
 // A new NumPy array of this shape with a copy of `records`, seen as elements of T.
 template <class T, class Record, class... Shape>
 Array<T, Shape...> copy_records(const std::vector<Record>& records, std::initializer_list<std::size_t> shape) {
-    T* data = new T[records.size() * sizeof(Record) / sizeof(T)];
-    if (!records.empty()) std::memcpy(data, records.data(), records.size() * sizeof(Record));
+    auto copy = std::make_unique_for_overwrite<T[]>(records.size() * sizeof(Record) / sizeof(T));
+    if (!records.empty()) std::memcpy(copy.get(), records.data(), records.size() * sizeof(Record));
+    T* data = copy.get();
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    copy.release();  // only now: the constructor of the capsule may throw
     return Array<T, Shape...>(data, shape, owner);
 }
 

@@ -28,6 +28,7 @@ std::vector<NewEdges> find_edges(const Values<T>& values, const std::optional<Ve
         found = comboost::find_edges(matrix_of(values), span_or_empty(weights), max_bins, n_threads);
     }
     std::vector<NewEdges> result;
+    result.reserve(found.size());
     for (const auto& [edges, missing, infinite] : found)
         result.emplace_back(copy_records<double, double, nb::ndim<1>>(edges, {edges.size()}), missing, infinite);
     return result;
@@ -91,6 +92,7 @@ NewCells count_cells(const Values<T>& values, const std::optional<Vector<Weight>
 
 NewCells merge_cells(const std::vector<CellBytes>& sets) {
     std::vector<std::span<const comboost::Cell>> records;
+    records.reserve(sets.size());
     for (const CellBytes& set : sets) records.push_back(records_of<comboost::Cell>(set));
     std::vector<comboost::Cell> merged;
     {

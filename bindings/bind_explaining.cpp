@@ -16,20 +16,19 @@ void explain(const Values<T>& values, const CheckedForest& forest, int n_threads
     require(contributions.shape(0) == values.shape(0) && contributions.shape(1) == values.shape(1) &&
                 contributions.shape(2) == forest.n_classes(),
             "contributions must be (n_rows, n_features, n_classes)");
-    comboost::explain(matrix_of(values), forest.get(), forest.n_classes(), n_threads, contributions.data());
+    comboost::explain(matrix_of(values), forest.get(), forest.n_classes(), n_threads, span_of(contributions));
 }
 
-void expect_votes(const CheckedForest& forest, const OutVector<double>& votes) {
+void expected_scores(const CheckedForest& forest, const OutVector<double>& scores) {
     require_covers(forest);
-    require(votes.size() == forest.n_classes(), "votes must have one entry per class");
-    comboost::expect_votes(forest.get(), span_of(votes));
+    require(scores.size() == forest.n_classes(), "scores must have one entry per class");
+    comboost::expected_scores(forest.get(), span_of(scores));
 }
 
 template <class T>
 void bind_explain(nb::module_& m) {
     m.def("explain", &explain<T>, "values"_a.noconvert(), "forest"_a, "n_threads"_a, "contributions"_a.noconvert(),
-          nb::call_guard<WithoutPython>(),
-          "Writes what the features that trees look at add to the votes on every row.");
+          nb::call_guard<WithoutPython>(), "Write what every feature that trees use adds to the scores of every row.");
 }
 
 }  // namespace
@@ -37,8 +36,8 @@ void bind_explain(nb::module_& m) {
 void bind_explaining(nb::module_& m) {
     bind_explain<double>(m);
     bind_explain<float>(m);
-    m.def("expect_votes", &expect_votes, "forest"_a, "votes"_a.noconvert(), nb::call_guard<WithoutPython>(),
-          "Writes the mean votes for every class on the rows that the covers count.");
+    m.def("expected_scores", &expected_scores, "forest"_a, "scores"_a.noconvert(), nb::call_guard<WithoutPython>(),
+          "Write the mean score of every class over the training rows.");
 }
 
 }  // namespace comboost_python

@@ -10,7 +10,7 @@
 namespace comboost_python {
 namespace {
 
-constexpr double kSecondsPerLook = 0.1;  // Python's other threads may make each wait for 5 ms
+constexpr double kSecondsPerPoll = 0.1;  // Python's other threads may make each poll wait for 5 ms
 
 std::atomic<unsigned long> main_thread;  // Python's; no other thread runs handlers of signals
 
@@ -21,7 +21,7 @@ void handle_signals() {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-void look_for_signals(double every) {
+void poll_signals(double every) {
     require(every >= 0.0 && every <= 3600.0, "every lies outside 0..3600 seconds");
     comboost::set_interrupt_hook(
         &handle_signals, std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(every)));
@@ -32,9 +32,9 @@ void look_for_signals(double every) {
 void bind_parallel(nb::module_& m) {
     main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
     comboost::at_fork_in_child([] { main_thread = PyThread_get_thread_ident(); });  // as Python does
-    look_for_signals(kSecondsPerLook);
-    m.def("look_for_signals", &look_for_signals, "every"_a = kSecondsPerLook,
-          "How many seconds a long call lets pass before it looks for signals again.");
+    poll_signals(kSecondsPerPoll);
+    m.def("poll_signals", &poll_signals, "every"_a = kSecondsPerPoll,
+          "Set the seconds between two polls for signals in a long call.");
     m.attr("HAS_OPENMP") = comboost::kHasOpenMP;
     m.def("available_threads", &comboost::available_threads, "requested"_a,
           "Threads that a request gets here: no more than OpenMP would give, which the environment and threadpoolctl "

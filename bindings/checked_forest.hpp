@@ -1,4 +1,4 @@
-// A forest that has passed the border, so that kernels can follow its nodes wherever they lead.
+// A forest whose nodes have been checked, so that kernels can follow them without checks.
 #pragma once
 
 #include "arrays.hpp"
@@ -6,17 +6,17 @@
 
 namespace comboost_python {
 
-using LeafVotes = Array<const float, nb::ndim<2>, nb::c_contig>;  // (n_leaves, n_classes)
+using LeafValues = Array<const float, nb::ndim<2>, nb::c_contig>;  // (n_leaves, n_classes)
 
-// Holds the arrays that it lies in. Nobody writes to them: what has been checked would be something else then.
+// Keeps its arrays alive. They must not be written to after the check.
 class CheckedForest {
   public:
     CheckedForest(NodeBytes nodes, SetBytes sets, Vector<std::int64_t> offsets, Vector<double> weights,
-                  std::optional<LeafVotes> votes, std::optional<Vector<double>> covers,
+                  std::optional<LeafValues> leaf_values, std::optional<Vector<double>> covers,
                   const std::optional<Kinds>& kinds, std::size_t n_features, std::size_t n_classes);
 
     const comboost::Forest& get() const { return forest_; }
-    std::size_t n_trees() const { return forest_.weights.size(); }
+    std::size_t n_trees() const { return forest_.n_trees(); }
     std::size_t n_features() const { return n_features_; }
     std::size_t n_classes() const { return n_classes_; }
 
@@ -25,7 +25,7 @@ class CheckedForest {
     SetBytes sets_;
     Vector<std::int64_t> offsets_;
     Vector<double> weights_;
-    std::optional<LeafVotes> votes_;
+    std::optional<LeafValues> leaf_values_;
     std::optional<Vector<double>> covers_;
     std::size_t n_features_;
     std::size_t n_classes_;

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 namespace comboost_python {
+void bind_limits(nanobind::module_& m);
 void bind_parallel(nanobind::module_& m);
 void bind_binning(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
@@ -20,6 +21,7 @@ NB_MODULE(_core, m) {
     // A model that lives until the interpreter ends, in a cache or a thread, is no leak to tell users about.
     nanobind::set_leak_warnings(false);
     m.doc() = "The loops over rows, compiled. Private: the Python modules of comboost are its only callers.";
+    comboost_python::bind_limits(m);
     comboost_python::bind_parallel(m);
     comboost_python::bind_binning(m);
     comboost_python::bind_rows(m);

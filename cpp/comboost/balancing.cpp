@@ -73,10 +73,10 @@ void balance_pairs(std::span<const Sum> sums, std::span<const double> smoothing,
     for_each_task(n_leaves, n_leaves * square * kSweeps, n_threads, [&](std::size_t leaf) {
         Balance balance(n_classes);
         balance.read(sums.data() + leaf * square, smoothing);
-        Lookout lookout;
+        InterruptPoll poll;
         for (int sweep = 0; sweep < kSweeps; ++sweep) {
             balance.sweep(static_cast<std::size_t>(first[leaf]));
-            lookout.after(square);
+            poll.after(square);
         }
         for (std::size_t l = 0; l < n_classes; ++l) votes[leaf * n_classes + l] = std::log(balance.ratios()[l]);
     });

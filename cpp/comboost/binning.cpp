@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "comboost/limits.hpp"
 #include "comboost/parallel.hpp"
 #include "comboost/quantiles.hpp"
 #include "comboost/scratch.hpp"
@@ -17,10 +18,6 @@
 namespace comboost {
 namespace {
 
-// Columns are gathered a few at a time, so that a row-major matrix is not read once per column, in at most this many
-// bytes.
-constexpr std::size_t kGatheredBytes = 1 << 24;
-constexpr std::size_t kMostGathered = 8;
 constexpr std::size_t kEncodeRows = 256;
 
 template <class T, class Item, class MakeItem>
@@ -262,7 +259,7 @@ std::vector<Cell> count_group(const Matrix<T>& values, std::span<const Weight> w
         counter.count_in(free);
         free += counter.n_counters();
     }
-    Lookout lookout;
+    InterruptPoll poll;
     for (std::size_t begin = 0; begin < values.n_rows; begin += kCountedRows) {
         const std::size_t size = std::min(kCountedRows, values.n_rows - begin);
         gather_keys(values, features, begin, size, room->keys.data());
@@ -272,7 +269,7 @@ std::vector<Cell> count_group(const Matrix<T>& values, std::span<const Weight> w
                 counters[k].add(column, [](std::size_t) { return Weight{1}; });
             else
                 counters[k].add(column, [&](std::size_t i) { return weights[begin + i]; });
-            lookout.after(size * kUpdatesPerKey);
+            poll.after(size * kUpdatesPerKey);
         }
     }
     std::vector<Cell> cells;
@@ -291,7 +288,7 @@ std::vector<FeatureEdges> find_edges(const Matrix<T>& values, std::span<const We
                                      int n_threads) {
     using Key = KeyOf<T>;
     const std::size_t column_bytes = values.n_rows * (weights.empty() ? sizeof(Key) : sizeof(WeightedKey<Key>));
-    const std::size_t group_size = std::clamp<std::size_t>(kGatheredBytes / column_bytes, 1, kMostGathered);
+    const std::size_t group_size = std::clamp<std::size_t>(kMaxSortedBytes / column_bytes, 1, kMaxSortedColumns);
     const std::size_t n_groups = (values.n_columns + group_size - 1) / group_size;
     std::vector<FeatureEdges> edges(values.n_columns);
     for_each_task(n_groups, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t group) {
@@ -312,11 +309,11 @@ template <class T>
 void encode(const Matrix<T>& values, std::span<const double> edges, std::span<const std::int64_t> starts,
             std::span<const Kind> kinds, int n_threads, Code* codes) {
     std::vector<SearchTable> tables;
-    Lookout lookout;
+    InterruptPoll poll;
     for (std::size_t f = 0; f < values.n_columns; ++f) {
         tables.emplace_back(
             edges.subspan(static_cast<std::size_t>(starts[f]), static_cast<std::size_t>(starts[f + 1] - starts[f])));
-        lookout.after(kMaxBins);
+        poll.after(kMaxBins);
     }
     const std::size_t n_blocks = (values.n_rows + kEncodeRows - 1) / kEncodeRows;
     for_each_task(n_blocks, values.n_rows * values.n_columns * 8, n_threads, [&](std::size_t block) {
@@ -373,7 +370,7 @@ std::vector<Cell> merge_cells(std::span<const std::span<const Cell>> sets) {
     }
     std::vector<Cell> merged;
     merged.reserve(n_cells);
-    Lookout lookout;
+    InterruptPoll poll;
     while (!rest.empty()) {
         const Cell* first = &rest[0].front();
         for (const auto& set : rest)
@@ -390,7 +387,7 @@ std::vector<Cell> merge_cells(std::span<const std::span<const Cell>> sets) {
         }
         merged.push_back(sum);
         std::erase_if(rest, [](const auto& set) { return set.empty(); });
-        lookout.after(kUpdatesPerKey * sets.size());
+        poll.after(kUpdatesPerKey * sets.size());
     }
     return merged;
 }

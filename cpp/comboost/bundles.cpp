@@ -77,9 +77,9 @@ std::size_t Bundle::n_bins(Counting counting) const {
 
 Bundles::Bundles(const Codes& codes, const BinLayout& layout, int n_threads)
     : n_rows_(codes.n_rows), bin_offsets_(layout.offsets.begin(), layout.offsets.end()) {
-    Lookout lookout;
+    InterruptPoll poll;
     for (auto& features : groups_of(layout)) {
-        lookout.after(features.size() * codes.n_rows);
+        poll.after(features.size() * codes.n_rows);
         Bundle bundle{features, 1, {}};
         for (const std::size_t f : features) bundle.n_codes *= layout.size(f);
         if (bundle.cheapest(codes.n_rows, Channels::kLanes) != Counting::by_feature) {

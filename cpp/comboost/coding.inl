@@ -59,14 +59,14 @@ CodeBlock::Signed count_one(std::span<const T> edges, T value) {
 }
 
 template <class T>
-void count_below(std::span<const T> edges, const T* values, std::size_t n_values, CodeBlock::Signed* codes) {
+void count_below(std::span<const T> edges, std::span<const T> values, std::span<CodeBlock::Signed> codes) {
     std::size_t i = 0;
     if (edges.size() <= Compared<T>::kFewEdges)
-        for (; i + kCountedValues<T> <= n_values; i += kCountedValues<T>) count_few(edges, values + i, codes + i);
-    for (; i < n_values; ++i) codes[i] = count_one(edges, values[i]);
+        for (; i + kCountedValues<T> <= values.size(); i += kCountedValues<T>) count_few(edges, &values[i], &codes[i]);
+    for (; i < values.size(); ++i) codes[i] = count_one(edges, values[i]);
 }
 
-void find_sides(const CodeSet& left, const Code* codes, std::size_t n_codes, CodeBlock::Signed* sides) {
+void find_sides(const CodeSet& left, std::span<const Code> codes, std::span<CodeBlock::Signed> sides) {
     std::size_t i = 0;
 #ifdef __AVX2__
     // A byte of the set is chosen by the upper five bits of a code, a bit of it by the lower three.
@@ -75,17 +75,17 @@ void find_sides(const CodeSet& left, const Code* codes, std::size_t n_codes, Cod
     const __m256i low_half = _mm256_broadcastsi128_si256(halves[0]);
     const __m256i high_half = _mm256_broadcastsi128_si256(halves[1]);
     const __m256i bits = _mm256_set1_epi64x(static_cast<std::int64_t>(0x8040201008040201U));
-    for (; i + 32 <= n_codes; i += 32) {
-        const __m256i code = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + i));
+    for (; i + 32 <= codes.size(); i += 32) {
+        const __m256i code = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(&codes[i]));
         const __m256i byte = _mm256_and_si256(_mm256_srli_epi16(code, 3), _mm256_set1_epi8(15));
         const __m256i chosen =
             _mm256_blendv_epi8(_mm256_shuffle_epi8(low_half, byte), _mm256_shuffle_epi8(high_half, byte), code);
         const __m256i bit = _mm256_shuffle_epi8(bits, _mm256_and_si256(code, _mm256_set1_epi8(7)));
         const __m256i outside = _mm256_cmpeq_epi8(_mm256_and_si256(chosen, bit), _mm256_setzero_si256());
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(sides + i), _mm256_and_si256(outside, _mm256_set1_epi8(1)));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(&sides[i]), _mm256_and_si256(outside, _mm256_set1_epi8(1)));
     }
 #endif
-    for (; i < n_codes; ++i) sides[i] = left.contains(codes[i]) ? 0 : 1;
+    for (; i < codes.size(); ++i) sides[i] = left.contains(codes[i]) ? 0 : 1;
 }
 
 }  // namespace

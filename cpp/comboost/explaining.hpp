@@ -1,4 +1,4 @@
-// What every feature adds to the votes on a row: the exact Shapley values of trees, path-dependent.
+// What every feature adds to the scores of a row: the exact, path-dependent Shapley values of trees.
 #pragma once
 
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace comboost {
 
-// contributions[(i * n_features + f) * n_classes + l] = what feature f adds to the votes on row i for class l, beyond
-// those that are expected. Features that no tree looks at are left as they are. The forest must have covers. Categories
-// are given as their codes, and as NaN if they are missing.
+// contributions[(i * n_features + f) * n_classes + l] = what feature f adds to the score of row i for class l,
+// relative to the expected score. Features that no tree uses are left as they are. The forest must have covers.
+// Categories are given as their codes, and as NaN if they are missing.
 template <class T>
 void explain(const Matrix<T>& values, const Forest& forest, std::size_t n_classes, int n_threads,
-             double* contributions);
+             std::span<double> contributions);
 
-// The mean votes for every class on the rows that the covers count.
-void expect_votes(const Forest& forest, std::span<double> votes);
+// Writes the mean score of every class over the training rows, which the covers count.
+void expected_scores(const Forest& forest, std::span<double> scores);
 
 }  // namespace comboost

@@ -21,7 +21,7 @@ template <class... Words>
     throw std::invalid_argument(text.str());
 }
 
-struct Place {
+struct NodePosition {
     std::size_t tree;
     std::size_t node;
 
@@ -31,15 +31,15 @@ struct Place {
     }
 };
 
-void check_references(const Node& node, std::size_t n_features, std::size_t n_sets, const Place& place) {
+void check_references(const Node& node, std::size_t n_features, std::size_t n_sets, const NodePosition& at) {
     if (node.feature != kLeaf && (node.feature < 0 || std::cmp_greater_equal(node.feature, n_features)))
-        place.refuse("names feature ", node.feature, ", but there are ", n_features, " features");
+        at.refuse("names feature ", node.feature, ", but there are ", n_features, " features");
     if (node.set != kNoSet && (node.set < 0 || std::cmp_greater_equal(node.set, n_sets)))
-        place.refuse("needs set ", node.set, ", but there are ", n_sets, " sets");
+        at.refuse("needs set ", node.set, ", but there are ", n_sets, " sets");
 }
 
-// The parents of one tree after the other. Children follow their parent, and have no other: then no way leads in a
-// circle, and a tree of n splits has 2n + 1 nodes.
+// The parents of one tree after the other. Children follow their parent and have no other, so there are no cycles, and
+// a tree of n splits has 2n + 1 nodes.
 class Lineage {
   public:
     void begin_tree(std::size_t n_nodes) {
@@ -48,11 +48,11 @@ class Lineage {
         has_parent_.assign(n_nodes / 2, false);
     }
 
-    void add_parent(const Node& node, const Place& place) {
+    void add_parent(const Node& node, const NodePosition& at) {
         const auto left = static_cast<std::size_t>(node.left);
-        if (node.left < 0 || left <= place.node || left + 1 >= n_nodes_ || left % 2 == 0)
-            place.refuse("has its children at ", node.left, ", which is no pair of the nodes behind it");
-        if (std::exchange(has_parent_[left / 2], std::uint8_t{true})) place.refuse("has another node's children");
+        if (node.left < 0 || left <= at.node || left + 1 >= n_nodes_ || left % 2 == 0)
+            at.refuse("has its children at ", node.left, ", which is not a pair of later nodes");
+        if (std::exchange(has_parent_[left / 2], std::uint8_t{true})) at.refuse("has another node's children");
         ++n_parents_;
     }
 
@@ -67,46 +67,46 @@ class Lineage {
     std::vector<std::uint8_t> has_parent_;  // of every pair of children
 };
 
-// A leaf has a class, or a row of votes, and nothing else.
-void check_leaf(const Node& node, std::int64_t row, const Place& place) {
-    if (node.left != row && row == kLeaf) place.refuse("is a leaf, but has children at ", node.left);
-    if (node.left != row) place.refuse("has the votes of row ", node.left, " instead of row ", row);
+// A leaf has a class, or a row of leaf values, and nothing else.
+void check_leaf(const Node& node, std::int64_t row, const NodePosition& at) {
+    if (node.left != row && row == kLeaf) at.refuse("is a leaf, but has children at ", node.left);
+    if (node.left != row) at.refuse("has the values of row ", node.left, " instead of row ", row);
     if (node.threshold != 0.0 || node.set != kNoSet || node.bin != 0 || node.flags != 0)
-        place.refuse("is a leaf, but would divide rows");
+        at.refuse("is a leaf, but would divide rows");
 }
 
-void check_split(const Node& node, std::span<const Kind> kinds, const Place& place) {
+void check_split(const Node& node, std::span<const Kind> kinds, const NodePosition& at) {
     constexpr std::uint8_t kKnownFlags = Node::kMissingLeft | Node::kCategorical;
     const bool by_category = node.has(Node::kCategorical);
-    if ((node.flags & ~kKnownFlags) != 0) place.refuse("has unknown flags");
+    if ((node.flags & ~kKnownFlags) != 0) at.refuse("has unknown flags");
     if (!kinds.empty() && by_category != (kinds[static_cast<std::size_t>(node.feature)] == Kind::categories))
-        place.refuse("takes feature ", node.feature, " for ", by_category ? "categories" : "numbers");
-    if (by_category && node.set == kNoSet) place.refuse("has no set of categories");
-    if (by_category && (node.threshold != 0.0 || node.bin != 0)) place.refuse("has a threshold of categories");
+        at.refuse("treats feature ", node.feature, " as ", by_category ? "categories" : "numbers");
+    if (by_category && node.set == kNoSet) at.refuse("has no set of categories");
+    if (by_category && (node.threshold != 0.0 || node.bin != 0)) at.refuse("has a threshold of categories");
     const bool parts_missing = node.bin == 0 && node.threshold == -std::numeric_limits<double>::infinity();
-    if (!std::isfinite(node.threshold) && !parts_missing) place.refuse("has the threshold ", node.threshold);
-    if (node.bin >= kMaxBins) place.refuse("names bin ", int{node.bin}, ", but there are ", kMaxBins, " bins");
+    if (!std::isfinite(node.threshold) && !parts_missing) at.refuse("has the threshold ", node.threshold);
+    if (node.bin >= kMaxBins) at.refuse("names bin ", int{node.bin}, ", but there are ", kMaxBins, " bins");
 }
 
 // The thresholds of the features' bins. They are the same in all trees and ascend: so it makes no difference whether
 // values or codes are compared, and no feature has more thresholds than bins.
 class Thresholds {
   public:
-    explicit Thresholds(std::size_t n_features) : places_(n_features, kUnused) {}
+    explicit Thresholds(std::size_t n_features) : slots_(n_features, kUnused) {}
 
-    void add(const Node& node, const Place& place) {
+    void add(const Node& node, const NodePosition& at) {
         Bins& bins = bins_of(static_cast<std::size_t>(node.feature));
         bins.first = std::min(bins.first, node.bin);
         bins.last = std::max(bins.last, node.bin);
         double& known = bins.thresholds[node.bin];
         if (std::isnan(known)) known = node.threshold;
         if (known != node.threshold)
-            place.refuse("has the threshold ", node.threshold, " where an earlier node has ", known);
+            at.refuse("has the threshold ", node.threshold, " where an earlier node has ", known);
     }
 
     void check_order() const {
-        for (std::size_t f = 0; f < places_.size(); ++f)
-            if (places_[f] != kUnused && !used_[places_[f]].ascend())
+        for (std::size_t f = 0; f < slots_.size(); ++f)
+            if (slots_[f] != kUnused && !used_[slots_[f]].ascend())
                 refuse("the thresholds of feature ", f, " do not ascend with its bins");
     }
 
@@ -131,14 +131,14 @@ class Thresholds {
     };
 
     Bins& bins_of(std::size_t feature) {
-        if (places_[feature] == kUnused) {
-            places_[feature] = static_cast<std::uint32_t>(used_.size());
+        if (slots_[feature] == kUnused) {
+            slots_[feature] = static_cast<std::uint32_t>(used_.size());
             used_.emplace_back();
         }
-        return used_[places_[feature]];
+        return used_[slots_[feature]];
     }
 
-    std::vector<std::uint32_t> places_;  // of the features' bins, if there are any
+    std::vector<std::uint32_t> slots_;  // indices of the features in used_
     std::vector<Bins> used_;
 };
 
@@ -152,7 +152,7 @@ bool all_finite(std::span<const Float> values) {
 }
 
 void check_sizes(const Forest& forest, std::size_t n_classes) {
-    const std::size_t n_trees = forest.weights.size(), n_nodes = forest.nodes.size();
+    const std::size_t n_trees = forest.n_trees(), n_nodes = forest.nodes.size();
     if (n_trees == 0 || forest.offsets.size() != n_trees + 1)
         refuse("there are ", n_trees, " weights and ", forest.offsets.size(),
                " offsets, but every tree needs a weight");
@@ -160,10 +160,11 @@ void check_sizes(const Forest& forest, std::size_t n_classes) {
         std::ranges::adjacent_find(forest.offsets, std::greater_equal{}) != forest.offsets.end())
         refuse("the offsets do not divide the ", n_nodes, " nodes into ", n_trees, " trees");
     const std::size_t n_leaves = (n_nodes + n_trees) / 2;  // a tree has one more than it has splits
-    if (!forest.votes.empty() && forest.votes.size() != n_leaves * n_classes)
-        refuse("there are votes of ", forest.votes.size() / n_classes, " leaves, but there are ", n_leaves, " leaves");
+    if (!forest.leaf_values.empty() && forest.leaf_values.size() != n_leaves * n_classes)
+        refuse("there are values of ", forest.leaf_values.size() / n_classes, " leaves, but there are ", n_leaves,
+               " leaves");
     if (!all_finite<std::int64_t>(forest.weights)) refuse("a weight is not finite");
-    if (!all_finite<std::int32_t>(forest.votes)) refuse("a vote is not finite");
+    if (!all_finite<std::int32_t>(forest.leaf_values)) refuse("a leaf value is not finite");
     if (!forest.covers.empty() && forest.covers.size() != n_leaves)
         refuse("there are covers of ", forest.covers.size(), " leaves, but there are ", n_leaves, " leaves");
     if (!std::ranges::all_of(forest.covers, [](double cover) { return cover > 0.0 && cover <= 1.0; }))
@@ -189,23 +190,22 @@ void check_forest(const Forest& forest, const ForestShape& shape) {
     Thresholds thresholds(compared ? shape.n_features : 0);
     Lineage lineage;
     std::int64_t n_leaves = 0;
-    for (std::size_t t = 0; t < forest.weights.size(); ++t) {
-        const auto begin = static_cast<std::size_t>(forest.offsets[t]);
-        const auto nodes = forest.nodes.subspan(begin, static_cast<std::size_t>(forest.offsets[t + 1]) - begin);
+    for (std::size_t t = 0; t < forest.n_trees(); ++t) {
+        const std::span<const Node> nodes = forest.tree(t);
         lineage.begin_tree(nodes.size());
         for (std::size_t k = 0; k < nodes.size(); ++k) {
             const Node& node = nodes[k];
-            const Place place{t, k};
-            check_references(node, shape.n_features, forest.sets.size(), place);
+            const NodePosition at{t, k};
+            check_references(node, shape.n_features, forest.sets.size(), at);
             if (node.label >= shape.n_classes)
-                place.refuse("votes for class ", node.label, ", but there are ", shape.n_classes, " classes");
+                at.refuse("predicts class ", node.label, ", but there are ", shape.n_classes, " classes");
             if (node.feature == kLeaf) {
-                check_leaf(node, forest.votes.empty() ? kLeaf : n_leaves++, place);
+                check_leaf(node, forest.leaf_values.empty() ? kLeaf : n_leaves++, at);
                 continue;
             }
-            lineage.add_parent(node, place);
-            check_split(node, shape.kinds, place);
-            if (compared && !node.has(Node::kCategorical)) thresholds.add(node, place);
+            lineage.add_parent(node, at);
+            check_split(node, shape.kinds, at);
+            if (compared && !node.has(Node::kCategorical)) thresholds.add(node, at);
         }
         lineage.end_tree(t);
     }

@@ -1,4 +1,4 @@
-// Trees in one array, and whether they are what they should be: those who follow them do not look.
+// Trees in one array, and the checks that allow prediction to follow them without any.
 #pragma once
 
 #include <cmath>
@@ -14,11 +14,20 @@ struct Forest {
     std::span<const CodeSet> sets;
     std::span<const std::int64_t> offsets;
     std::span<const double> weights;
-    std::span<const float> votes;    // K per leaf, if leaves vote for every class; `left` of a leaf is the row
-    std::span<const double> covers;  // of the leaves, in the order of their nodes: what their rows weigh; may be empty
+    std::span<const float> leaf_values;  // K per leaf, in row `left` of the leaf; empty if leaves predict one class
+    std::span<const double> covers;      // training weights of the leaves, in the order of their nodes; may be empty
+
+    std::size_t n_trees() const { return weights.size(); }
+    std::span<const Node> tree(std::size_t t) const {
+        return nodes.subspan(static_cast<std::size_t>(offsets[t]),
+                             static_cast<std::size_t>(offsets[t + 1] - offsets[t]));
+    }
+    std::span<const float> values_of(const Node& leaf, std::size_t n_classes) const {
+        return leaf_values.subspan(static_cast<std::size_t>(leaf.left) * n_classes, n_classes);
+    }
 };
 
-// What the trees of a forest are for. `kinds` of the features is empty if nobody knows them, as of a tree alone.
+// Number of features and classes, and kinds of the features; `kinds` is empty if they are not known.
 struct ForestShape {
     std::size_t n_features;
     std::size_t n_classes;
@@ -31,17 +40,16 @@ Code category_code(T value) {
     return std::isnan(value) ? Code{0} : static_cast<Code>(value);
 }
 
-// Where a node sends a value.
+// Whether a node sends a value to its left child.
 inline bool goes_left(double value, const Node& node, std::span<const CodeSet> sets) {
     if (node.has(Node::kCategorical)) return sets[static_cast<std::size_t>(node.set)].contains(category_code(value));
     return std::isnan(value) ? node.has(Node::kMissingLeft) : value <= node.threshold;
 }
 
-// Throws std::invalid_argument, which says what is wrong, unless rows come to a leaf whichever way they go, and every
-// feature and set that a node names is there.
+// Throws std::invalid_argument unless every path ends in a leaf and every feature and set that a node names exists.
 void check_tree(const Tree& tree, std::size_t n_features);
 
-// The same for all trees of a forest, and that classes, votes and weights are there, and thresholds as they are grown.
+// The same for all trees of a forest; also checks classes, leaf values, weights and the order of the thresholds.
 void check_forest(const Forest& forest, const ForestShape& shape);
 
 }  // namespace comboost

@@ -6,14 +6,10 @@
 #include <utility>
 
 #include "comboost/histogram.hpp"
+#include "comboost/limits.hpp"
 #include "comboost/parallel.hpp"
 
 namespace comboost {
-namespace {
-
-constexpr std::size_t kMostCandidates = 1 << 18;  // that are judged at once
-
-}  // namespace
 
 Grower::Grower(std::span<const std::int64_t> bin_offsets, std::span<const Kind> kinds, std::span<const double> edges,
                std::span<const std::int64_t> edge_starts, std::size_t n_classes, GrowthRules rules)
@@ -63,9 +59,9 @@ SplitRules Grower::split_rules() const {
 
 std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> places) const {
     std::vector<Candidate> candidates;
-    Lookout lookout;
+    InterruptPoll poll;
     for (const std::size_t place : places) {
-        lookout.after(layout().n_features());
+        poll.after(layout().n_features());
         const std::size_t node = frontier_begin_ + place;
         if (is_pure(node)) continue;
         for (const std::size_t f : draw_features(node_key(node), layout().n_features(), rules_.max_features))
@@ -78,7 +74,7 @@ template <class WithBins>
 void Grower::search_bins(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins) {
     // A wide level of a deep tree is searched in parts: its candidates would take more memory than its rows.
     const std::size_t at_once =
-        std::max<std::size_t>(1, kMostCandidates / std::max<std::size_t>(1, rules_.max_features));
+        std::max<std::size_t>(1, kMaxCandidates / std::max<std::size_t>(1, rules_.max_features));
     for (std::size_t begin = 0; begin < places.size(); begin += at_once) {
         const std::size_t size = std::min(at_once, places.size() - begin);
         search_some(places.subspan(begin, size), work / places.size() * size, n_threads, with_bins);
@@ -92,9 +88,9 @@ void Grower::search_some(std::span<const std::size_t> places, std::size_t work, 
         with_bins(candidates[c].place, candidates[c].feature, [&](const BinView& bins) { judge(candidates[c], bins); });
     });
     const std::size_t updates = work / std::max<std::size_t>(1, candidates.size());
-    Lookout lookout;
+    InterruptPoll poll;
     for (std::size_t c = 0; c < candidates.size();) {
-        lookout.after(updates);
+        poll.after(updates);
         const std::size_t place = candidates[c].place;
         const Candidate* winner = nullptr;
         for (; c < candidates.size() && candidates[c].place == place; ++c)

@@ -64,7 +64,7 @@ struct Column {
 };
 
 // Adds some rows, whose records stand one after the other, to the histograms of columns.
-void count_columns(std::span<const Column> columns, const RowSet& set, const Records& records, Lookout& lookout) {
+void count_columns(std::span<const Column> columns, const RowSet& set, const Records& records, InterruptPoll& poll) {
     const std::size_t width = records.channels.size();
     const std::size_t block_rows = n_cached_rows(width);
     const bool all_rows = set.rows == nullptr;
@@ -73,7 +73,7 @@ void count_columns(std::span<const Column> columns, const RowSet& set, const Rec
         for (const Column& column : columns) {
             kernels().accumulate(column.codes + (all_rows ? begin : 0), all_rows ? nullptr : set.rows + begin, n_rows,
                                  from_row(records, begin), column.histogram);
-            lookout.after(n_rows * width);
+            poll.after(n_rows * width);
         }
     }
 }
@@ -94,7 +94,7 @@ class OwnSums {
 
 // Adds some bundles of a piece, whose records stand one after the other, to its histogram.
 void count_bundles(const Table& table, std::span<const Bundle> bundles, std::size_t first_row, const Records& records,
-                   const Piece& piece, Lookout& lookout) {
+                   const Piece& piece, InterruptPoll& poll) {
     Borrowed<OwnSums> own_sums;
     const std::size_t width = records.channels.size();
     std::size_t n_bins = 0;
@@ -113,7 +113,7 @@ void count_bundles(const Table& table, std::span<const Bundle> bundles, std::siz
                                {sums, counting == Counting::in_turns ? bundle.n_codes * width : 0}});
         sums += bundle.n_bins(counting) * width;
     }
-    count_columns(columns, piece.set, records, lookout);
+    count_columns(columns, piece.set, records, poll);
     sums = own;
     for (const Bundle& bundle : bundles) {
         const Counting counting = bundle.cheapest(piece.set.size, width);
@@ -137,10 +137,10 @@ void count_pieces(const Table& table, std::size_t first_row, const Records& reco
         const std::size_t first = bundles.size() * group / n_groups;
         const std::size_t last = bundles.size() * (group + 1) / n_groups;
         std::size_t first_record = 0;
-        Lookout lookout;
+        InterruptPoll poll;
         for (const Piece& piece : pieces) {
             count_bundles(table, bundles.subspan(first, last - first), first_row, from_row(records, first_record),
-                          piece, lookout);
+                          piece, poll);
             first_record += piece.set.size;
         }
     });

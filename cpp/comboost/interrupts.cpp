@@ -11,7 +11,7 @@ std::atomic<InterruptHook> the_hook = nullptr;
 std::atomic<Clock::duration> the_interval = Clock::duration::zero();
 
 thread_local const std::atomic<bool>* others_failed = nullptr;
-thread_local Clock::time_point last_asked{};
+thread_local Clock::time_point last_polled{};
 
 }  // namespace
 
@@ -24,13 +24,13 @@ SharedFailure::SharedFailure(const std::atomic<bool>* failed) : outer_(std::exch
 
 SharedFailure::~SharedFailure() { others_failed = outer_; }
 
-void look() {
+void poll_interrupts() {
     if (others_failed != nullptr && others_failed->load(std::memory_order_relaxed)) throw Abandoned{};
     const InterruptHook hook = the_hook.load(std::memory_order_relaxed);
     if (hook == nullptr) return;
     const Clock::time_point now = Clock::now();
-    if (now - last_asked < the_interval.load(std::memory_order_relaxed)) return;
-    last_asked = now;
+    if (now - last_polled < the_interval.load(std::memory_order_relaxed)) return;
+    last_polled = now;
     const SharedFailure none(nullptr);  // the hook may run anything, even calls like this one
     hook();
 }

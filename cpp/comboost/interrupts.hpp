@@ -1,4 +1,4 @@
-// Interrupts: how a long call learns that nobody waits for it any more, and ends with an exception.
+// Interrupt polls: a long call checks now and then whether it was interrupted, and ends with an exception.
 #pragma once
 
 #include <algorithm>
@@ -8,19 +8,19 @@
 
 namespace comboost {
 
-// Asked now and then on every thread that works, and throws to end the call; null, as at first, is never asked.
+// Called now and then on every working thread; throws to end the call. Null, as at first, is never called.
 using InterruptHook = void (*)();
 
-// A thread asks the hook at most once in an interval.
+// A thread calls the hook at most once in an interval.
 void set_interrupt_hook(InterruptHook hook, std::chrono::nanoseconds interval);
 
 // Throws if the call was interrupted, or if another of its threads has failed.
-void look();
+void poll_interrupts();
 
-// What look() throws if another thread has failed, whose exception is the one that counts.
+// What poll_interrupts() throws if another thread has failed, whose exception is the one that counts.
 struct Abandoned {};
 
-// While it lives, look() throws on this thread as soon as `failed` is set; null is never.
+// While it lives, poll_interrupts() throws on this thread as soon as `failed` is set, unless that is null.
 class SharedFailure {
   public:
     explicit SharedFailure(const std::atomic<bool>* failed);
@@ -32,30 +32,30 @@ class SharedFailure {
     const std::atomic<bool>* outer_;
 };
 
-// Elementary updates between two looks: about a millisecond, a thousand times what a look takes.
-inline constexpr std::size_t kUpdatesPerLook = 1 << 20;
+// Elementary updates between two polls: about a millisecond, a thousand times what a poll takes.
+inline constexpr std::size_t kUpdatesPerPoll = 1 << 20;
 
-// Looks whenever a loop has done enough for that; a loop that does less never looks.
-class Lookout {
+// Polls whenever a loop has done enough updates; a loop that does fewer never polls.
+class InterruptPoll {
   public:
     void after(std::size_t updates) {
         done_ += updates;
-        if (done_ < kUpdatesPerLook) return;
+        if (done_ < kUpdatesPerPoll) return;
         done_ = 0;
-        look();
+        poll_interrupts();
     }
 
   private:
     std::size_t done_ = 0;
 };
 
-// body(from, to) for consecutive stretches of begin .. end - 1 on this thread, with a look between any two.
+// body(from, to) for consecutive stretches of begin .. end - 1 on this thread, with a poll between any two.
 template <class Body>
 void for_each_stretch(std::size_t begin, std::size_t end, std::size_t updates_per_item, Body&& body) {
-    const std::size_t step = std::max<std::size_t>(1, kUpdatesPerLook / std::max<std::size_t>(1, updates_per_item));
+    const std::size_t step = std::max<std::size_t>(1, kUpdatesPerPoll / std::max<std::size_t>(1, updates_per_item));
     for (; end - begin > step; begin += step) {
         body(begin, begin + step);
-        look();
+        poll_interrupts();
     }
     body(begin, end);
 }

@@ -77,39 +77,39 @@ struct CodeBlock {
     static constexpr int kOffset = 128;
     static_assert(kRows % 32 == 0);
 
-    const Signed* codes;
+    std::span<const Signed> codes;
     std::size_t n_rows;
 };
 
 // Trees laid out for many rows at once. The paths through the first levels are all made as long as the longest one, so
 // that they need no branches: tree t has the steps [t·(2^depth - 1), ...), the children of step s being 2s + 1 and
-// 2s + 2. They lead to 2^depth ends; their places among the leaves are t·2^depth, ... or, if some trees are deeper,
-// those where walks from starts[t·2^depth], ... arrive.
+// 2s + 2. They lead to 2^depth ends, which are the leaves t·2^depth, ... or, if some trees are deeper, the nodes
+// starts[t·2^depth], ... from which the rows go on to a leaf.
 struct LevelTrees {
     struct Step {
         std::uint32_t column;     // where it begins in a block
         CodeBlock::Signed least;  // codes from it on go right
     };
-    // A node of a walk. A leaf is its own left child, and its number, which no code reaches, tells its place.
+    // A node below the levels. A leaf is its own left child, and `least`, which no code reaches, encodes its index.
     struct Stop {
         std::uint32_t column;
         std::uint32_t left;
         std::int32_t least;
     };
-    static constexpr std::size_t kMaxDepth = 7;       // the end that a row reaches is a code
-    static constexpr std::int32_t kFirstPlace = 128;  // of the leaf in place 0
-    static constexpr std::size_t kMaxTabled = 8;      // classes
+    static constexpr std::size_t kMaxDepth = 7;      // the end that a row reaches is a code
+    static constexpr std::int32_t kFirstLeaf = 128;  // `least` of leaf 0
+    static constexpr std::size_t kMaxTabled = 8;     // classes
 
     std::size_t depth;
     std::size_t leaves_per_tree;  // at most, or about
-    const Step* steps;
-    const std::uint32_t* starts;  // null if no tree is deeper
-    const Stop* stops;
-    const double* weights;      // of the trees
-    const double* table;        // votes of the places, padded to 4 or 8 classes; null if that would be too much
-    const Label* labels;        // for which the places vote
-    const std::uint32_t* rows;  // of the places' votes for every class; null if they vote for one
-    const float* votes;
+    std::span<const Step> steps;
+    std::span<const std::uint32_t> starts;  // empty if no tree is deeper
+    std::span<const Stop> stops;
+    std::span<const double> weights;            // of the trees
+    std::span<const double> table;              // values of the leaves, padded to 4 or 8 classes; empty if too large
+    std::span<const Label> labels;              // classes that the leaves predict; empty if not needed
+    std::span<const std::uint32_t> value_rows;  // rows of the leaves in `leaf_values`; empty if leaves predict a class
+    std::span<const float> leaf_values;
 };
 
 // The histogram of one column of codes, or four of them that take turns and are added up later: an update of the bin
@@ -123,42 +123,40 @@ struct SpreadHistogram {
     Sum* copy(std::size_t c) const { return sums + c * stride; }
 };
 
-// The way to a leaf, which some features decide, for a few rows at once.
+// The path to a leaf, which some features decide, for a few rows at once.
 struct LeafPath {
     static constexpr std::size_t kRows = 8;
     static constexpr std::size_t kScratch = 3;  // numbers per feature and row
 
-    std::size_t n_features;
-    const std::uint32_t* places;  // of the features in what is summed up
-    const double* shares;         // of the training weight that the features let pass
-    const double* follows;        // per feature, whether it lets pass each of the rows: 1 or 0
-    std::size_t n_points;         // of the rule that integrates
-    const double* points;
-    const double* point_weights;
-    double* scratch;
+    std::span<const std::uint32_t> features;  // their indices in the sums
+    std::span<const double> fractions;        // of the training weight that each feature lets pass
+    std::span<const double> follows;          // per feature, whether it lets pass each of the rows: 1 or 0
+    std::span<const double> points;           // of the quadrature rule
+    std::span<const double> point_weights;
+    std::span<double> scratch;
 };
 
-// What a leaf votes for the classes first .. last - 1: each its own vote, or one class the weight of the tree.
-struct LeafBallot {
+// What a leaf adds to the scores of the classes first .. last - 1: one value each, or the weight of its tree.
+struct LeafScores {
     std::size_t n_classes;
     std::size_t first, last;
-    const float* votes;  // null if the leaf votes for one class
+    std::span<const float> values;  // one per class; empty if the leaf predicts one class
     double weight;
 };
 
 struct Kernels {
-    // scores[row][label] += weight of the trees first .. last - 1, in this order, or scores[row] += votes of the leaf.
-    void (*add_votes)(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
-                      std::size_t n_classes, double* scores);
+    // Adds the trees first .. last - 1, in this order: scores[row] += leaf values, or scores[row][label] += weight.
+    void (*add_scores)(const LevelTrees& trees, std::size_t first, std::size_t last, const CodeBlock& block,
+                       std::size_t n_classes, std::span<double> scores);
 
     // codes[i] = number of the edges, ascending, below values[i], none of them being below NaN.
-    void (*count_floats)(std::span<const float> edges, const float* values, std::size_t n_values,
-                         CodeBlock::Signed* codes);
-    void (*count_doubles)(std::span<const double> edges, const double* values, std::size_t n_values,
-                          CodeBlock::Signed* codes);
+    void (*count_floats)(std::span<const float> edges, std::span<const float> values,
+                         std::span<CodeBlock::Signed> codes);
+    void (*count_doubles)(std::span<const double> edges, std::span<const double> values,
+                          std::span<CodeBlock::Signed> codes);
 
     // sides[i] = 0 if codes[i] is in the set, otherwise 1.
-    void (*find_sides)(const CodeSet& left, const Code* codes, std::size_t n_codes, CodeBlock::Signed* sides);
+    void (*find_sides)(const CodeSet& left, std::span<const Code> codes, std::span<CodeBlock::Signed> sides);
 
     // Does a pass for the rows begin .. end - 1.
     PassResult (*advance)(const Pass& pass, std::size_t begin, std::size_t end);
@@ -181,21 +179,21 @@ struct Kernels {
     void (*add_records)(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_rows, const Records& records,
                         Sum* sums);
 
-    // sums[place of feature][class][row] += what the features on the way to a leaf add to its votes on these rows.
-    void (*explain_leaf)(const LeafPath& path, const LeafBallot& ballot, double* sums);
+    // sums[feature][class][row] += what the features on the path to a leaf add to the scores of these rows.
+    void (*explain_leaf)(const LeafPath& path, const LeafScores& leaf, std::span<double> sums);
 
     Scanned<double> (*scan_gini)(const ScanInput& input);
     Scanned<Sum> (*scan_cost)(const ScanInput& input);
 
     // e to the power of each value, none of which is above 0, in place: right but for the last two bits, and at least
     // e^-708.
-    void (*exponentiate)(double* values, std::size_t n_values);
+    void (*exponentiate)(std::span<double> values);
 };
 
 // The kernels in use: the widest that this CPU has, unless limited.
 const Kernels& kernels();
 
-// Whether wider vectors may be used; true until told otherwise. For tests: the result is the same.
+// Whether wider vectors may be used; true at first. For tests: the result is the same.
 void allow_wide_vectors(bool allowed);
 
 }  // namespace comboost

@@ -10,6 +10,7 @@
 #include <immintrin.h>
 #endif
 
+#include "comboost/dispatch.hpp"
 #include "comboost/kernels.hpp"
 
 // Before a loop that is to be written out, so many turns at a time.
@@ -503,10 +504,10 @@ void exponentiate_lanes(double* values) {
     std::memcpy(values, &x, N * sizeof(double));
 }
 
-void exponentiate(double* values, std::size_t n_values) {
+void exponentiate(std::span<double> values) {
     std::size_t i = 0;
-    for (; i + kLanes <= n_values; i += kLanes) exponentiate_lanes<kLanes>(values + i);
-    for (; i < n_values; ++i) exponentiate_lanes<1>(values + i);
+    for (; i + kLanes <= values.size(); i += kLanes) exponentiate_lanes<kLanes>(&values[i]);
+    for (; i < values.size(); ++i) exponentiate_lanes<1>(&values[i]);
 }
 
 }  // namespace
@@ -514,13 +515,24 @@ void exponentiate(double* values, std::size_t n_values) {
 
 #include "comboost/coding.inl"
 #include "comboost/explaining.inl"
-#include "comboost/voting.inl"
+#include "comboost/scoring.inl"
 
 namespace comboost::COMBOOST_KERNELS {
 
 extern const Kernels table;
-const Kernels table{&add_votes,      &count_below<float>, &count_below<double>, &find_sides,  &advance,
-                    &advance_leaves, &sum_leaves,         &accumulate,          &sum_digit,   &add_records,
-                    &explain_leaf,   &scan<GiniSides>,    &scan<CostSides>,     &exponentiate};
+const Kernels table{.add_scores = &add_scores,
+                    .count_floats = &count_below<float>,
+                    .count_doubles = &count_below<double>,
+                    .find_sides = &find_sides,
+                    .advance = &advance,
+                    .advance_leaves = &advance_leaves,
+                    .sum_leaves = &sum_leaves,
+                    .accumulate = &accumulate,
+                    .sum_digit = &sum_digit,
+                    .add_records = &add_records,
+                    .explain_leaf = &explain_leaf,
+                    .scan_gini = &scan<GiniSides>,
+                    .scan_cost = &scan<CostSides>,
+                    .exponentiate = &exponentiate};
 
 }  // namespace comboost::COMBOOST_KERNELS

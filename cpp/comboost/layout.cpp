@@ -9,7 +9,7 @@
 namespace comboost {
 namespace {
 
-constexpr std::size_t kUpdatesPerNode = 8;  // to find the place of its threshold
+constexpr std::size_t kUpdatesPerNode = 8;  // to find the index of its threshold
 
 // Of the sets that nodes need, the first that equals each of them; sets that other trees need have no part in it.
 std::vector<std::int32_t> find_same_sets(std::span<const Node> nodes, std::span<const CodeSet> sets) {
@@ -36,36 +36,39 @@ std::vector<std::int32_t> find_same_sets(std::span<const Node> nodes, std::span<
 ForestLayout::ForestLayout(const Forest& forest, std::size_t first, std::size_t last, std::size_t n_classes, From from)
     : from_(from),
       n_classes_(n_classes),
-      nodes_(forest.nodes.data() + forest.offsets[first]),
+      offsets_(forest.offsets.subspan(first, last - first + 1)),
+      nodes_(forest.nodes.subspan(static_cast<std::size_t>(offsets_.front()),
+                                  static_cast<std::size_t>(offsets_.back() - offsets_.front()))),
       weights_(forest.weights.subspan(first, last - first)),
-      votes_(forest.votes) {
-    const auto offsets = forest.offsets.subspan(first, last - first + 1);
-    const std::span nodes(nodes_, static_cast<std::size_t>(offsets.back() - offsets.front()));
-    same_set_ = find_same_sets(nodes, forest.sets);
-    find_columns(nodes);
-    collect_thresholds(nodes);
-    find_depth(offsets);
-    make_room(nodes);
-    Lookout lookout;
-    for (std::size_t t = 0; t + 1 < offsets.size(); ++t) {
-        const Node* root = nodes_ + (offsets[t] - offsets[0]);
-        fill_levels(root, *root, t, 0);
-        if (is_deep()) fill_stops(root, static_cast<std::size_t>(offsets[t + 1] - offsets[t]), t);
-        lookout.after((n_steps() + static_cast<std::size_t>(offsets[t + 1] - offsets[t])) * kUpdatesPerNode);
+      leaf_values_(forest.leaf_values),
+      same_set_(find_same_sets(nodes_, forest.sets)) {
+    find_columns();
+    collect_thresholds();
+    find_depth();
+    allocate();
+    InterruptPoll poll;
+    for (std::size_t t = 0; t < n_trees(); ++t) {
+        fill_levels(tree(t), 0, t, 0);
+        if (is_deep()) fill_stops(tree(t), t);
+        poll.after((n_steps() + tree(t).size()) * kUpdatesPerNode);
     }
 }
 
+std::span<const Node> ForestLayout::tree(std::size_t t) const {
+    return nodes_.subspan(root_of(t), static_cast<std::size_t>(offsets_[t + 1] - offsets_[t]));
+}
+
 LevelTrees ForestLayout::trees() const {
-    return {levels_,
-            std::max<std::size_t>(1, n_places_ / std::max<std::size_t>(1, n_trees())),
-            steps_.data(),
-            is_deep() ? starts_.data() : nullptr,
-            stops_.data(),
-            weights_.data(),
-            width_ == 0 ? nullptr : table_.data(),
-            labels_.data(),
-            votes_.empty() ? nullptr : rows_.data(),
-            votes_.data()};
+    return {.depth = levels_,
+            .leaves_per_tree = std::max<std::size_t>(1, n_leaves_ / std::max<std::size_t>(1, n_trees())),
+            .steps = steps_,
+            .starts = starts_,
+            .stops = stops_,
+            .weights = weights_,
+            .table = table_.span(),
+            .labels = labels_,
+            .value_rows = value_rows_,
+            .leaf_values = leaf_values_};
 }
 
 Column ForestLayout::column_of(const Node& node) const {
@@ -75,8 +78,8 @@ Column ForestLayout::column_of(const Node& node) const {
     return {node.feature, node.has(Node::kMissingLeft) ? Column::kMissingLeft : Column::kMissingRight};
 }
 
-void ForestLayout::find_columns(std::span<const Node> nodes) {
-    for (const Node& node : nodes)
+void ForestLayout::find_columns() {
+    for (const Node& node : nodes_)
         if (node.feature != kLeaf) columns_.push_back(column_of(node));
     std::sort(columns_.begin(), columns_.end());
     columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
@@ -88,9 +91,9 @@ void ForestLayout::find_columns(std::span<const Node> nodes) {
     thresholds_.resize(columns_.empty() ? 0 : group + 1);
 }
 
-void ForestLayout::collect_thresholds(std::span<const Node> nodes) {
+void ForestLayout::collect_thresholds() {
     if (from_ == From::codes) return;
-    for (const Node& node : nodes)
+    for (const Node& node : nodes_)
         if (node.feature != kLeaf && !node.has(Node::kCategorical))
             thresholds_[group_of_[index_of(column_of(node))]].push_back(node.threshold);
     for (auto& ascending : thresholds_) {
@@ -104,43 +107,43 @@ std::size_t ForestLayout::index_of(const Column& column) const {
 }
 
 // Children follow their parents, so that one pass is enough.
-void ForestLayout::find_depth(std::span<const std::int64_t> offsets) {
+void ForestLayout::find_depth() {
     std::vector<std::uint32_t> above;
-    for (std::size_t t = 0; t + 1 < offsets.size(); ++t) {
-        const Node* root = nodes_ + (offsets[t] - offsets[0]);
-        above.assign(static_cast<std::size_t>(offsets[t + 1] - offsets[t]), 0);
-        for (std::size_t k = 0; k < above.size(); ++k) {
+    for (std::size_t t = 0; t < n_trees(); ++t) {
+        const std::span<const Node> nodes = tree(t);
+        above.assign(nodes.size(), 0);
+        for (std::size_t k = 0; k < nodes.size(); ++k) {
             depth_ = std::max<std::size_t>(depth_, above[k]);
-            if (root[k].feature == kLeaf) continue;
-            const auto left = static_cast<std::size_t>(root[k].left);
+            if (nodes[k].feature == kLeaf) continue;
+            const auto left = static_cast<std::size_t>(nodes[k].left);
             above[left] = above[left + 1] = above[k] + 1;
         }
     }
     levels_ = std::min(depth_, LevelTrees::kMaxDepth);
 }
 
-// Votes for few classes are padded in a table, but those of deep trees fill the cache less as they are.
+// Leaf values of few classes are padded in a table, but those of deep trees fill the cache less as they are.
 std::size_t ForestLayout::width_of_table() const {
     constexpr std::size_t kMost = LevelTrees::kMaxTabled, kHalf = kMost / 2;
-    if (n_classes_ > kMost || (is_deep() && (votes_.empty() || n_classes_ >= kHalf))) return 0;
+    if (n_classes_ > kMost || (is_deep() && (leaf_values_.empty() || n_classes_ >= kHalf))) return 0;
     return n_classes_ > kHalf ? kMost : kHalf;
 }
 
-void ForestLayout::make_room(std::span<const Node> nodes) {
+void ForestLayout::allocate() {
     width_ = width_of_table();
     steps_.resize(n_trees() * n_steps());
     if (is_deep()) {
         starts_.resize(n_trees() << levels_);
-        stops_.resize(nodes.size());
+        stops_.resize(nodes_.size());
     }
-    const std::size_t n_places = is_deep() ? (nodes.size() + n_trees()) / 2 : n_trees() << levels_;
+    const std::size_t n_leaves = is_deep() ? (nodes_.size() + n_trees()) / 2 : n_trees() << levels_;
     if (width_ > 0)
-        table_ = AlignedArray<double>(n_places * width_);
-    else if (votes_.empty())
-        labels_.resize(n_places);
+        table_ = AlignedArray<double>(n_leaves * width_);
+    else if (leaf_values_.empty())
+        labels_.resize(n_leaves);
     else
-        rows_.resize(n_places);
-    if (!is_deep()) n_places_ = n_places;
+        value_rows_.resize(n_leaves);
+    if (!is_deep()) n_leaves_ = n_leaves;
 }
 
 LevelTrees::Step ForestLayout::step_of(const Node& node) const {
@@ -154,49 +157,51 @@ LevelTrees::Step ForestLayout::step_of(const Node& node) const {
     return {begin, static_cast<CodeBlock::Signed>(bin + 1 - CodeBlock::kOffset)};
 }
 
-// Fills the steps below one place of a tree; a leaf that stands too high is at all ends below it.
-void ForestLayout::fill_levels(const Node* root, const Node& node, std::size_t tree, std::size_t step) {
+// Fills the steps below one step of a tree; a leaf that stands too high is at all ends below it.
+void ForestLayout::fill_levels(std::span<const Node> nodes, std::size_t node, std::size_t tree, std::size_t step) {
     if (step >= n_steps()) {
         const std::size_t end = (tree << levels_) + step - n_steps();
         if (is_deep())
-            starts_[end] = static_cast<std::uint32_t>(&node - nodes_);
+            starts_[end] = root_of(tree) + static_cast<std::uint32_t>(node);
         else
-            fill_leaf(node, tree, end);
+            fill_leaf(nodes[node], tree, end);
         return;
     }
-    const bool is_leaf = node.feature == kLeaf;
-    steps_[tree * n_steps() + step] = is_leaf ? LevelTrees::Step{0, 0} : step_of(node);
-    fill_levels(root, is_leaf ? node : root[node.left], tree, 2 * step + 1);
-    fill_levels(root, is_leaf ? node : root[node.left + 1], tree, 2 * step + 2);
+    const bool is_leaf = nodes[node].feature == kLeaf;
+    const std::size_t left = is_leaf ? node : static_cast<std::size_t>(nodes[node].left);
+    steps_[tree * n_steps() + step] = is_leaf ? LevelTrees::Step{0, 0} : step_of(nodes[node]);
+    fill_levels(nodes, left, tree, 2 * step + 1);
+    fill_levels(nodes, is_leaf ? node : left + 1, tree, 2 * step + 2);
 }
 
-void ForestLayout::fill_stops(const Node* root, std::size_t n_nodes, std::size_t tree) {
-    const auto begin = static_cast<std::uint32_t>(root - nodes_);
-    for (std::uint32_t k = 0; k < n_nodes; ++k) {
-        if (root[k].feature == kLeaf) {
-            stops_[begin + k] = {0, begin + k, LevelTrees::kFirstPlace + static_cast<std::int32_t>(n_places_)};
-            fill_leaf(root[k], tree, n_places_++);
+void ForestLayout::fill_stops(std::span<const Node> nodes, std::size_t tree) {
+    const std::uint32_t begin = root_of(tree);
+    for (std::uint32_t k = 0; k < nodes.size(); ++k) {
+        if (nodes[k].feature == kLeaf) {
+            stops_[begin + k] = {0, begin + k, LevelTrees::kFirstLeaf + static_cast<std::int32_t>(n_leaves_)};
+            fill_leaf(nodes[k], tree, n_leaves_++);
         } else {
-            const LevelTrees::Step step = step_of(root[k]);
-            stops_[begin + k] = {step.column, begin + static_cast<std::uint32_t>(root[k].left), step.least};
+            const LevelTrees::Step step = step_of(nodes[k]);
+            stops_[begin + k] = {step.column, begin + static_cast<std::uint32_t>(nodes[k].left), step.least};
         }
     }
 }
 
-void ForestLayout::fill_leaf(const Node& leaf, std::size_t tree, std::size_t place) {
+void ForestLayout::fill_leaf(const Node& leaf, std::size_t tree, std::size_t index) {
+    const auto row = static_cast<std::size_t>(leaf.left);
     if (width_ == 0) {
-        if (votes_.empty())
-            labels_[place] = leaf.label;
+        if (leaf_values_.empty())
+            labels_[index] = leaf.label;
         else
-            rows_[place] = static_cast<std::uint32_t>(leaf.left);
+            value_rows_[index] = static_cast<std::uint32_t>(row);
         return;
     }
-    double* to = table_.data() + place * width_;
-    std::fill_n(to, width_, 0.0);
-    if (votes_.empty())
+    const auto to = table_.span().subspan(index * width_, width_);
+    std::ranges::fill(to, 0.0);
+    if (leaf_values_.empty())
         to[leaf.label] = weights_[tree];
     else
-        std::copy_n(votes_.data() + static_cast<std::size_t>(leaf.left) * n_classes_, n_classes_, to);
+        std::ranges::copy(leaf_values_.subspan(row * n_classes_, n_classes_), to.begin());
 }
 
 }  // namespace comboost

@@ -1,4 +1,4 @@
-// Trees laid out for prediction: what the kernels walk, and which columns of codes they look at.
+// Trees laid out for prediction: what the kernels walk, and which columns of codes they read.
 #pragma once
 
 #include <compare>
@@ -29,7 +29,7 @@ struct Column {
 // count the trees' own thresholds below a value, or are those of training.
 class ForestLayout {
   public:
-    // Columns of blocks begin at 32-bit places.
+    // Columns of blocks begin at 32-bit indices.
     static constexpr std::size_t kMaxNodes = (std::size_t{1} << 32) / CodeBlock::kRows;
 
     enum class From { codes, values, values_with_missing };
@@ -46,13 +46,15 @@ class ForestLayout {
     std::span<const double> thresholds(std::size_t column) const { return thresholds_[group_of_[column]]; }
 
   private:
-    void find_columns(std::span<const Node> nodes);
-    void collect_thresholds(std::span<const Node> nodes);
-    void find_depth(std::span<const std::int64_t> offsets);
-    void make_room(std::span<const Node> nodes);
-    void fill_levels(const Node* root, const Node& node, std::size_t tree, std::size_t step);
-    void fill_stops(const Node* root, std::size_t n_nodes, std::size_t tree);
-    void fill_leaf(const Node& leaf, std::size_t tree, std::size_t place);
+    void find_columns();
+    void collect_thresholds();
+    void find_depth();
+    void allocate();
+    void fill_levels(std::span<const Node> nodes, std::size_t node, std::size_t tree, std::size_t step);
+    void fill_stops(std::span<const Node> nodes, std::size_t tree);
+    void fill_leaf(const Node& leaf, std::size_t tree, std::size_t index);
+    std::span<const Node> tree(std::size_t t) const;
+    std::uint32_t root_of(std::size_t tree) const { return static_cast<std::uint32_t>(offsets_[tree] - offsets_[0]); }
 
     std::size_t n_steps() const { return (std::size_t{1} << levels_) - 1; }
     bool is_deep() const { return depth_ > levels_; }
@@ -66,10 +68,11 @@ class ForestLayout {
     std::size_t width_ = 0;  // of the table, 0 if there is none
     std::size_t depth_ = 0;
     std::size_t levels_ = 0;
-    std::size_t n_places_ = 0;
-    const Node* nodes_;
+    std::size_t n_leaves_ = 0;
+    std::span<const std::int64_t> offsets_;  // of these trees among all nodes
+    std::span<const Node> nodes_;            // of these trees
     std::span<const double> weights_;
-    std::span<const float> votes_;
+    std::span<const float> leaf_values_;
     std::vector<std::int32_t> same_set_;  // the first set that equals a set
     std::vector<Column> columns_;
     std::vector<std::uint32_t> group_of_;  // of columns: those of one feature have the same thresholds
@@ -79,7 +82,7 @@ class ForestLayout {
     std::vector<LevelTrees::Stop> stops_;
     AlignedArray<double> table_;
     std::vector<Label> labels_;
-    std::vector<std::uint32_t> rows_;
+    std::vector<std::uint32_t> value_rows_;
 };
 
 }  // namespace comboost

@@ -20,28 +20,28 @@ void for_each_recall(const Counts& counts, Use&& use) {
 }
 
 // The scores of one class, ascending, and how many are below each of them.
-class Ladder {
+class SortedScores {
   public:
-    explicit Ladder(std::vector<double> scores) : n_scores_(scores.size()), rungs_(std::move(scores)) {
-        std::sort(rungs_.begin(), rungs_.end());
-        std::size_t n_rungs = 0;
+    explicit SortedScores(std::vector<double> scores) : n_scores_(scores.size()), distinct_(std::move(scores)) {
+        std::sort(distinct_.begin(), distinct_.end());
+        std::size_t n_distinct = 0;
         for (std::size_t k = 0; k < n_scores_; ++k) {
-            if (k > 0 && rungs_[k] == rungs_[k - 1]) continue;
+            if (k > 0 && distinct_[k] == distinct_[k - 1]) continue;
             below_.push_back(static_cast<Sum>(k));
-            rungs_[n_rungs++] = rungs_[k];
+            distinct_[n_distinct++] = distinct_[k];
         }
-        // A search ends with a number of rungs that is one less than a power of two. None is above the last.
-        rungs_.resize(std::bit_ceil(n_rungs + 1));
-        std::fill(rungs_.begin() + static_cast<std::ptrdiff_t>(n_rungs), rungs_.end(),
+        // A search ends with a number of scores that is one less than a power of two. None is above the last.
+        distinct_.resize(std::bit_ceil(n_distinct + 1));
+        std::fill(distinct_.begin() + static_cast<std::ptrdiff_t>(n_distinct), distinct_.end(),
                   std::numeric_limits<double>::infinity());
-        below_.resize(rungs_.size() + 1, static_cast<Sum>(n_scores_));
+        below_.resize(distinct_.size() + 1, static_cast<Sum>(n_scores_));
     }
 
     // twice[i] = twice the number of the scores that are above others[i], equal ones counting one half.
-    void count_above(const double* others, std::size_t n_others, Sum* twice) const {
+    void count_above(std::span<const double> others, std::span<Sum> twice) const {
         std::size_t i = 0;
-        for (; i + kAbreast <= n_others; i += kAbreast) count<kAbreast>(others + i, twice + i);
-        for (; i < n_others; ++i) count<1>(others + i, twice + i);
+        for (; i + kAbreast <= others.size(); i += kAbreast) count<kAbreast>(&others[i], &twice[i]);
+        for (; i < others.size(); ++i) count<1>(&others[i], &twice[i]);
     }
 
   private:
@@ -50,16 +50,16 @@ class Ladder {
     template <std::size_t N>
     void count(const double* others, Sum* twice) const {
         std::size_t below[N] = {};
-        for (std::size_t step = rungs_.size() / 2; step > 0; step /= 2)
-            for (std::size_t k = 0; k < N; ++k) below[k] += rungs_[below[k] + step - 1] < others[k] ? step : 0;
+        for (std::size_t step = distinct_.size() / 2; step > 0; step /= 2)
+            for (std::size_t k = 0; k < N; ++k) below[k] += distinct_[below[k] + step - 1] < others[k] ? step : 0;
         for (std::size_t k = 0; k < N; ++k) {
-            const std::size_t up_to = below[k] + (rungs_[below[k]] == others[k] ? 1 : 0);
+            const std::size_t up_to = below[k] + (distinct_[below[k]] == others[k] ? 1 : 0);
             twice[k] = 2 * static_cast<Sum>(n_scores_) - below_[below[k]] - below_[up_to];
         }
     }
 
     std::size_t n_scores_;
-    std::vector<double> rungs_;
+    std::vector<double> distinct_;
     std::vector<Sum> below_;
 };
 
@@ -71,11 +71,11 @@ double Counts::of_class(std::size_t truth) const {
     return total;
 }
 
-void find_confusion(const Counts& counts, double* confusion) {
+void find_confusion(const Counts& counts, std::span<double> confusion) {
     for (std::size_t l = 0; l < counts.n_classes; ++l) {
         const double total = counts.of_class(l);
-        for (std::size_t j = 0; j < counts.n_classes; ++j, ++confusion)
-            *confusion = j == l || total == 0.0 ? 0.0 : counts(l, j) / total;
+        for (std::size_t j = 0; j < counts.n_classes; ++j)
+            confusion[l * counts.n_classes + j] = j == l || total == 0.0 ? 0.0 : counts(l, j) / total;
     }
 }
 
@@ -137,10 +137,10 @@ double mean_chance_above(const Matrix<double>& scores, std::span<const Label> la
             column[i] = scores(i, j);
             if (labels[i] == j) own.push_back(column[i]);
         }
-        const Ladder ladder(std::move(own));
+        const SortedScores sorted(std::move(own));
         std::vector<Sum> twice(n_rows), beaten(n_classes);
         for_each_stretch(0, n_rows, updates, [&](std::size_t from, std::size_t to) {
-            ladder.count_above(column.data() + from, to - from, twice.data() + from);
+            sorted.count_above(std::span(column).subspan(from, to - from), std::span(twice).subspan(from, to - from));
         });
         for (std::size_t i = 0; i < n_rows; ++i) beaten[labels[i]] += twice[i];
         for (std::size_t k = 0; k < n_classes; ++k)

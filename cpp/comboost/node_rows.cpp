@@ -5,15 +5,15 @@
 #include <bit>
 #include <cstring>
 
+#include "comboost/limits.hpp"
 #include "comboost/parallel.hpp"
 
 namespace comboost {
 namespace {
 
 constexpr std::size_t kCodes = 256;
-constexpr std::size_t kRowPadding = 16;  // bytes; so rows lie across fewer cache lines
-constexpr std::size_t kAhead = 8;        // rows that are fetched before they are needed
-constexpr std::size_t kSparse = 4;       // bins per row, from which on it pays to find those that hold rows
+constexpr std::size_t kAhead = 8;   // rows that are fetched before they are needed
+constexpr std::size_t kSparse = 4;  // bins per row, from which on it pays to find those that hold rows
 
 template <class T>
 T* room_for(std::vector<T>& values, std::size_t size) {

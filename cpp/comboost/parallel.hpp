@@ -15,7 +15,7 @@ namespace comboost {
 // core is built without it, no more than OMP_NUM_THREADS says, or than there are processors.
 int available_threads(int requested);
 
-// Whether OpenMP is asked.
+// Whether the core is built with OpenMP.
 extern const bool kHasOpenMP;
 
 // Below this many elementary updates a second thread costs more than it saves.
@@ -27,16 +27,16 @@ inline constexpr std::size_t kWakingWork = 1 << 17;
 // Tasks that a thread takes at once: enough to be worth the claim, too few to make others wait at the end.
 std::size_t tasks_per_chunk(std::size_t n_tasks, std::size_t work, int n_threads);
 
-// body(task) for every task, with looks for interrupts in between; no task is begun after one has failed. `work`
+// body(task) for every task, with interrupt polls in between; no task is begun after one has failed. `work`
 // estimates the elementary updates of all tasks together.
 template <class Body>
 void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& body) {
     const std::size_t updates = work / std::max<std::size_t>(1, n_tasks);
     if (n_threads <= 1 || n_tasks <= 1 || work < kSerialWork || works_alone()) {
-        Lookout lookout;
+        InterruptPoll poll;
         for (std::size_t task = 0; task < n_tasks; ++task) {
             body(task);
-            lookout.after(updates);
+            poll.after(updates);
         }
         return;
     }
@@ -45,14 +45,14 @@ void for_each_task(std::size_t n_tasks, std::size_t work, int n_threads, Body&& 
     std::atomic<bool> failed = false;
     const auto take_part = [&](Claims& claims) {
         const SharedFailure shared(&failed);
-        Lookout lookout;
+        InterruptPoll poll;
         while (claims.next()) {
             const std::size_t end = std::min(n_tasks, (claims.chunk() + 1) * step);
             for (std::size_t task = claims.chunk() * step; task < end; ++task) {
                 if (failed.load(std::memory_order_relaxed)) break;
                 try {
                     body(task);
-                    lookout.after(updates);
+                    poll.after(updates);
                 } catch (...) {
                     if (!failed.exchange(true)) failure = std::current_exception();  // others only follow the first
                 }

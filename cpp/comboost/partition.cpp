@@ -160,12 +160,12 @@ void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads,
 template <bool WithSets, class Reach>
 void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, NodeCovers& covers,
                             Reach&& reach) const {
-    Lookout lookout;
+    InterruptPoll poll;
     const auto is_leaf = [&](std::size_t node) { return tree.nodes[node].feature == kLeaf; };
     for (std::size_t c = 0; c < cells_.size(); ++c) {
         const Cell& cell = cells_[c];
         if (cell.divided) continue;
-        lookout.after(cell.end - cell.begin);
+        poll.after(cell.end - cell.begin);
         const auto left = static_cast<std::size_t>(tree.nodes[c].left);
         for_each_block(cell.end - cell.begin, 1, n_threads, [&](std::size_t begin, std::size_t end) {
             const std::span rows(buffers_[cell.buffer].data() + cell.begin + begin, end - begin);

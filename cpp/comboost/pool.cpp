@@ -8,13 +8,13 @@
 #include <stdexcept>
 #include <thread>
 
-#include "comboost/ledger.hpp"
+#include "comboost/sharing.hpp"
 #include "comboost/system.hpp"
 
 namespace comboost {
 namespace {
 
-// Threads that wait look again and again for so long before they sleep: a few times what it costs to be woken.
+// Waiting threads spin for so long before they sleep: a few times what it costs to be woken.
 constexpr Clock::duration kSpin = std::chrono::microseconds(100);
 
 constexpr int kSlots = 16;  // loops that are shared at once; others run alone
@@ -32,8 +32,8 @@ bool comes_true_soon(Condition&& condition) {
     return false;
 }
 
-// Which of the loops of a slot is open, how many threads may still join it and which chunk is next, in one word: who
-// changes it has claimed a chunk of that very loop.
+// Which of the loops of a slot is open, how many threads may still join it and which chunk is next, in one word: a
+// thread that changes it has claimed a chunk of that very loop.
 struct Ticket {
     static constexpr int kNextBits = 22, kSeatBits = 10;
     static constexpr std::uint64_t kClosed = (std::uint64_t{1} << kNextBits) - 1;  // no loop has so many chunks
@@ -142,14 +142,14 @@ namespace {
 // Threads that are made when they are needed, and slots for loops. Never freed: its threads end with the process.
 class Pool {
   public:
-    // A slot for a loop that nobody else has; null if there is none.
+    // A free slot for a loop; null if there is none.
     Slot* take_slot() {
         for (Slot& slot : slots_)
             if (slot.take()) return &slot;
         return nullptr;
     }
 
-    // Asks for help with a loop that was opened: from threads that are awake, and from others if it is large.
+    // Requests help with a loop that was opened: from threads that are awake, and from others if it is large.
     void call(int n_wanted, bool is_large) {
         n_wanted_ += n_wanted;
         if (is_large) grow(n_wanted_);
@@ -162,7 +162,7 @@ class Pool {
     void dismiss(int n_wanted) { n_wanted_ -= n_wanted; }
 
   private:
-    // Makes threads until there are so many, unless somebody else is about to or there can be no more.
+    // Makes threads until there are so many, unless another thread is about to or there can be no more.
     void grow(int n_threads) {
         if (n_threads_ >= n_threads || is_growing_.exchange(true)) return;
         const WithoutSignals theirs;
@@ -195,13 +195,13 @@ class Pool {
 
 std::atomic<Pool*> the_pool = nullptr;
 
-thread_local Ledger ledger;
+thread_local SharingPolicy policy;
 
 // A forked child has none of its parent's threads, and may find their pool in any state: it makes another, and what
 // was lost by sharing with the old one says nothing about the new.
 const int registered = at_fork_in_child([] {
     the_pool = nullptr;
-    ledger = Ledger{};
+    policy = SharingPolicy{};
 });
 
 Pool& pool() {
@@ -223,7 +223,7 @@ void take_part_alone(std::size_t n_chunks, TakePart take_part, const void* loop)
 
 }  // namespace
 
-bool works_alone() { return ledger.rests(); }
+bool works_alone() { return policy.works_alone(); }
 
 void share(std::size_t n_chunks, bool is_large, int n_threads, TakePart take_part, const void* loop) {
     Pool& pool = comboost::pool();
@@ -242,7 +242,7 @@ void share(std::size_t n_chunks, bool is_large, int n_threads, TakePart take_par
     slot->wait_for(n_chunks - claims.n_claimed());
 
     const Clock::time_point end = Clock::now();
-    ledger.enter(own + slot->help_given(), end - begin, end);
+    policy.record(own + slot->help_given(), end - begin, end);
     slot->close();
     slot->give_back();
     pool.dismiss(static_cast<int>(seats));

@@ -1,5 +1,5 @@
-// A pool of threads that help with loops: whoever runs claims the next chunk, and nobody waits for a thread that has
-// not begun one. See docs/decisions/0008-threads.md.
+// A pool of threads that help with loops: a running thread claims the next chunk, and the caller never waits for a
+// thread that has not begun one. See docs/decisions/0008-threads.md.
 #pragma once
 
 #include <cstddef>

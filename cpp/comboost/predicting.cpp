@@ -20,59 +20,60 @@ constexpr std::size_t kFewRows = 64;
 constexpr std::size_t kUpdatesPerWalk = 8;        // of a row down a tree
 constexpr std::size_t kUpdatesPerDeepWalk = 128;  // at most, where most nodes on the way are in no cache
 
-// Adds what a leaf votes to the scores of a row.
-inline void add_leaf(const Forest& forest, std::size_t tree, const Node& leaf, std::size_t n_classes, double* scores) {
-    if (forest.votes.empty()) {
+// Adds a leaf to the scores of a row.
+inline void add_leaf(const Forest& forest, std::size_t tree, const Node& leaf, std::span<double> scores) {
+    if (forest.leaf_values.empty()) {
         scores[leaf.label] += forest.weights[tree];
         return;
     }
-    const float* votes = forest.votes.data() + static_cast<std::size_t>(leaf.left) * n_classes;
-    for (std::size_t l = 0; l < n_classes; ++l) scores[l] += static_cast<double>(votes[l]);
+    const std::span<const float> values = forest.values_of(leaf, scores.size());
+    for (std::size_t l = 0; l < scores.size(); ++l) scores[l] += static_cast<double>(values[l]);
 }
 
-// Makes trees of any depth vote on any rows, node by node; goes_left(row, node) decides.
+// Adds trees of any depth to the scores of any rows, node by node; goes_left(row, node) decides.
 template <class GoesLeft>
 void walk_trees(const Forest& forest, std::size_t first, std::size_t last, std::size_t begin, std::size_t end,
-                std::size_t n_classes, double* scores, GoesLeft&& goes_left) {
+                std::size_t n_classes, std::span<double> scores, GoesLeft&& goes_left) {
     for_each_stretch(begin, end, (last - first) * kUpdatesPerDeepWalk, [&](std::size_t from, std::size_t to) {
-        double* of_row = scores + (from - begin) * n_classes;
-        for (std::size_t i = from; i < to; ++i, of_row += n_classes)
+        for (std::size_t i = from; i < to; ++i) {
+            const auto of_row = scores.subspan(i * n_classes, n_classes);
             for (std::size_t t = first; t < last; ++t) {
-                const Node* root = forest.nodes.data() + forest.offsets[t];
+                const Node* root = &forest.nodes[static_cast<std::size_t>(forest.offsets[t])];
                 const Node* node = root;
                 while (node->feature != kLeaf) node = root + node->left + (goes_left(i, *node) ? 0 : 1);
-                add_leaf(forest, t, *node, n_classes, of_row);
+                add_leaf(forest, t, *node, of_row);
             }
+        }
     });
 }
 
-// Makes laid out trees vote on blocks of rows: fill(begin, n_rows, codes) writes the codes of a block, use(begin,
-// n_rows, vote) calls vote(scores).
+// Scores blocks of rows with laid out trees: fill(begin, n_rows, codes) writes the codes of a block, use(begin, n_rows,
+// add) calls add(scores).
 template <class Fill, class Use>
-void vote_in_blocks(const ForestLayout& layout, std::size_t n_rows, std::size_t n_classes, int n_threads, Fill&& fill,
-                    Use&& use) {
+void score_blocks(const ForestLayout& layout, std::size_t n_rows, std::size_t n_classes, int n_threads, Fill&& fill,
+                  Use&& use) {
     const LevelTrees trees = layout.trees();
     const std::size_t updates = layout.depth() + 1;  // of a row by a tree
     for_each_block(n_rows, layout.n_trees() * updates, n_threads, [&](std::size_t first, std::size_t last) {
         std::vector<CodeBlock::Signed> codes(std::max<std::size_t>(1, layout.columns().size()) * CodeBlock::kRows);
         for (std::size_t begin = first; begin < last; begin += CodeBlock::kRows) {
-            const CodeBlock block{codes.data(), std::min(CodeBlock::kRows, last - begin)};
-            fill(begin, block.n_rows, codes.data());
-            use(begin, block.n_rows, [&](double* scores) {
+            const CodeBlock block{codes, std::min(CodeBlock::kRows, last - begin)};
+            fill(begin, block.n_rows, std::span(codes));
+            use(begin, block.n_rows, [&](std::span<double> scores) {
                 for_each_stretch(0, layout.n_trees(), block.n_rows * updates, [&](std::size_t from, std::size_t to) {
-                    kernels().add_votes(trees, from, to, block, n_classes, scores);
+                    kernels().add_scores(trees, from, to, block, n_classes, scores);
                 });
             });
         }
     });
 }
 
-void count_below(std::span<const float> edges, const float* values, std::size_t n_values, CodeBlock::Signed* codes) {
-    kernels().count_floats(edges, values, n_values, codes);
+void count_below(std::span<const float> edges, std::span<const float> values, std::span<CodeBlock::Signed> codes) {
+    kernels().count_floats(edges, values, codes);
 }
 
-void count_below(std::span<const double> edges, const double* values, std::size_t n_values, CodeBlock::Signed* codes) {
-    kernels().count_doubles(edges, values, n_values, codes);
+void count_below(std::span<const double> edges, std::span<const double> values, std::span<CodeBlock::Signed> codes) {
+    kernels().count_doubles(edges, values, codes);
 }
 
 // Turns rows into the codes that laid out trees compare.
@@ -87,9 +88,10 @@ class Encoder {
     }
 
     // The codes of a block of rows, a few of them at a time, which stay in the nearest cache for all columns.
-    void encode(const Matrix<T>& values, std::size_t begin, std::size_t n_rows, CodeBlock::Signed* codes) const {
+    void encode(const Matrix<T>& values, std::size_t begin, std::size_t n_rows,
+                std::span<CodeBlock::Signed> codes) const {
         for (std::size_t i = 0; i < n_rows; i += kAtOnce)
-            encode_few(values, begin + i, std::min(kAtOnce, n_rows - i), codes + i);
+            encode_few(values, begin + i, std::min(kAtOnce, n_rows - i), codes.subspan(i));
     }
 
   private:
@@ -103,11 +105,13 @@ class Encoder {
         return is_above ? std::nextafter(rounded, -std::numeric_limits<T>::infinity()) : rounded;
     }
 
-    void encode_few(const Matrix<T>& matrix, std::size_t begin, std::size_t n_rows, CodeBlock::Signed* codes) const {
+    void encode_few(const Matrix<T>& matrix, std::size_t begin, std::size_t n_rows,
+                    std::span<CodeBlock::Signed> block) const {
         const Matrix<T> values = matrix;  // a copy, which codes, being bytes, cannot overwrite
         T column[kAtOnce];
         Code categories[kAtOnce];
-        for (std::size_t c = 0; c < columns_.size(); ++c, codes += CodeBlock::kRows) {
+        for (std::size_t c = 0; c < columns_.size(); ++c) {
+            const auto codes = block.subspan(c * CodeBlock::kRows, n_rows);
             const auto feature = static_cast<std::size_t>(columns_[c].feature);
             const bool is_new = c == 0 || columns_[c].feature != columns_[c - 1].feature;
             if (is_new)
@@ -115,10 +119,10 @@ class Encoder {
             if (columns_[c].by_set()) {
                 if (is_new || !columns_[c - 1].by_set())
                     for (std::size_t i = 0; i < n_rows; ++i) categories[i] = category_code(column[i]);
-                kernels().find_sides(sets_[static_cast<std::size_t>(columns_[c].how)], categories, n_rows, codes);
+                kernels().find_sides(sets_[static_cast<std::size_t>(columns_[c].how)], {categories, n_rows}, codes);
                 continue;
             }
-            count_below(std::span<const T>(edges_[c]), column, n_rows, codes);
+            count_below(std::span<const T>(edges_[c]), std::span<const T>(column, n_rows), codes);
             if (columns_[c].how == Column::kMissingRight)
                 for (std::size_t i = 0; i < n_rows; ++i) codes[i] = std::isnan(column[i]) ? kLast : codes[i];
         }
@@ -129,10 +133,10 @@ class Encoder {
     std::vector<std::vector<T>> edges_;
 };
 
-// The lowest class with the most votes.
-std::size_t elect_one(const double* scores, std::size_t n_classes) {
+// The lowest of the classes with the highest score.
+std::size_t best_class(std::span<const double> scores) {
     std::size_t best = 0;
-    for (std::size_t l = 1; l < n_classes; ++l) best = scores[l] > scores[best] ? l : best;
+    for (std::size_t l = 1; l < scores.size(); ++l) best = scores[l] > scores[best] ? l : best;
     return best;
 }
 
@@ -152,18 +156,20 @@ bool pays_layout(std::size_t n_rows, const Forest& forest, std::size_t first, st
 }  // namespace
 
 template <class T>
-void add_votes(const Matrix<T>& values, bool missing, const Forest& forest, std::size_t first, std::size_t last,
-               std::size_t n_classes, int n_threads, double* scores) {
+void add_scores(const Matrix<T>& values, bool missing, const Forest& forest, std::size_t first, std::size_t last,
+                std::size_t n_classes, int n_threads, std::span<double> scores) {
     if (pays_layout(values.n_rows, forest, first, last)) {
         using From = ForestLayout::From;
         const ForestLayout layout(forest, first, last, n_classes, missing ? From::values_with_missing : From::values);
         const Encoder<T> encoder(layout, forest.sets);
-        vote_in_blocks(
+        score_blocks(
             layout, values.n_rows, n_classes, n_threads,
-            [&](std::size_t begin, std::size_t n_rows, CodeBlock::Signed* codes) {
+            [&](std::size_t begin, std::size_t n_rows, std::span<CodeBlock::Signed> codes) {
                 encoder.encode(values, begin, n_rows, codes);
             },
-            [&](std::size_t begin, std::size_t, auto&& vote) { vote(scores + begin * n_classes); });
+            [&](std::size_t begin, std::size_t n_rows, auto&& add) {
+                add(scores.subspan(begin * n_classes, n_rows * n_classes));
+            });
         return;
     }
     const auto value_at = [&](std::size_t i, const Node& node) {
@@ -172,7 +178,7 @@ void add_votes(const Matrix<T>& values, bool missing, const Forest& forest, std:
     const auto walk = [&](auto&& decide) {
         for_each_block(values.n_rows, (last - first) * kUpdatesPerWalk, n_threads,
                        [&](std::size_t begin, std::size_t end) {
-                           walk_trees(forest, first, last, begin, end, n_classes, scores + begin * n_classes, decide);
+                           walk_trees(forest, first, last, begin, end, n_classes, scores, decide);
                        });
     };
     if (missing || has_categories(forest, first, last))
@@ -181,46 +187,50 @@ void add_votes(const Matrix<T>& values, bool missing, const Forest& forest, std:
         walk([&](std::size_t i, const Node& node) { return value_at(i, node) <= node.threshold; });
 }
 
-template void add_votes(const Matrix<float>&, bool, const Forest&, std::size_t, std::size_t, std::size_t, int, double*);
-template void add_votes(const Matrix<double>&, bool, const Forest&, std::size_t, std::size_t, std::size_t, int,
-                        double*);
+template void add_scores(const Matrix<float>&, bool, const Forest&, std::size_t, std::size_t, std::size_t, int,
+                         std::span<double>);
+template void add_scores(const Matrix<double>&, bool, const Forest&, std::size_t, std::size_t, std::size_t, int,
+                         std::span<double>);
 
-void elect(const Codes& codes, const Forest& forest, std::size_t n_classes, int n_threads, std::span<Label> elected) {
-    const ForestLayout layout(forest, 0, forest.weights.size(), n_classes, ForestLayout::From::codes);
-    const auto copy_block = [&](std::size_t begin, std::size_t n_rows, CodeBlock::Signed* block) {
-        for (const Column& column : layout.columns()) {
-            const Code* from = codes.column(static_cast<std::size_t>(column.feature)) + begin;
+void predict_classes(const Codes& codes, const Forest& forest, std::size_t n_classes, int n_threads,
+                     std::span<Label> predicted) {
+    const ForestLayout layout(forest, 0, forest.n_trees(), n_classes, ForestLayout::From::codes);
+    const auto copy_block = [&](std::size_t begin, std::size_t n_rows, std::span<CodeBlock::Signed> block) {
+        for (std::size_t c = 0; c < layout.columns().size(); ++c) {
+            const Column& column = layout.columns()[c];
+            const std::span from(codes.column(static_cast<std::size_t>(column.feature)) + begin, n_rows);
+            const auto to = block.subspan(c * CodeBlock::kRows, n_rows);
             if (column.by_set())
-                kernels().find_sides(forest.sets[static_cast<std::size_t>(column.how)], from, n_rows, block);
+                kernels().find_sides(forest.sets[static_cast<std::size_t>(column.how)], from, to);
             else
                 for (std::size_t i = 0; i < n_rows; ++i)
-                    block[i] = static_cast<CodeBlock::Signed>(from[i] - CodeBlock::kOffset);
-            block += CodeBlock::kRows;
+                    to[i] = static_cast<CodeBlock::Signed>(from[i] - CodeBlock::kOffset);
         }
     };
-    const auto elect_rows = [&](std::size_t begin, std::size_t n_rows, auto&& vote) {
+    const auto predict_block = [&](std::size_t begin, std::size_t n_rows, auto&& add) {
         std::vector<double> scores(n_rows * n_classes);
-        vote(scores.data());
+        add(std::span(scores));
         for (std::size_t i = 0; i < n_rows; ++i)
-            elected[begin + i] = static_cast<Label>(elect_one(scores.data() + i * n_classes, n_classes));
+            predicted[begin + i] = static_cast<Label>(best_class(std::span(scores).subspan(i * n_classes, n_classes)));
     };
-    vote_in_blocks(layout, codes.n_rows, n_classes, n_threads, copy_block, elect_rows);
+    score_blocks(layout, codes.n_rows, n_classes, n_threads, copy_block, predict_block);
 }
 
-void count_elected(const double* scores, std::span<const Label> labels, std::span<const Weight> weights,
-                   std::size_t n_classes, int n_threads, std::span<Sum> counts) {
+void count_predicted(std::span<const double> scores, std::span<const Label> labels, std::span<const Weight> weights,
+                     std::size_t n_classes, int n_threads, std::span<Sum> counts) {
     const std::size_t n_rows = labels.size();
     const std::size_t work = n_rows * n_classes;
     std::vector<std::vector<Sum>> parts(n_parts(work, n_threads), std::vector<Sum>(counts.size()));
     for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
         for_each_stretch(n_rows * part / parts.size(), n_rows * (part + 1) / parts.size(), n_classes,
                          [&](std::size_t from, std::size_t to) {
-                             for (std::size_t i = from; i < to; ++i)
-                                 parts[part][labels[i] * n_classes + elect_one(scores + i * n_classes, n_classes)] +=
-                                     weights.empty() ? 1 : Sum{weights[i]};
+                             for (std::size_t i = from; i < to; ++i) {
+                                 const std::size_t best = best_class(scores.subspan(i * n_classes, n_classes));
+                                 parts[part][labels[i] * n_classes + best] += weights.empty() ? 1 : Sum{weights[i]};
+                             }
                          });
     });
-    std::fill(counts.begin(), counts.end(), 0);
+    std::ranges::fill(counts, 0);
     for (const auto& part : parts)
         for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += part[k];
 }

@@ -71,9 +71,8 @@ void radix_sort(std::vector<Item>& items, std::vector<Item>& scratch) {
     std::vector<std::array<std::size_t, kValues>> counts(kDigits);
     for (auto& of_digit : counts) of_digit.fill(0);
     for_each_stretch(0, items.size(), kDigits, [&](std::size_t from, std::size_t to) {
-        const Item* const end = items.data() + to;
-        for (const Item* item = items.data() + from; item != end; ++item)
-            for (std::size_t d = 0; d < kDigits; ++d) ++counts[d][digit(*item, d)];
+        for (const Item& item : std::span(items).subspan(from, to - from))
+            for (std::size_t d = 0; d < kDigits; ++d) ++counts[d][digit(item, d)];
     });
 
     scratch.resize(items.size());
@@ -82,9 +81,8 @@ void radix_sort(std::vector<Item>& items, std::vector<Item>& scratch) {
         std::size_t start = 0;
         for (std::size_t& count : counts[d]) start += std::exchange(count, start);
         for_each_stretch(0, items.size(), 1, [&](std::size_t from, std::size_t to) {
-            const Item* const end = items.data() + to;
-            for (const Item* item = items.data() + from; item != end; ++item)
-                scratch[counts[d][digit(*item, d)]++] = *item;
+            for (const Item& item : std::span(items).subspan(from, to - from))
+                scratch[counts[d][digit(item, d)]++] = item;
         });
         items.swap(scratch);
     }
@@ -98,11 +96,10 @@ inline double cut_between(double a, double b) {
 // Calls body(key, weight) for every distinct key of sorted items.
 template <class Item, class Body>
 void for_each_distinct(std::span<const Item> items, Body&& body) {
-    const Item* const end = items.data() + items.size();
-    for (const Item* item = items.data(); item != end;) {
+    for (auto item = items.begin(); item != items.end();) {
         const auto key = key_in(*item);
         std::uint64_t weight = 0;
-        for (; item != end && key_in(*item) == key; ++item) weight += weight_in(*item);
+        for (; item != items.end() && key_in(*item) == key; ++item) weight += weight_in(*item);
         body(key, weight);
     }
 }

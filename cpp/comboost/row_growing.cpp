@@ -266,16 +266,16 @@ class RowGrower::Growth {
 
     void do_task(std::span<const Plot> plots, Task& task) {
         Borrowed<NodeRows> rows;
-        Lookout lookout;
+        InterruptPoll poll;
         for (std::size_t p = task.first_plot; p < task.last_plot; ++p) {
             if (!plots[p].counted) pack(plots[p], is_whole(task), *rows);
-            task.winners = search_features(plots[p], task.first_feature, task.last_feature, *rows, lookout);
+            task.winners = search_features(plots[p], task.first_feature, task.last_feature, *rows, poll);
             if (is_whole(task)) keep(plots[p], task.winners, *rows);
         }
     }
 
     Winners search_features(const Plot& plot, std::size_t first, std::size_t last, NodeRows& rows,
-                            Lookout& lookout) const {
+                            InterruptPoll& poll) const {
         const DrawnFeatures drawn = grower_.draw(plot.node);
         const DrawnFeatures drawn_by_sibling = plot.remainder == nullptr ? drawn : grower_.draw(plot.sibling);
         Winners winners;
@@ -289,7 +289,7 @@ class RowGrower::Growth {
                 if (drawn_by_sibling.contains(f))
                     grower_.consider(plot.sibling, f, whole_feature(plot.remainder, f), winners.sibling);
             }
-            lookout.after(work_of(plot) / layout_.n_features());
+            poll.after(work_of(plot) / layout_.n_features());
         }
         return winners;
     }

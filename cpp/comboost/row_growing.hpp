@@ -10,6 +10,7 @@
 #include "comboost/costs.hpp"
 #include "comboost/growing.hpp"
 #include "comboost/histogram.hpp"
+#include "comboost/limits.hpp"
 #include "comboost/node_rows.hpp"
 #include "comboost/partition.hpp"
 #include "comboost/types.hpp"
@@ -23,7 +24,7 @@ struct TreeLimits {
     std::size_t max_depth = kNone;
     std::size_t max_leaves = kNone;  // if there is a limit, the best leaf is divided first, and not level by level
 
-    bool allow_many_leaves() const { return max_depth >= 5 && max_leaves >= 32; }
+    bool allow_many_leaves() const { return max_depth >= kManyLevels && max_leaves >= kManyLeaves; }
 };
 
 // Histograms of one size, which are used again and again: memory that is new to a process is slow.

@@ -5,8 +5,8 @@
 
 namespace comboost {
 
-// What this thread keeps, as long as this lives. A look for interrupts may run anything on this thread meanwhile, even
-// a call that borrows the same; that one gets another.
+// What this thread keeps, as long as this lives. An interrupt poll may run anything on this thread meanwhile, even a
+// call that borrows the same; that one gets another.
 template <class T>
 class Borrowed {
   public:

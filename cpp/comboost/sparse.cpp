@@ -164,14 +164,14 @@ void SparsePartition::Slots::divide(const SparseCodes& codes, std::size_t featur
 }
 
 void SparsePartition::split(const SparseCodes& codes, std::span<const Split> splits) {
-    Lookout lookout;
+    InterruptPoll poll;
     for (const Split& split : splits) {
         const auto feature = static_cast<std::size_t>(split.feature), node = static_cast<std::size_t>(split.node);
         if (split.bin == kBySet)
             slots_.divide(codes, feature, node, n_nodes(), [&](Code code) { return split.left.contains(code); });
         else
             slots_.divide(codes, feature, node, n_nodes(), [&](Code code) { return code <= split.bin; });
-        lookout.after(codes.entries(codes.rank(feature)).rows.size());
+        poll.after(codes.entries(codes.rank(feature)).rows.size());
     }
 }
 
@@ -190,14 +190,14 @@ void SparsePartition::settle_rows(const SparseCodes& codes, const Tree& tree, st
                                   const LeafCovers& covers, Tell&& tell) const {
     Slots slots = slots_;
     slots.of_node.resize(tree.nodes.size());
-    Lookout lookout;
+    InterruptPoll poll;
     // Children stand behind their parents. A node whose children have rows here already was divided before.
     for (std::size_t c = 0; c < tree.nodes.size(); ++c) {
         const Node& node = tree.nodes[c];
         const auto left = static_cast<std::size_t>(node.left), feature = static_cast<std::size_t>(node.feature);
         if (node.feature == kLeaf || left < n_nodes()) continue;
         slots.divide(codes, feature, c, left, [&](Code code) { return tree.goes_left<true>(node, code); });
-        lookout.after(codes.entries(codes.rank(feature)).rows.size());
+        poll.after(codes.entries(codes.rank(feature)).rows.size());
     }
     std::vector<T> of_slot(slots.size);
     for (std::size_t c = 0; c < tree.nodes.size(); ++c)

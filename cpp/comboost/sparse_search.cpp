@@ -107,7 +107,7 @@ class Grower::SparseSearch {
     struct Task {
         SparseBins bins;
         std::vector<PlaceIndex> hopeful;
-        Lookout lookout;
+        InterruptPoll poll;
     };
 
     // Draws the features of every node, by rank: how many entries they have.
@@ -151,7 +151,7 @@ class Grower::SparseSearch {
         task.hopeful.clear();
         for (const PlaceIndex place : task.bins.survey(rank))
             if (asks(place) && may_win(place, feature, task.bins.share(place))) task.hopeful.push_back(place);
-        task.lookout.after(codes_.entries(rank).rows.size() * kUpdatesPerEntry);
+        task.poll.after(codes_.entries(rank).rows.size() * kUpdatesPerEntry);
         if (task.hopeful.empty()) return;
         task.bins.count(task.hopeful);
         for (const PlaceIndex place : task.hopeful) {
@@ -159,7 +159,7 @@ class Grower::SparseSearch {
             grower_.judge(candidate, task.bins.bins(place));
             if (candidate.best.bin != kLeaf) offer(place, candidate);
         }
-        task.lookout.after(task.hopeful.size() * records_.channels.size() * kUpdatesPerEntry);
+        task.poll.after(task.hopeful.size() * records_.channels.size() * kUpdatesPerEntry);
     }
 
     bool may_win(PlaceIndex place, std::size_t feature, const SparseBins::Share& share) const {
@@ -201,14 +201,14 @@ class Grower::SparseSearch {
         std::stable_sort(winners.begin(), winners.end(),
                          [&](auto a, auto b) { return best_[a].feature < best_[b].feature; });
         SparseBins bins(codes_, records_, searched_);
-        Lookout lookout;
+        InterruptPoll poll;
         for (std::size_t begin = 0, end = 0; begin < winners.size(); begin = end) {
             const std::size_t feature = best_[winners[begin]].feature;
             while (end < winners.size() && best_[winners[end]].feature == feature) ++end;
             bins.survey(codes_.rank(feature));
             bins.count(std::span(winners).subspan(begin, end - begin));
             for (std::size_t k = begin; k < end; ++k) grower_.keep(best_[winners[k]], bins.bins(winners[k]));
-            lookout.after(codes_.entries(codes_.rank(feature)).rows.size() * kUpdatesPerEntry);
+            poll.after(codes_.entries(codes_.rank(feature)).rows.size() * kUpdatesPerEntry);
         }
     }
 

@@ -1,4 +1,4 @@
-// What systems and CPUs do differently: the only place, beside the vectors, that asks which ones these are.
+// What systems and CPUs do differently: the only file, beside the vectors, that depends on which ones these are.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace comboost {
 
-// Tells the CPU that this thread only looks again and again.
+// Hint to the CPU that this thread spins.
 inline void relax() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -32,7 +32,7 @@ int at_fork_in_child(void (*call)());
 class WithoutSignals {
   public:
 #ifdef _WIN32
-    WithoutSignals() {}  // signals are no business of threads there
+    WithoutSignals() {}  // threads get no signals there
 #else
     WithoutSignals();
     ~WithoutSignals();

@@ -71,7 +71,7 @@ struct Node {
 
     bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
 };
-static_assert(sizeof(Node) == 24 && alignof(Node) == 8, "NODE_DTYPE of _dtypes.py mirrors this record");
+static_assert(sizeof(Node) == 24 && alignof(Node) == 8, "NODE_DTYPE of _types.py mirrors this record");
 static_assert(offsetof(Node, threshold) == 0 && sizeof(Node::threshold) == 8);
 static_assert(offsetof(Node, feature) == 8 && sizeof(Node::feature) == 4);
 static_assert(offsetof(Node, left) == 12 && sizeof(Node::left) == 4);
@@ -117,6 +117,7 @@ class AlignedArray {
         : data_(static_cast<T*>(::operator new(size * sizeof(T), std::align_val_t{kAlignment}))), size_(size) {}
 
     T* data() const { return data_.get(); }
+    std::span<T> span() const { return {data_.get(), size_}; }
     std::size_t size() const { return size_; }
 
   private:

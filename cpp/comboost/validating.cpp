@@ -23,20 +23,21 @@ struct ClassLoss {
 };
 
 // −ln p of the truth of some rows, by way of their powers.
-void find_losses(const double* scores, const Label* labels, std::size_t n_rows, std::size_t n_classes, Powers& powers,
-                 double* losses) {
-    powers.take(scores, n_rows);
-    for (std::size_t i = 0; i < n_rows; ++i) losses[i] = -powers.row(i)[labels[i]];
-    powers.raise(n_rows);
-    for (std::size_t i = 0; i < n_rows; ++i) {
-        const double odds = std::accumulate(powers.row(i), powers.row(i) + n_classes, 0.0);
+void find_losses(std::span<const double> scores, std::span<const Label> labels, Powers& powers,
+                 std::span<double> losses) {
+    powers.take(scores);
+    for (std::size_t i = 0; i < labels.size(); ++i) losses[i] = -powers.row(i)[labels[i]];
+    powers.raise(labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const std::span<const double> row = powers.row(i);
+        const double odds = std::accumulate(row.begin(), row.end(), 0.0);
         losses[i] = std::min(kLargestLoss, std::log(odds) + losses[i]);
     }
 }
 
 }  // namespace
 
-double balanced_log_loss(const double* scores, std::span<const Label> labels, std::span<const Weight> weights,
+double balanced_log_loss(std::span<const double> scores, std::span<const Label> labels, std::span<const Weight> weights,
                          std::size_t n_classes, double scale, int n_threads) {
     const std::size_t n_rows = labels.size();
     const std::size_t updates = n_classes * kUpdatesPerPower + kUpdatesPerLogarithm;
@@ -49,7 +50,7 @@ double balanced_log_loss(const double* scores, std::span<const Label> labels, st
         for_each_stretch(begin, end, updates, [&](std::size_t from, std::size_t to) {
             for (std::size_t i = from; i < to; i += losses.size()) {
                 const std::size_t n = std::min(losses.size(), to - i);
-                find_losses(scores + i * n_classes, labels.data() + i, n, n_classes, powers, losses.data());
+                find_losses(scores.subspan(i * n_classes, n * n_classes), labels.subspan(i, n), powers, losses);
                 for (std::size_t k = 0; k < n; ++k) {
                     const Sum weight = weights.empty() ? 1 : Sum{weights[i + k]};
                     ClassLoss& of_class = parts[part][labels[i + k]];

@@ -222,13 +222,13 @@ Histogram count(const Problem& p, const CostTable& costs, const RowSet& set, int
 }
 
 // Few rows are walked node by node, many in blocks.
-void few_rows_vote_as_many_do(const Problem& p, const Forest& forest, const std::vector<Label>& votes) {
+void few_rows_get_the_scores_of_many(const Problem& p, const Forest& forest, const std::vector<Label>& predicted) {
     const Matrix<double> all = p.matrix();
     for (std::size_t i = 0; i < std::min<std::size_t>(p.n_rows, 10); ++i) {
         std::vector<double> scores(p.n_classes);
         const Matrix<double> one{all.data + i * p.n_features, 1, p.n_features, all.row_stride, 1};
-        add_votes(one, true, forest, 0, 1, p.n_classes, 1, scores.data());
-        CHECK(scores[votes[i]] == 0.5);
+        add_scores(one, true, forest, 0, 1, p.n_classes, 1, scores);
+        CHECK(scores[predicted[i]] == 0.5);
     }
 }
 
@@ -237,7 +237,7 @@ void forged_trees_are_refused_or_followed(const Problem& p, const Forest& forest
     const ForestShape shape{p.n_features, p.n_classes, p.kinds};
     check_forest(forest, shape);
     std::vector<double> scores(p.n_rows * p.n_classes);
-    std::vector<Label> elected(p.n_rows);
+    std::vector<Label> predicted(p.n_rows);
     for (int repetition = 0; repetition < 40; ++repetition) {
         std::vector<Node> nodes(forest.nodes.begin(), forest.nodes.end());
         Node& node = nodes[random() % nodes.size()];
@@ -249,10 +249,10 @@ void forged_trees_are_refused_or_followed(const Problem& p, const Forest& forest
         } catch (const std::invalid_argument&) {
             continue;
         }
-        add_votes(p.matrix(), true, forged, 0, 1, p.n_classes, 2, scores.data());
-        elect(p.code_view(), forged, p.n_classes, 2, elected);
-        Partition(p.n_rows).settle(p.code_view(), {nodes, forest.sets}, 2, elected);
-        for (const Label label : elected) CHECK(label < p.n_classes);
+        add_scores(p.matrix(), true, forged, 0, 1, p.n_classes, 2, scores);
+        predict_classes(p.code_view(), forged, p.n_classes, 2, predicted);
+        Partition(p.n_rows).settle(p.code_view(), {nodes, forest.sets}, 2, predicted);
+        for (const Label label : predicted) CHECK(label < p.n_classes);
     }
 }
 
@@ -307,17 +307,17 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
     }
 
     partition.settle(p.code_view(), {grower.nodes(), grower.sets()}, 2, votes);
-    std::vector<Label> elected(p.n_rows);
+    std::vector<Label> predicted(p.n_rows);
     const std::vector<std::int64_t> tree_offsets{0, static_cast<std::int64_t>(grower.nodes().size())};
     const std::vector<double> tree_weights{0.5};
     const Forest forest{grower.nodes(), grower.sets(), tree_offsets, tree_weights, {}, {}};
-    elect(p.code_view(), forest, p.n_classes, 2, elected);
-    CHECK(elected == votes);
+    predict_classes(p.code_view(), forest, p.n_classes, 2, predicted);
+    CHECK(predicted == votes);
 
     std::vector<double> scores(p.n_rows * p.n_classes);
-    add_votes(p.matrix(), true, forest, 0, 1, p.n_classes, 2, scores.data());
+    add_scores(p.matrix(), true, forest, 0, 1, p.n_classes, 2, scores);
     for (std::size_t i = 0; i < p.n_rows; ++i) CHECK(scores[i * p.n_classes + votes[i]] == 0.5);
-    few_rows_vote_as_many_do(p, forest, votes);
+    few_rows_get_the_scores_of_many(p, forest, votes);
     forged_trees_are_refused_or_followed(p, forest, random);
 
     std::vector<Sum> sums(3 * p.n_classes * p.n_classes);
@@ -415,11 +415,11 @@ void sparse_trees_are_those_of_the_dense_table(const Problem& p, std::mt19937& r
     CHECK(votes == sparse_votes);
 }
 
-void loss_of_votes_is_the_same_for_any_threads_and_at_most_52_bits(const Problem& p, std::mt19937& random) {
+void log_loss_is_the_same_for_any_threads_and_at_most_52_bits(const Problem& p, std::mt19937& random) {
     std::vector<double> scores(p.n_rows * p.n_classes);
     for (double& score : scores) score = static_cast<double>(random() % 7) * (random() % 50 == 0 ? 1e9 : 0.5);
     const auto loss = [&](int n_threads) {
-        return balanced_log_loss(scores.data(), p.labels, p.weights, p.n_classes, 0.5, n_threads);
+        return balanced_log_loss(scores, p.labels, p.weights, p.n_classes, 0.5, n_threads);
     };
     CHECK(loss(1) >= 0.0 && loss(1) <= 36.05);
     CHECK(loss(1) == loss(2) && loss(1) == loss(7));
@@ -522,7 +522,7 @@ void drawn_features_are_distinct_and_ascending() {
 std::size_t n_begun_if_one_throws(std::size_t n_tasks, int n_threads, std::size_t culprit) {
     std::atomic<std::size_t> n_begun = 0;
     try {
-        for_each_task(n_tasks, n_tasks * kUpdatesPerLook, n_threads, [&](std::size_t task) {
+        for_each_task(n_tasks, n_tasks * kUpdatesPerPoll, n_threads, [&](std::size_t task) {
             ++n_begun;
             if (task == culprit) throw std::invalid_argument("this one");
         });
@@ -546,7 +546,7 @@ void no_task_is_begun_after_one_has_failed() {
             }
             while (!has_failed) std::this_thread::yield();
             ++n_begun_late;
-            for (;;) look();  // ends only by being abandoned
+            for (;;) poll_interrupts();  // ends only by being abandoned
         });
         CHECK(false);
     } catch (const std::invalid_argument&) {
@@ -569,7 +569,7 @@ bool is_interrupted(Call&& call) {
 }
 
 void long_calls_ask_and_end_if_interrupted() {
-    const std::vector<double> values(4 * kUpdatesPerLook, 1.0);
+    const std::vector<double> values(4 * kUpdatesPerPoll, 1.0);
     const Matrix<double> column{values.data(), values.size(), 1, 1, 1}, few{values.data(), 100, 1, 1, 1};
     for (const int n_threads : {1, 2}) {
         n_asked = 0;
@@ -583,15 +583,15 @@ void long_calls_ask_and_end_if_interrupted() {
         CHECK(is_interrupted([&] { find_edges(column, {}, 255, n_threads); }));
     }
     set_interrupt_hook([] { ++n_asked; }, std::chrono::hours(1));
-    look();
+    poll_interrupts();
     const std::size_t n_before = n_asked;
-    for (int k = 0; k < 1000; ++k) look();
+    for (int k = 0; k < 1000; ++k) poll_interrupts();
     CHECK(n_asked == n_before);  // not again within the interval
     set_interrupt_hook(nullptr, std::chrono::nanoseconds(0));
 }
 
 void stretches_cover_every_item_once() {
-    for (const std::size_t updates : {std::size_t{0}, std::size_t{3}, kUpdatesPerLook / 7, 2 * kUpdatesPerLook})
+    for (const std::size_t updates : {std::size_t{0}, std::size_t{3}, kUpdatesPerPoll / 7, 2 * kUpdatesPerPoll})
         for (const std::size_t size : std::initializer_list<std::size_t>{0, 1, 6, 7, 8, 21, 1000}) {
             std::size_t next = 5;
             for_each_stretch(5, 5 + size, updates, [&](std::size_t from, std::size_t to) {
@@ -609,9 +609,9 @@ void exponentials_are_right_and_the_same_for_any_vectors(std::mt19937& random) {
         for (double& value : values)
             value = random() % 10 == 0 ? 0.0 : exponents(random) / static_cast<double>(1 + random() % 50);
         allow_wide_vectors(false);
-        kernels().exponentiate((narrow = values).data(), n);
+        kernels().exponentiate(narrow = values);
         allow_wide_vectors(true);
-        kernels().exponentiate((wide = values).data(), n);
+        kernels().exponentiate(wide = values);
         CHECK(std::memcmp(narrow.data(), wide.data(), n * sizeof(double)) == 0);
         for (std::size_t i = 0; i < n; ++i) {
             const double right = std::exp(values[i]);
@@ -620,7 +620,7 @@ void exponentials_are_right_and_the_same_for_any_vectors(std::mt19937& random) {
         }
     }
     double least[] = {-708.0, -709.0, -1e300, -std::numeric_limits<double>::infinity()};
-    kernels().exponentiate(least, std::size(least));
+    kernels().exponentiate(std::span(least));
     CHECK(least[0] > 0.0 && least[1] == least[0] && least[2] == least[0] && least[3] == least[0]);
 }
 
@@ -635,7 +635,7 @@ int main() {
         trees_keep_sums_and_agree_with_their_partition(p, random);
         sparse_edges_are_those_of_the_dense_table(p, random);
         sparse_trees_are_those_of_the_dense_table(p, random);
-        loss_of_votes_is_the_same_for_any_threads_and_at_most_52_bits(p, random);
+        log_loss_is_the_same_for_any_threads_and_at_most_52_bits(p, random);
         leaves_promise_what_their_votes_leave(p, random);
     }
     for (const std::size_t n_classes : std::initializer_list<std::size_t>{2, 3, 9, 40}) the_largest_sums_fit(n_classes);

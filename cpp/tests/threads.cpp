@@ -1,4 +1,4 @@
-// Laws of the pool: every chunk is done once, whoever calls, fails, nests or forks meanwhile. Run under sanitizers.
+// Properties of the pool: every chunk is done once, also if callers fail, nest or fork. Run under sanitizers.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "comboost/ledger.hpp"
 #include "comboost/parallel.hpp"
+#include "comboost/sharing.hpp"
 
 using namespace comboost;
 
@@ -182,16 +182,16 @@ void a_loop_that_forks_ends_in_the_child() {
 void losses_are_made_up_for_by_rests() {
     using std::chrono::milliseconds;
     const Clock::time_point now = Clock::now() + std::chrono::hours(1);
-    Ledger ledger;
-    CHECK(!ledger.rests());
-    ledger.enter(milliseconds(10), milliseconds(5), now);
-    ledger.enter(milliseconds(1), milliseconds(2), now);
-    CHECK(!ledger.rests());  // paid for by the gain
-    ledger.enter(milliseconds(1), milliseconds(2), now);
-    CHECK(ledger.rests());
-    Ledger old;
-    old.enter(milliseconds(1), milliseconds(2), now - std::chrono::hours(2));
-    CHECK(!old.rests());
+    SharingPolicy policy;
+    CHECK(!policy.works_alone());
+    policy.record(milliseconds(10), milliseconds(5), now);
+    policy.record(milliseconds(1), milliseconds(2), now);
+    CHECK(!policy.works_alone());  // paid for by the gain
+    policy.record(milliseconds(1), milliseconds(2), now);
+    CHECK(policy.works_alone());
+    SharingPolicy old;
+    old.record(milliseconds(1), milliseconds(2), now - std::chrono::hours(2));
+    CHECK(!old.works_alone());
 }
 
 }  // namespace

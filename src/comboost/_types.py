@@ -1,7 +1,9 @@
-"""The vocabulary: number types, the node record and the limits, with reasons. Mirrors ``cpp/comboost/types.hpp``."""
+"""Number types, the node record and the limits, with reasons. Limits of the core are those that it exports."""
 
 import numpy as np
 from numpy.typing import NDArray
+
+from comboost import _core
 
 CODE = np.uint8  # bin of a value; one byte, since histograms of so few bins stay in the fastest cache
 LABEL = np.uint16  # class index
@@ -32,23 +34,23 @@ NODE_DTYPE = np.dtype(
     ],
     align=True,
 )
-SET_BYTES = 32  # a bit for every code
-LEAF = -1  # the feature and left child of a leaf
-NO_SET = -1  # the set of a node that needs none
-MISSING_LEFT = 1  # flag: missing values go left
-CATEGORICAL = 2  # flag: the values are categories, and the set decides
+SET_BYTES = _core.SET_BYTES  # a bit for every code
+LEAF = _core.LEAF  # the feature and left child of a leaf
+NO_SET = _core.NO_SET  # the set of a node that needs none
+MISSING_LEFT = _core.MISSING_LEFT  # flag: missing values go left
+CATEGORICAL = _core.CATEGORICAL  # flag: the values are categories, and the set decides
 
 #: What a feature is, and with it what its code 0 means.
 KIND = np.uint8
-COMPLETE = 0  # numbers, none of them missing
-WITH_MISSING = 1  # numbers; code 0 is kept for the missing ones
-CATEGORIES = 2  # categories; code 0 is kept for the missing ones
+COMPLETE = _core.COMPLETE  # numbers, none of them missing
+WITH_MISSING = _core.WITH_MISSING  # numbers; code 0 is kept for the missing ones
+CATEGORIES = _core.CATEGORIES  # categories; code 0 is kept for the missing ones
 Kinds = NDArray[np.uint8]
 
-MAX_BINS = 255  # of values; missing ones have a bin of their own, so that codes still fit a byte
-MAX_CLASSES = 65535
+MAX_BINS = _core.MAX_BINS  # of values; missing ones have a bin of their own, so that codes still fit a byte
+MAX_CLASSES = _core.MAX_CLASSES
 MAX_PAIRED = 128  # classes of which a leaf sums up every pair; of more, it sums up every class
-MAX_ROWS = 2**32 - 1  # row indices are 32 bits wide
+MAX_ROWS = _core.MAX_ROWS  # row indices are 32 bits wide
 
 MAX_WEIGHT_SUM = 2**32  # with units of at most 2**30, sums over all rows stay below 2**62
 UNIT_BITS = 30  # no row's quantised costs add up to more than 2**30

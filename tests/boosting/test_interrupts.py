@@ -29,9 +29,9 @@ def look_at_once():
     """Calls look for signals as often as they can, and no thread takes the GIL from one that holds it."""
     interval, handler = sys.getswitchinterval(), signal.getsignal(signal.SIGINT)
     sys.setswitchinterval(1000.0)
-    _core.look_for_signals(every=0.0)
+    _core.poll_signals(every=0.0)
     yield
-    _core.look_for_signals()
+    _core.poll_signals()
     signal.signal(signal.SIGINT, handler)
     sys.setswitchinterval(interval)
 

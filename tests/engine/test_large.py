@@ -181,7 +181,7 @@ def test_elected_classes_are_counted_and_the_first_of_tied_ones_is_elected(weigh
     scores, labels = random.integers(3, size=(10_001, 4)).astype(float), random.integers(4, size=10_001)
     weights = random.integers(1, 6, 10_001).astype(np.uint32) if weighted else None
     counts, expected = np.empty((4, 4), dtype=np.int64), np.zeros((4, 4), dtype=np.int64)
-    _core.count_elected(scores, labels.astype(np.uint16), weights, n_threads, counts)
+    _core.count_predicted(scores, labels.astype(np.uint16), weights, n_threads, counts)
     np.add.at(expected, (labels, scores.argmax(axis=1)), 1 if weights is None else weights)
     np.testing.assert_array_equal(counts, expected)
 

@@ -38,7 +38,7 @@ def covered(forest, seed):
 def explain(forest, X, n_threads=1):
     values, base = np.zeros((*X.shape, forest.n_classes)), np.empty(forest.n_classes)
     _core.explain(X, forest._checked, n_threads, values)
-    _core.expect_votes(forest._checked, base)
+    _core.expected_scores(forest._checked, base)
     return values, base
 
 
@@ -354,7 +354,7 @@ def test_arrays_that_do_not_fit_are_refused_by_the_kernel():
     with pytest.raises(ValueError, match="no covers"):
         _core.explain(X, dataclasses.replace(forest, covers=None)._checked, 1, np.zeros((4, N_FEATURES, 4)))
     with pytest.raises(ValueError, match="one entry per class"):
-        _core.expect_votes(forest._checked, np.zeros(3))
+        _core.expected_scores(forest._checked, np.zeros(3))
 
 
 def test_shares_of_weight_do_not_depend_on_its_unit():

@@ -195,7 +195,7 @@ class Judge:
         """The score of these votes, (n_samples, n_classes), by `score_of_counts`."""
         assert self.score_of_counts is not None
         counts = np.empty((votes.shape[1], votes.shape[1]), dtype=SUM)
-        _core.count_elected(votes, self._held.labels, self._held.weights, self._n_threads, counts)
+        _core.count_predicted(votes, self._held.labels, self._held.weights, self._n_threads, counts)
         # Sums of integer weights are below 2**53, so they are exact as floats, too.
         shares, lifts = counts.astype(np.float64), self._held.lifts
         return self.score_of_counts(shares if lifts is None else np.ldexp(shares, -lifts[:, np.newaxis]))

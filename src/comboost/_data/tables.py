@@ -24,7 +24,6 @@ from comboost._types import Floats
 Matrix = NDArray[np.floating[Any]]
 RowChoice = slice | NDArray[np.intp]
 EVERY_ROW = slice(None)
-ENTRY_BYTES = 5  # of an entry of a sparse table in bins: its row and its code
 KIND_OF_ARRAY = dict.fromkeys("biuf", "numbers") | dict.fromkeys("mM", "times") | dict.fromkeys("OUST", "objects")
 DENSE_SHARE = 10  # one value in so many; with fewer entries it is quicker to look at these, and takes half the memory
 

@@ -66,7 +66,7 @@ class Tree(NamedTuple):
 
     def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
         """Add the votes of this tree alone; see `Forest.add_votes`."""
-        _core.add_tree_votes(X, missing, self.nodes, self.sets, self.votes, weight, n_threads, scores)
+        _core.add_tree_scores(X, missing, self.nodes, self.sets, self.votes, weight, n_threads, scores)
 
     def numbered(self) -> "Tree":
         """The tree with its leaves numbered in the order of their nodes."""
@@ -187,7 +187,7 @@ class Forest:
 
     def elect(self, codes: Codes, n_threads: int, elected: Labels) -> None:
         """Write the class with the most votes for rows that are binned already."""
-        _core.elect(codes, self._checked, n_threads, elected)
+        _core.predict_classes(codes, self._checked, n_threads, elected)
 
     def add_votes(
         self, X: NDArray[np.floating], missing: bool, scores: Floats, first: int, last: int, n_threads: int
@@ -207,7 +207,7 @@ class Forest:
         n_threads : int
             Threads.
         """
-        _core.add_votes(X, missing, self._checked, first, last, n_threads, scores)
+        _core.add_scores(X, missing, self._checked, first, last, n_threads, scores)
 
 
 def joined_arrays(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:

@@ -7,7 +7,8 @@ planned as large as their limits let them grow.
 import math
 from dataclasses import dataclass
 
-from comboost._data.tables import ENTRY_BYTES, RawTable
+from comboost import _core
+from comboost._data.tables import RawTable
 from comboost._engine.binning import columns_at_once
 from comboost._engine.leaf_values import sums_pairs
 from comboost._engine.memory import check_room
@@ -18,32 +19,22 @@ from comboost._types import NODE_DTYPE
 #: Bytes, by what they are for.
 Uses = dict[str, int]
 
-NUMBER = 8  # bytes of a float, and of a sum
-UNIT = 4  # bytes of a quantised cost, and of a vote of a leaf
-VECTOR = 4  # records and bins are padded to vectors of this many channels
-LABEL_BYTES = 2
-ROW_STATE = 2 * 4 + 2 * LABEL_BYTES + 4 + 4  # two row indices, label and vote, leaf, weight
-SORTED_COLUMNS = 8  # columns that a thread sorts one after the other at most, beside one to sort them into
-SORTED_BYTES = 2**24  # that they take at most, unless one of them takes more
+NUMBER = _core.SUM_BYTES  # bytes of a float, and of a sum
+ROW_STATE = 3 * _core.ROW_INDEX_BYTES + 2 * _core.LABEL_BYTES + _core.WEIGHT_BYTES  # of rows, leaf; label, prediction
 SORTING_LEAVES = 2**25  # bytes that the C library may not give back at once
 OBJECTIVE_SQUARES = 5  # K×K matrices while the costs of the classes are prepared
-ROUND_SQUARES = 4  # K×K matrices that rounds hold: the costs, what votes are smoothed by, both scaled
+ROUND_SQUARES = 4  # K×K matrices that rounds hold: the costs, the smoothing of leaf values, both scaled
 EXACT_SQUARES = 3  # K×K sums that an exact step measures, and as many for every thread
 CLASS_SUMS = 6  # numbers per leaf and class while leaves are balanced, if there are too many pairs to sum up
-FEW_BINS = 16  # of features that may share a code, as in cpp/comboost/bundles.hpp
-MOST_CODES = 256  # of a feature, and of features that share one
-MANY_LEAVES = 32  # from which on codes are held by row, too
-CODES_PADDING = 16  # bytes that these are padded to
-CANDIDATE = 128  # bytes of a feature that is tried for a node
-MOST_CANDIDATES = 2**18  # at once, as in cpp/comboost/growing.cpp
-GROWING_NODE = 170  # bytes of a node that grows, beside two sums for every class
+CANDIDATE = 128  # bytes of a feature that is tried for a node, measured
+GROWING_NODE = 170  # bytes of a node that grows, beside two sums for every class, measured
 SPARSE_FEATURE = 2 * 4 + 8 + 1 + 3 * 8 + 1  # bytes of a feature of a sparse table: rank, entries, zeros, bins, kind
 COPIED_ENTRY = 8 + 4  # bytes of an entry while it is binned: its value and its row
-SORTED_ENTRY = 2 * 16  # bytes of an entry that is sorted, and of the place that it is sorted into
-SEARCHED_ROW = 8 + 4  # bytes of a row of a sparse table while a level is searched, and of its slot
-GROWN_FEATURE = 2 * 8 + 1 + 3 * 8  # bytes of a feature that trees grow by: bins, kind, shares in what was learned
-SCORER_ARRAYS = 3  # of rows × classes, while a scorer looks: a copy of the votes, what it asks for, one that it makes
-COUNT_SQUARES = 5  # K×K matrices while a score of counts is found, beside one for every thread
+SORTED_ENTRY = 2 * _core.SORTED_ENTRY_BYTES  # bytes of an entry that is sorted, and of the memory it is sorted into
+SEARCHED_ROW = _core.SEARCHED_ROW_BYTES + _core.ROW_INDEX_BYTES  # bytes of a row that is searched, and of its slot
+GROWN_FEATURE = 2 * 8 + 1 + 3 * 8  # bytes of a feature that trees grow by: bins, kind, importances
+SCORER_ARRAYS = 3  # of rows × classes, while a scorer runs: a copy of the scores, what it requests, a temporary
+COUNT_SQUARES = 5  # K×K matrices while a score of counts is computed, beside one for every thread
 
 
 def largest(*phases: Uses) -> Uses:
@@ -240,7 +231,7 @@ class FitShape:
     def codes(self) -> Uses:
         """The table in bins."""
         if self.n_entries is not None:
-            return {"codes": ENTRY_BYTES * self.n_entries, "bins": SPARSE_FEATURE * self.n_features + self.edges}
+            return {"codes": _core.ENTRY_BYTES * self.n_entries, "bins": SPARSE_FEATURE * self.n_features + self.edges}
         return {"codes": self.n_samples * self.n_features}
 
     @property
@@ -252,8 +243,11 @@ class FitShape:
         """A second copy of the codes, if trees may have many leaves; see cpp/comboost/row_growing.hpp."""
         if self.n_entries is not None:
             return {}
-        many_leaves = self.limits.depth >= 5 and int(self.limits.max_leaf_nodes or MANY_LEAVES) >= MANY_LEAVES
-        stride = -(-self.n_features // CODES_PADDING) * CODES_PADDING
+        many_leaves = (
+            self.limits.depth >= _core.MANY_LEVELS
+            and int(self.limits.max_leaf_nodes or _core.MANY_LEAVES) >= _core.MANY_LEAVES
+        )
+        stride = -(-self.n_features // _core.ROW_PADDING) * _core.ROW_PADDING
         return {"codes by row": self.n_samples * stride if many_leaves else 0}
 
     def rows(self) -> Uses:
@@ -261,8 +255,8 @@ class FitShape:
         return self.codes() | {
             "codes that features share": self.n_samples * self.n_shared_codes,
             "room that sorting leaves": min(SORTING_LEAVES, self.sorted_bytes),
-            "costs": self.n_samples * (NUMBER * self.n_classes + UNIT * self.n_channels),
-            "row indices, labels and votes": self.n_samples * (ROW_STATE + LABEL_BYTES * self.n_ballots),
+            "costs": self.n_samples * (NUMBER * self.n_classes + _core.UNIT_BYTES * self.n_channels),
+            "row indices, labels and votes": self.n_samples * (ROW_STATE + _core.LABEL_BYTES * self.n_ballots),
         }
 
     def columns(self) -> Uses:
@@ -282,7 +276,7 @@ class FitShape:
         if self.n_entries is not None:
             return min(self.n_threads * self.n_samples, self.n_entries) * SORTED_ENTRY
         column = NUMBER * (1 + self.weighted) * self.n_samples
-        at_once = min(SORTED_COLUMNS, max(1, SORTED_BYTES // max(1, column)), self.n_features)
+        at_once = min(_core.MAX_SORTED_COLUMNS, max(1, _core.MAX_SORTED_BYTES // max(1, column)), self.n_features)
         n_groups = -(-self.n_features // at_once)
         return min(self.n_threads, n_groups) * (at_once + 1) * column
 
@@ -293,7 +287,7 @@ class FitShape:
         if self.n_entries is not None:
             searched = SEARCHED_ROW * self.n_samples + GROWN_FEATURE * self.n_features + self.edges
             return {"rows that are searched": searched, "nodes that grow": nodes + n_leaves * CANDIDATE}
-        candidates = CANDIDATE * min(MOST_CANDIDATES, n_leaves * self.n_features)
+        candidates = CANDIDATE * min(_core.MAX_CANDIDATES, n_leaves * self.n_features)
         return {"histograms": self.histograms(), "nodes that grow": nodes + candidates}
 
     def histograms(self) -> int:
@@ -338,7 +332,7 @@ class FitShape:
         """All trees, one by one and then joined, if their leaves vote for every class; see `TreeLearner` for others."""
         n_leaves = self.limits.n_leaves(self.n_samples) * self.limits.n_trees if self.limits.for_every_class else 0
         return {
-            "votes of the leaves": n_copies * n_leaves * self.n_classes * UNIT,
+            "votes of the leaves": n_copies * n_leaves * self.n_classes * _core.UNIT_BYTES,
             "nodes of the trees": n_copies * n_leaves * (2 * NODE_DTYPE.itemsize + NUMBER),  # and what leaves weigh
         }
 
@@ -357,9 +351,9 @@ class FitShape:
         if self.n_bins == 0 or self.n_entries is not None:
             return 0
         # A code has two features of few bins, if the others have all that there are; two codes do not fit into one.
-        n_few = (MOST_CODES * self.n_features - self.n_bins) // (MOST_CODES - FEW_BINS)
+        n_few = (_core.MAX_BUNDLED_CODES * self.n_features - self.n_bins) // (_core.MAX_BUNDLED_CODES - _core.FEW_BINS)
         most_bits = self.n_features * math.log2(max(1.0, self.n_bins / self.n_features))
-        return min(self.n_features // 2, n_few // 2, 1 + int(2 * most_bits / math.log2(MOST_CODES)))
+        return min(self.n_features // 2, n_few // 2, 1 + int(2 * most_bits / math.log2(_core.MAX_BUNDLED_CODES)))
 
     @property
     def histogram(self) -> int:
@@ -370,7 +364,7 @@ class FitShape:
     def n_channels(self) -> int:
         """Channels of a record: the classes, and the rows if they are counted."""
         n_used = self.n_classes + (int(self.limits.min_samples_leaf) > 1)
-        return -(-n_used // VECTOR) * VECTOR
+        return -(-n_used // _core.CHANNELS_PER_VECTOR) * _core.CHANNELS_PER_VECTOR
 
     def check(self) -> None:
         """Raise if the fit would need more memory than there is."""

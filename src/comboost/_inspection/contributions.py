@@ -11,7 +11,6 @@ from comboost._engine.scores import BLOCK_BYTES, blocks_of, narrowed
 from comboost._types import Floats
 
 NUMBER_BYTES = 8
-ROWS_AT_ONCE = 8  # that a thread explains, as in cpp/comboost/kernels.hpp
 
 
 def contributions(
@@ -63,7 +62,7 @@ def contributions(
 def expected_votes(forest: Forest) -> Floats:
     """The mean votes for every class on the training rows."""
     votes = np.empty(forest.n_classes)
-    _core.expect_votes(forest._checked, votes)
+    _core.expected_scores(forest._checked, votes)
     return votes
 
 
@@ -73,7 +72,7 @@ def check_contributions(n_samples: int, n_features: int, n_classes: int, n_expla
         f"An explanation of {n_samples} rows with {n_features} features for {n_classes} classes",
         {
             "contributions": NUMBER_BYTES * n_samples * n_features * n_classes,
-            "sums of the threads": NUMBER_BYTES * ROWS_AT_ONCE * n_explained * n_classes,
+            "sums of the threads": NUMBER_BYTES * _core.EXPLAINED_ROWS * n_explained * n_classes,
         },
         "Give fewer rows at a time.",
     )
