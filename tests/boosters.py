@@ -8,12 +8,12 @@ from models import ALGORITHMS, CLASSIFIERS, everything, learned_arrays, model_by
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
-from comboost._boosting import callbacks
-from comboost._boosting.callbacks import FallbackSupportMixin, NoCallback
+from comboost._boosting import monitor
+from comboost._boosting.monitor import FallbackSupportMixin, NoCallback
 
 LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2, max_features=2)}
 NAMES = np.array(["ash", "elm", "fir"])
-HAS_CALLBACKS = callbacks.CallbackSupportMixin is not FallbackSupportMixin
+HAS_CALLBACKS = monitor.CallbackSupportMixin is not FallbackSupportMixin
 
 #: Every algorithm with every weak learner that it takes; only trees vote for every class.
 BOOSTERS = [(algorithm, learner) for algorithm in ALGORITHMS for learner in LEARNERS] + [("votes", "tree")]

@@ -10,7 +10,7 @@ ESTIMATORS = [CoMBoClassifier, AdaBoostMMClassifier, ConfusionBoostingClassifier
 
 
 def hard_rows(model, problem, seed):
-    """Rows of a problem with values at thresholds and next to them, missing ones, and categories nobody has seen."""
+    """Rows of a problem with values at thresholds and next to them, missing ones, and unknown categories."""
     random = np.random.default_rng(seed)
     X = np.vstack([problem.X, problem.X[random.permutation(len(problem.X))]]).astype(np.float64)
     nodes = model._forest.nodes
@@ -37,8 +37,8 @@ def as_float32(X):
     return rows
 
 
-def votes_of(model, X):
-    """The votes for every class, two classes too."""
+def scores_of(model, X):
+    """The scores for every class, two classes too."""
     return model._for_all(model._scores(X), model._no_votes)
 
 

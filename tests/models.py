@@ -8,7 +8,7 @@ from reference import leaf_reference, quantised_reference
 from sklearn.utils import check_random_state
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._data.categories import Categories
+from comboost._data import validation
 from comboost._types import CATEGORICAL, LEAF, MISSING_LEFT
 
 ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}
@@ -96,7 +96,7 @@ def trees_of_twin(trees):
 
 def fit_categories(raw, features):
     """The categories of a table, without the codes of its rows."""
-    return Categories.fit(raw, features)[0]
+    return validation.fit_categories(raw, features, None)[0]
 
 
 def spectral_norm(matrix):

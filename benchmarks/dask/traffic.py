@@ -51,7 +51,7 @@ def observe(address: str, n_workers: int, rows: Rows) -> tuple[Spent, Spent]:
 
 def reader_of(client: Any, taken: list[Reading]) -> Any:
     """A callback that takes a reading after some rounds."""
-    from comboost._boosting.callbacks import RoundCounter
+    from comboost._boosting.monitor import RoundCounter
 
     def tell(n_done: int) -> None:
         if n_done in (1, FIRST, LAST):

@@ -282,7 +282,7 @@ class Ours(Contestant):
     def fit(self, X: NDArray[Any], y: Classes, n_rounds: int, n_threads: int, clock: RoundClock) -> Any:
         """With a callback of scikit-learn's kind."""
         import comboost
-        from comboost._boosting.callbacks import NoCallback
+        from comboost._boosting.monitor import NoCallback
 
         class Stopwatch(NoCallback):
             def on_fit_task_end(self, estimator: Any, context: Any) -> bool:

@@ -121,7 +121,7 @@ class Comboost(Library):
     def train(self, data: Any, n_rounds: int, n_threads: int, on_round: OnRound | None = None) -> Any:
         """Fit, with a callback of scikit-learn's kind."""
         import comboost
-        from comboost._boosting.callbacks import RoundCounter
+        from comboost._boosting.monitor import RoundCounter
 
         settings = {"max_depth": MAX_DEPTH, "max_bins": MAX_BINS, **self.settings}
         model = getattr(comboost, self.estimator)(n_estimators=n_rounds, n_jobs=n_threads, **settings)

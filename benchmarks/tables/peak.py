@@ -84,7 +84,7 @@ def measure(make: Maker, params: dict[str, Any]) -> Peak:
 def fit(X: Any, y: Any, params: dict[str, Any]) -> tuple[float, list[float], Any]:
     """Seconds of a fit, when each of its rounds was done, and the model."""
     from comboost import CoMBoClassifier
-    from comboost._boosting.callbacks import RoundCounter
+    from comboost._boosting.monitor import RoundCounter
 
     stamps: list[float] = []
     model = CoMBoClassifier(**params).set_callbacks(RoundCounter(lambda _: stamps.append(time.perf_counter())))

@@ -1,4 +1,4 @@
-"""The paper's rivals, against slow twins after their own papers, and the laws that hold for them."""
+"""Baselines of the paper, against reference implementations after their own papers, and their properties."""
 
 import ast
 import inspect
@@ -26,10 +26,17 @@ from comboost._boosting.voting import ClassVoting
 from comboost._engine.scores import Audience
 from comboost._types import MIN_EDGE
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
-from comboost.baselines._ambiguity import Margin, next_distribution
+from comboost.baselines._adaboost_nc import Margin, next_distribution
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
-from comboost.baselines._neighbours import CATEGORY_UNITS, Metric, nearest, value_differences
-from comboost.baselines._synthesis import Synthesis, Synthesiser, most_frequent
+from comboost.baselines._smote import (
+    CATEGORY_UNITS,
+    Metric,
+    Synthesis,
+    Synthesiser,
+    most_frequent,
+    nearest,
+    value_differences,
+)
 from comboost.baselines._weighted import TreeGrower, oversample
 from comboost.datasets import load_car, load_ecoli, load_glass, make_imbalanced
 
@@ -116,12 +123,12 @@ def test_nc_weighs_its_rounds_as_the_paper_does(problem, strength):
     votes = votes_per_round(model, problem.X[rows])
     rounds = baselines_reference.replay_nc(votes, problem.y[rows].tolist(), strength, model.estimator_weights_)
 
-    for alpha, twin in zip(model.estimator_weights_, rounds, strict=True):
-        if twin.right <= twin.wrong * (1 + 1e-12):
+    for alpha, reference in zip(model.estimator_weights_, rounds, strict=True):
+        if reference.right <= reference.wrong * (1 + 1e-12):
             assert model.n_iter_ == 1
             assert model.stop_reason_ == NO_EDGE
         else:
-            assert alpha == pytest.approx(min(twin.alpha, baselines_reference.LARGEST_ALPHA), rel=1e-9, abs=1e-12)
+            assert alpha == pytest.approx(min(reference.alpha, baselines_reference.LARGEST_ALPHA), rel=1e-9, abs=1e-12)
     assert (model.stop_reason_ == PERFECT_LEARNER) == (rounds[-1].wrong == 0)
 
 
@@ -134,8 +141,8 @@ def test_nc_grows_the_best_stump_for_the_papers_distribution(problem, strength):
     X, y = problem.X[rows].astype(np.float64), problem.y[rows]
     edges = read(model, problem.X, problem.y).bins.edges
     rounds = baselines_reference.replay_nc(votes_per_round(model, X), y.tolist(), strength, model.estimator_weights_)
-    for t, twin in enumerate(rounds):
-        costs = baselines_reference.weighted_costs(twin.distribution, y, problem.n_classes)
+    for t, reference in enumerate(rounds):
+        costs = baselines_reference.weighted_costs(reference.distribution, y, problem.n_classes)
         best = baselines_reference.best_score(X, costs, edges, model.criterion)
         reached = float_reference.split_score(root_split(model, t, X), costs, model.criterion)
         assert reached == pytest.approx(best, rel=ROUNDING, abs=ROUNDING)
@@ -204,12 +211,12 @@ def test_smoteboost_weighs_its_rounds_as_adaboost_m2_does(problem):
     model = booster_for(SMOTEBoostClassifier, problem).fit(problem.X, problem.y)
     votes = votes_per_round(model, problem.X)
     rounds = baselines_reference.replay_m2(votes, problem.y.tolist(), model.estimator_weights_)
-    for weight, twin in zip(model.estimator_weights_, rounds, strict=True):
-        assert twin.distribution.sum() == pytest.approx(1.0)
-        if twin.pseudo_loss < 1e-6:  # next to perfect: the weight hangs on the rounding of the costs
+    for weight, reference in zip(model.estimator_weights_, rounds, strict=True):
+        assert reference.distribution.sum() == pytest.approx(1.0)
+        if reference.pseudo_loss < 1e-6:  # next to perfect: the weight hangs on the rounding of the costs
             assert weight > math.log(1e5)
         else:
-            assert weight == pytest.approx(twin.weight, rel=1e-5, abs=1e-5)
+            assert weight == pytest.approx(reference.weight, rel=1e-5, abs=1e-5)
     if model.stop_reason_ == PERFECT_LEARNER:
         assert rounds[-1].pseudo_loss == 0
 
@@ -222,9 +229,9 @@ def test_smoteboost_grows_the_best_stump_for_the_distribution_of_adaboost_m2(pro
     edges = synthesis.problem.bins.edges
     votes = votes_per_round(model, problem.X)
     rounds = baselines_reference.replay_m2(votes, problem.y.tolist(), model.estimator_weights_)
-    for t, twin in enumerate(rounds):
+    for t, reference in enumerate(rounds):
         X = np.concatenate([problem.X.astype(np.float64), synthesis.draw(t)])
-        costs = baselines_reference.augmented_costs(twin.distribution, problem.y, synthesis.labels)
+        costs = baselines_reference.augmented_costs(reference.distribution, problem.y, synthesis.labels)
         best = baselines_reference.best_score(X, costs, edges, model.criterion)
         reached = float_reference.split_score(root_split(model, t, X), costs, model.criterion)
         assert reached == pytest.approx(best, rel=ROUNDING, abs=ROUNDING)
@@ -279,15 +286,17 @@ def synthesis_of(problem, k):
 
 
 @given(problem=small_problems() | small_problems(missing=True, categories=True), k=st.sampled_from([5, 1, 2, 30]))
-def test_neighbours_and_draws_are_those_of_the_twin(problem, k):
+def test_neighbours_and_draws_are_those_of_the_reference(problem, k):
     X, y = as_codes(problem), problem.y.tolist()
     for label, synthesiser in synthesis_of(problem, k).synthesisers.items():
         rows = [row for row, c in zip(X, y, strict=True) if c == label]
         near = synthesiser.neighbours.tolist()
         distances = [[distance(rows, i, j, problem, X, y) for j in found] for i, found in enumerate(near)]
-        twin = baselines_reference.neighbours(X, y, label, k, problem.categorical)
-        twin_distances = [[distance(rows, i, j, problem, X, y) for j in found] for i, found in enumerate(twin)]
-        np.testing.assert_allclose(distances, twin_distances, rtol=1e-6, atol=1e-6)
+        reference = baselines_reference.neighbours(X, y, label, k, problem.categorical)
+        reference_distances = [
+            [distance(rows, i, j, problem, X, y) for j in found] for i, found in enumerate(reference)
+        ]
+        np.testing.assert_allclose(distances, reference_distances, rtol=1e-6, atol=1e-6)
 
         random = np.random.RandomState(3)
         picks, steps = random.randint(0, synthesiser.neighbours.size, size=20), random.uniform(size=20)
@@ -434,15 +443,15 @@ def test_distances_between_rows_with_missing_numbers_are_those_of_scikit_learn(p
     np.testing.assert_allclose(ours, np.where(np.isnan(theirs), np.inf, theirs), rtol=1e-6, atol=1e-6)
 
 
-def test_numbers_and_categories_add_up_to_the_distances_of_the_twin():
+def test_numbers_and_categories_add_up_to_the_distances_of_the_reference():
     random = np.random.RandomState(0)
     X, y = np.column_stack([random.normal(size=(30, 2)), random.randint(1, 5, size=(30, 2))]), random.randint(0, 3, 30)
     X[random.rand(30, 4) < 0.2] = np.nan
     codes = np.nan_to_num(X).astype(np.uint8)
     differences = {f: value_differences(codes[:, f], y.astype(np.uint16), 3) for f in (2, 3)}
     rows, labels = X.tolist(), y.tolist()
-    twin = [[baselines_reference.squared_distance(a, b, (2, 3), rows, labels) for b in rows] for a in rows]
-    np.testing.assert_allclose(Metric.of(X, differences).squares(0, 30), twin, rtol=1e-7, atol=1e-8)
+    reference = [[baselines_reference.squared_distance(a, b, (2, 3), rows, labels) for b in rows] for a in rows]
+    np.testing.assert_allclose(Metric.of(X, differences).squares(0, 30), reference, rtol=1e-7, atol=1e-8)
 
 
 def test_number_that_a_neighbour_lacks_is_missing_between_them():

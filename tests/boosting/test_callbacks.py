@@ -1,4 +1,4 @@
-"""Callbacks hear of every round, may stop a fit and are torn down; ours for scikit-learn below 1.9 are as theirs."""
+"""Callbacks are called at every round, may stop a fit and are torn down; the fallback equals scikit-learn 1.9."""
 
 import pickle
 import threading
@@ -11,8 +11,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from comboost._boosting import callbacks
-from comboost._boosting.callbacks import FallbackSupportMixin, NoCallback, RoundCallbacks, fallback_with_callbacks
+from comboost._boosting import monitor
+from comboost._boosting.monitor import FallbackSupportMixin, NoCallback, RoundCallbacks, fallback_with_callbacks
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([0, 0, 1, 1, 2, 2])
@@ -65,24 +65,24 @@ def make_stub(mixin, decorator):
 
 
 FallbackStub = make_stub(FallbackSupportMixin, fallback_with_callbacks)
-Stub = make_stub(callbacks.CallbackSupportMixin, callbacks.with_callbacks)
+Stub = make_stub(monitor.CallbackSupportMixin, monitor.with_callbacks)
 FallbackStub.__qualname__, Stub.__qualname__ = "FallbackStub", "Stub"  # where pickle finds them
 STUBS = [pytest.param(FallbackStub, id="ours"), pytest.param(Stub, id="scikit-learn", marks=needs_callbacks)]
 both = pytest.mark.parametrize("stub", STUBS)
 
 
 class Recorder:
-    """Writes down what it hears; may stop after a round or fail in a hook."""
+    """Writes down what it is called with; may stop after a round or fail in a hook."""
 
     def __init__(self, stop_after=None, fail_in=None):
         self.stop_after = stop_after
         self.fail_in = fail_in
-        self.heard = []
+        self.reported = []
 
     def _hear(self, hook, context, **arguments):
         parent = context.parent and context.parent.task_name
         task = (context.task_name, context.task_id, context.max_subtasks, context.estimator_name, parent)
-        self.heard.append((hook, *task, arguments))
+        self.reported.append((hook, *task, arguments))
         if hook == self.fail_in:
             raise ArithmeticError(f"{hook} failed")
 
@@ -101,7 +101,7 @@ class Recorder:
 
     @property
     def story(self):
-        return [f"{hook} {task}" for hook, task, *_ in self.heard]
+        return [f"{hook} {task}" for hook, task, *_ in self.reported]
 
 
 class Propagated(Recorder):
@@ -109,8 +109,8 @@ class Propagated(Recorder):
 
 
 def story_of(*rounds):
-    told = [f"{hook} {name}" for name in rounds for hook in ("begin", "end")]
-    return ["setup fit", "begin fit", *told, "end fit", "teardown fit"]
+    reported = [f"{hook} {name}" for name in rounds for hook in ("begin", "end")]
+    return ["setup fit", "begin fit", *reported, "end fit", "teardown fit"]
 
 
 @both
@@ -142,8 +142,8 @@ def test_hooks_get_the_task_the_data_and_a_fitted_estimator(stub):
         ("end", *whole, {**data, "fitted": 2}),
         ("teardown", *whole, {}),
     ]
-    assert repr(recorder.heard) == repr(expected)
-    assert recorder.heard[1][-1]["X"] is X
+    assert repr(recorder.reported) == repr(expected)
+    assert recorder.reported[1][-1]["X"] is X
 
 
 @both
@@ -151,7 +151,7 @@ def test_rounds_go_on_counting_from_the_first(stub):
     recorder = Recorder()
     stub(2).set_callbacks(recorder).fit(X, Y, first_round=40)
     assert recorder.story == story_of("round 41", "round 42")
-    assert [task_id for hook, name, task_id, *_ in recorder.heard if name != "fit"] == [0, 0, 1, 1]
+    assert [task_id for hook, name, task_id, *_ in recorder.reported if name != "fit"] == [0, 0, 1, 1]
 
 
 @both
@@ -175,7 +175,7 @@ def test_round_begun_but_not_kept_ends_without_a_fitted_estimator(stub):
     model = stub(5, rejected_round=3).set_callbacks(recorder).fit(X, Y)
     assert model.n_iter_ == 2
     assert recorder.story == story_of("round 1", "round 2", "round 3")
-    fitted = [arguments["fitted"] for hook, *_, arguments in recorder.heard if hook == "end"]
+    fitted = [arguments["fitted"] for hook, *_, arguments in recorder.reported if hook == "end"]
     assert fitted == [1, 2, None, 2]
 
 
@@ -206,7 +206,7 @@ def test_estimator_fits_again_after_a_failure(stub):
     model = stub(2, failing_round=2).set_callbacks(recorder)
     with pytest.raises(ArithmeticError):
         model.fit(X, Y)
-    recorder.heard.clear()
+    recorder.reported.clear()
     model.set_params(failing_round=None).fit(X, Y)
     assert recorder.story == story_of("round 1", "round 2")
 
@@ -249,7 +249,7 @@ def test_clones_and_pickles_keep_callbacks(stub):
 def test_no_callbacks_removes_those_set_before(stub):
     model = stub(1).set_callbacks(recorder := Recorder()).set_callbacks()
     model.fit(X, Y)
-    assert recorder.heard == []
+    assert recorder.reported == []
 
 
 @both
@@ -279,16 +279,16 @@ def test_refusals_say_what_to_do():
 @needs_callbacks
 @pytest.mark.parametrize("parameters", [{}, {"rejected_round": 3}, {"failing_round": 3}], ids=str)
 def test_ours_tells_the_same_as_scikit_learn(parameters):
-    told = []
+    reported = []
     for stub in (FallbackStub, Stub):
         recorders = [Recorder(stop_after=4), Recorder()]
         model = stub(5, **parameters).set_callbacks(*recorders)
         try:
             model.fit(X, Y, sample_weight=np.ones(6))
         except ArithmeticError as error:
-            told.append(repr(error))
-        told.append(repr([recorder.heard for recorder in recorders]))
-    assert told[: len(told) // 2] == told[len(told) // 2 :]
+            reported.append(repr(error))
+        reported.append(repr([recorder.reported for recorder in recorders]))
+    assert reported[: len(reported) // 2] == reported[len(reported) // 2 :]
 
 
 @needs_callbacks
@@ -302,7 +302,7 @@ def test_our_context_shows_what_that_of_scikit_learn_shows():
 
 
 def test_rounds_are_heard_even_if_nobody_knows_where_callbacks_are_kept(monkeypatch):
-    monkeypatch.setattr(callbacks, "CALLBACKS", None)
+    monkeypatch.setattr(monitor, "CALLBACKS", None)
     recorder = Recorder()
     Stub(2).set_callbacks(recorder).fit(X, Y)
     assert recorder.story == story_of("round 1", "round 2")
@@ -310,7 +310,7 @@ def test_rounds_are_heard_even_if_nobody_knows_where_callbacks_are_kept(monkeypa
 
 
 def test_the_attribute_of_callbacks_is_known():
-    assert callbacks.CALLBACKS is not None
+    assert monitor.CALLBACKS is not None
 
 
 def counting_progress_bar():
@@ -364,10 +364,10 @@ def test_callbacks_of_a_pipeline_hear_the_rounds():
     recorder = Propagated()
     model = make_pipeline(StandardScaler(), Stub(2)).set_callbacks(recorder)
     model.fit(X, Y)
-    told = [
-        (name, parent) for hook, name, *_, parent, _ in recorder.heard if hook == "end" and name.startswith("round")
+    reported = [
+        (name, parent) for hook, name, *_, parent, _ in recorder.reported if hook == "end" and name.startswith("round")
     ]
-    assert told == [("round 1", "fit"), ("round 2", "fit")]
+    assert reported == [("round 1", "fit"), ("round 2", "fit")]
     assert recorder.story.count("teardown fit") == 1
     assert set(vars(model[-1])) - set(model[-1].get_params()) == {"classes_", "n_iter_", "n_made_"}
 
@@ -399,7 +399,7 @@ def test_callbacks_of_a_search_hear_the_rounds_of_every_fit(capsys):
 
 @pytest.mark.skipif(HAS_CALLBACKS, reason="scikit-learn < 1.9 has no callbacks of its own")
 def test_fallback_serves_below_scikit_learn_1_9():
-    assert callbacks.with_callbacks is fallback_with_callbacks
+    assert monitor.with_callbacks is fallback_with_callbacks
     recorder = Recorder()
     search = GridSearchCV(Stub().set_callbacks(recorder), {"n_rounds": [1, 2]}, cv=2, scoring="accuracy").fit(X, Y)
     assert recorder.story.count("end fit") == 2 * 2 + 1

@@ -41,7 +41,7 @@ from comboost.metrics import balanced_log_loss, get_scorer
 
 COUNTED = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
 EXACT = [None, "neg_confusion_norm", "g_mean", "min_recall"]
-STILL = "tells none of them apart"
+STILL = "does not distinguish them"
 SCALES = {"combo": 0.5, "mm": 0.5, "votes": 1.0}  # of the votes whose softmax is judged by default
 
 # Of few rows, a score may well be the same after every round.
@@ -83,7 +83,7 @@ def follow(scores, losses, n_iter_no_change, tol):
 
 
 class Witness:
-    """A scorer that remembers what it was given, and gives the scores that it was told, or the number of the round."""
+    """A scorer that records its arguments and returns given scores, or the number of the round."""
 
     def __init__(self, scores=None):
         self.scores = scores
@@ -205,7 +205,7 @@ def test_score_that_is_always_the_same_leaves_the_choice_to_the_default_with_a_w
     options = {"n_estimators": 60, "n_iter_no_change": 4}
     expected = fit_early(rows, algorithm, learner, **options)
     assert 1 < expected.n_iter_ < len(expected.validation_curve_) < 60
-    message = rf"scoring=.*constant.* was {score:g} after each of the {len(expected.validation_curve_)} rounds tried"
+    message = rf"scoring=.*constant.* was {score:g} after each of the {len(expected.validation_curve_)} rounds,"
     with pytest.warns(UserWarning, match=message):
         model = fit_early(rows, algorithm, learner, scoring=constant(score), **options)
     assert learned_bits(model, rows[0]) == learned_bits(expected, rows[0])
@@ -225,9 +225,7 @@ def constant(score):
 def test_g_mean_of_a_class_that_is_never_recognised_does_not_keep_one_round_silently():
     X, y = load_yeast(return_X_y=True)
     booster = CoMBoClassifier(early_stopping=True, scoring="g_mean", random_state=1)
-    with pytest.warns(
-        UserWarning, match=r"scoring='g_mean' was 0 after each of the \d+ rounds tried, .* another scoring"
-    ):
+    with pytest.warns(UserWarning, match=r"scoring='g_mean' was 0 after each of the \d+ rounds, .* another scoring"):
         model = booster.fit(X, y)
     assert not model.validation_curve_.any()
     assert learned_bits(model) == learned_bits(booster.set_params(scoring=None).fit(X, y))
@@ -391,9 +389,9 @@ def test_rows_held_out_have_their_own_weights_and_those_without_weight_are_not_h
     witness = Witness()
     make_booster(early_stopping=True, validation_fraction=0.5, scoring=witness, n_estimators=1).fit(X, y, weights)
     _, X_held, y_held, held_weights = witness.seen[0]
-    places = [X[:, 0].tolist().index(value) for value in X_held[:, 0]]
-    np.testing.assert_array_equal(held_weights, weights[places])
-    np.testing.assert_array_equal(y_held, y[places])
+    indices = [X[:, 0].tolist().index(value) for value in X_held[:, 0]]
+    np.testing.assert_array_equal(held_weights, weights[indices])
+    np.testing.assert_array_equal(y_held, y[indices])
     assert (held_weights > 0).all()
 
 
@@ -403,12 +401,12 @@ def test_rows_held_out_have_their_own_weights_and_those_without_weight_are_not_h
 @st.composite
 def validation_rows(draw, problem):
     """Draw rows of the problem, some of them changed, their classes, and integer weights."""
-    places = draw(st.lists(st.integers(0, len(problem.y) - 1), min_size=1, max_size=15))
-    X = problem.X[places]
+    indices = draw(st.lists(st.integers(0, len(problem.y) - 1), min_size=1, max_size=15))
+    X = problem.X[indices]
     if draw(st.booleans()):
         X = X[:, draw(st.permutations(range(X.shape[1])))]  # values, and categories, that training has not seen there
-    y = draw(st.lists(st.integers(0, problem.n_classes - 1), min_size=len(places), max_size=len(places)))
-    weights = draw(st.lists(st.integers(0, 3), min_size=len(places), max_size=len(places)))
+    y = draw(st.lists(st.integers(0, problem.n_classes - 1), min_size=len(indices), max_size=len(indices)))
+    weights = draw(st.lists(st.integers(0, 3), min_size=len(indices), max_size=len(indices)))
     return X, np.array(y), np.array(weights)
 
 
@@ -519,17 +517,17 @@ def test_scorer_gets_rows_held_out_in_the_container_of_the_others(rows, containe
 @for_kinds
 def test_scorer_gets_a_model_of_the_rounds_so_far(rows, algorithm, learner):
     X, y, X_val, y_val = rows
-    heard = []
+    reported = []
 
     def listen(estimator, X, y):
         other = X.copy()  # of which the model knows nothing yet
-        heard.append((estimator.n_iter_, estimator.predict(X), estimator.predict(other), estimator.predict_proba(X)))
-        return len(heard)
+        reported.append((estimator.n_iter_, estimator.predict(X), estimator.predict(other), estimator.predict_proba(X)))
+        return len(reported)
 
     named = as_pandas(X), y, as_pandas(X_val), y_val
     model = fit_early(named, algorithm, learner, scoring=listen, n_estimators=5)
     for t, stage in enumerate(stages_of(model, as_pandas(X_val))):
-        n_iter, elected, elected_again, shares = heard[t]
+        n_iter, elected, elected_again, shares = reported[t]
         assert n_iter == t + 1
         np.testing.assert_array_equal(elected, stage.elected)
         np.testing.assert_array_equal(elected_again, stage.elected)
@@ -582,7 +580,7 @@ class Inquirer:
         return n_rounds  # every round is better than the one before
 
     def __reduce__(self):
-        return str, ("a scorer",)  # what a pickle of the model holds in its place
+        return str, ("a scorer",)  # what a pickle of the model holds instead
 
 
 @for_kinds
@@ -636,7 +634,7 @@ REFUSED = {
     ),
     "refit of no type": (EARLY | {"refit": 1}, give_rows, "refit=1; give True or False"),
     "fraction beside X_val": (EARLY | {"validation_fraction": 0.2}, give_validation, "validation_fraction=0.2 would"),
-    "unknown scoring": (EARLY | {"scoring": "beauty"}, give_validation, "'beauty' is no scorer"),
+    "unknown scoring": (EARLY | {"scoring": "beauty"}, give_validation, "'beauty' is not a scorer"),
     "scoring of no type": (EARLY | {"scoring": 7}, give_validation, "scoring=7"),
     "fraction of all": (EARLY | {"validation_fraction": 1.0}, give_rows, r"a number in \(0, 1\)"),
     "no patience": (EARLY | {"n_iter_no_change": 0}, give_rows, "at least 1"),

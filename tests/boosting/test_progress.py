@@ -2,7 +2,7 @@
 
 import pytest
 
-from comboost._boosting.progress import ProgressPrinter, format_number, format_time
+from comboost._boosting.monitor import ProgressPrinter, format_number, format_time
 
 
 class Clock:

@@ -28,8 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from strategies import problems
 
 from comboost import CoMBoClassifier
-from comboost._boosting.callbacks import NoCallback
-from comboost._boosting.progress import format_number
+from comboost._boosting.monitor import NoCallback, format_number
 
 FEATURES = ["north", "east", "south", "west"]
 
@@ -140,10 +139,10 @@ def test_callback_hears_every_round_with_a_model_that_predicts_as_its_stage(tabl
     assert recorder.begun == ["fit", *names_of(range(1, 7))]
     assert list(recorder.models) == [*names_of(range(1, 7)), "fit"]
     stages = zip(model.staged_predict(X), model.staged_predict_proba(X), strict=True)
-    for number, (heard, (elected, shares)) in enumerate(zip(recorder.rounds, stages, strict=True), start=1):
-        assert heard.n_iter_ == number
-        np.testing.assert_array_equal(heard.predict(X), elected)
-        np.testing.assert_array_equal(heard.predict_proba(X), shares)
+    for number, (reported, (elected, shares)) in enumerate(zip(recorder.rounds, stages, strict=True), start=1):
+        assert reported.n_iter_ == number
+        np.testing.assert_array_equal(reported.predict(X), elected)
+        np.testing.assert_array_equal(reported.predict_proba(X), shares)
     np.testing.assert_array_equal(recorder.models["fit"].predict(X), model.predict(X))
 
 
@@ -153,7 +152,7 @@ def test_callback_hears_the_rounds_of_a_warm_start_and_not_those_before(table, l
     model = make_booster(learner=learner, n_estimators=3, warm_start=True).fit(*table).set_callbacks(recorder)
     model.set_params(n_estimators=5).fit(*table)
     assert list(recorder.models) == ["round 4", "round 5", "fit"]
-    assert [heard.n_iter_ for heard in recorder.rounds] == [4, 5]
+    assert [reported.n_iter_ for reported in recorder.rounds] == [4, 5]
 
 
 @for_learners
@@ -165,8 +164,8 @@ def test_callback_hears_rounds_with_missing_values_and_categories(learner):
         frame["west"] = pd.cut(frame["west"], 4, labels=list("abcd"))
     recorder = Recorder()
     model = make_booster(learner=learner, n_estimators=4).set_callbacks(recorder).fit(frame, y)
-    for heard, elected in zip(recorder.rounds, model.staged_predict(frame), strict=True):
-        np.testing.assert_array_equal(heard.predict(frame), elected)
+    for reported, elected in zip(recorder.rounds, model.staged_predict(frame), strict=True):
+        np.testing.assert_array_equal(reported.predict(frame), elected)
 
 
 @for_both

@@ -1,4 +1,4 @@
-"""Laws of early stopping's parts: the rows held out, the judge, the loss of votes, patience."""
+"""Properties of the parts of early stopping: the validation set, the scorer, the loss of scores, patience."""
 
 import itertools
 import math
@@ -13,32 +13,32 @@ from boosters import Stage, best_round
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from reference import metrics_reference as twin
+from reference import metrics_reference as reference
 from scipy.special import softmax
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, make_scorer
 
 from comboost import _core
-from comboost._boosting.early_stopping import HeldRows, Judge, Patience, hold_out
+from comboost._boosting.early_stopping import HeldRows, Patience, ValidationScorer, hold_out
 from comboost.metrics import balanced_log_loss, get_scorer
 
 FAST = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
 SLOW = ["mauc", "f1_macro", "neg_log_loss", "matthews_corrcoef"]
 NAMES = np.array(["ash", "elm", "fir", "oak", "yew"])
 
-# scikit-learn tells of classes that are only predicted and of a single class; both are meant to be drawn here.
+# scikit-learn warns about classes that are only predicted and of a single class; both are meant to be drawn here.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true:UserWarning"),
     pytest.mark.filterwarnings("ignore:A single label was found:UserWarning"),
 ]
 
 
-def law(*strategies):
-    """Make a test of a law, with few examples: they are small, and the laws are many."""
+def for_all(*strategies):
+    """Make a property test with few examples: they are small, and there are many properties."""
     return lambda test: settings(max_examples=settings.default.max_examples // 2)(given(*strategies)(test))
 
 
-class Ballot(NamedTuple):
+class ScoredSamples(NamedTuple):
     """Votes on validation rows, their class indices and weights."""
 
     scores: np.ndarray
@@ -52,7 +52,7 @@ class Ballot(NamedTuple):
 
     @property
     def table(self):
-        """X, which nobody looks at, and y."""
+        """X, which no scorer uses, and y."""
         return np.zeros((len(self.labels), 1)), self.classes[self.labels]
 
     @property
@@ -61,14 +61,18 @@ class Ballot(NamedTuple):
         shares = odds / odds.sum(axis=1, keepdims=True)
         return Stage(self.classes, self.classes[self.scores.argmax(axis=1)], shares, self.scores)
 
-    def judge(self, scoring, X=None, y=None):
+    def validation_scorer(self, scoring, X=None, y=None):
         if X is None:
             X, y = self.table
-        return Judge(scoring, HeldRows(X, y, self.sample_weight, None, self.labels, self.weights))
+        return ValidationScorer(scoring, HeldRows(X, y, self.sample_weight, None, self.labels, self.weights))
 
-    def judged(self, scoring):
-        judge = self.judge(scoring)
-        return judge.score_model(self.model) if judge.score_of_counts is None else judge.score_votes(self.scores)
+    def score(self, scoring):
+        validation_scorer = self.validation_scorer(scoring)
+        return (
+            validation_scorer.score_model(self.model)
+            if validation_scorer.score_of_counts is None
+            else validation_scorer.score_counts(self.scores)
+        )
 
     def loss(self, scale=0.5, n_threads=1):
         scores = np.ascontiguousarray(self.scores)
@@ -79,11 +83,11 @@ class Ballot(NamedTuple):
         return scorer(self.model, *self.table, **options)
 
     def rows(self, idx):
-        return Ballot(*(None if array is None else array[idx] for array in self))
+        return ScoredSamples(*(None if array is None else array[idx] for array in self))
 
 
 @st.composite
-def ballots(draw, *, all_present=False):
+def scored_samples(draw, *, all_present=False):
     """Draw votes full of ties; classes may be absent from the rows, from the predictions or from both."""
     n_classes = draw(st.integers(2, len(NAMES)))
     n_samples = draw(st.integers(n_classes, 20))
@@ -92,45 +96,45 @@ def ballots(draw, *, all_present=False):
     if all_present:
         labels[:n_classes] = np.arange(n_classes)
     if draw(st.booleans()):
-        return Ballot(scores, labels)
+        return ScoredSamples(scores, labels)
     weights = draw(hnp.arrays(np.uint32, n_samples, elements=st.integers(0, 3) | st.integers(0, 2**27)))
     weights[: n_classes if all_present else 1] += 1
-    return Ballot(scores, labels, weights, weights * draw(st.sampled_from([1.0, 0.3, 2.0**-40])))
+    return ScoredSamples(scores, labels, weights, weights * draw(st.sampled_from([1.0, 0.3, 2.0**-40])))
 
 
-# The judge
+# The validation_scorer
 
 
 @pytest.mark.parametrize("name", FAST)
-@law(ballots())
-def test_score_of_counts_is_what_the_scorer_gives(name, ballot):
-    assert ballot.judged(name) == pytest.approx(ballot.scored(get_scorer(name)), rel=0, abs=1e-12)
+@for_all(scored_samples())
+def test_score_of_counts_is_what_the_scorer_gives(name, samples):
+    assert samples.score(name) == pytest.approx(samples.scored(get_scorer(name)), rel=0, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", SLOW)
-@law(ballots(all_present=True))
-def test_any_other_score_is_what_the_scorer_gives_to_the_bit(name, ballot):
-    expected = ballot.scored(get_scorer(name))
-    assert ballot.judged(name) == expected
-    assert ballot.judged(get_scorer(name)) == expected
+@for_all(scored_samples(all_present=True))
+def test_any_other_score_is_what_the_scorer_gives_to_the_bit(name, samples):
+    expected = samples.scored(get_scorer(name))
+    assert samples.score(name) == expected
+    assert samples.score(get_scorer(name)) == expected
 
 
 @pytest.mark.parametrize("name", FAST)
-@law(ballots(), st.randoms(use_true_random=False))
-def test_order_of_the_rows_changes_no_bit(name, ballot, random):
-    order = random.sample(range(len(ballot.labels)), len(ballot.labels))
-    assert ballot.rows(order).judged(name) == ballot.judged(name)
+@for_all(scored_samples(), st.randoms(use_true_random=False))
+def test_order_of_the_rows_changes_no_bit(name, samples, random):
+    order = random.sample(range(len(samples.labels)), len(samples.labels))
+    assert samples.rows(order).score(name) == samples.score(name)
 
 
 @pytest.mark.parametrize("name", FAST)
-@law(ballots(), st.data())
-def test_weight_n_is_the_row_n_times_and_weight_0_is_no_row_to_the_bit(name, ballot, data):
-    n_samples = len(ballot.labels)
+@for_all(scored_samples(), st.data())
+def test_weight_n_is_the_row_n_times_and_weight_0_is_no_row_to_the_bit(name, samples, data):
+    n_samples = len(samples.labels)
     weights = data.draw(hnp.arrays(np.uint32, n_samples, elements=st.integers(0, 3)))
     assume(weights.any())
-    weighted = Ballot(ballot.scores, ballot.labels, weights, weights.astype(np.float64))
-    copies = Ballot(ballot.scores, ballot.labels).rows(np.repeat(np.arange(n_samples), weights))
-    assert weighted.judged(name) == copies.judged(name)
+    weighted = ScoredSamples(samples.scores, samples.labels, weights, weights.astype(np.float64))
+    copies = ScoredSamples(samples.scores, samples.labels).rows(np.repeat(np.arange(n_samples), weights))
+    assert weighted.score(name) == copies.score(name)
 
 
 def indices(*labels):
@@ -138,73 +142,73 @@ def indices(*labels):
 
 
 def test_a_tie_goes_to_the_first_class():
-    ballot = Ballot(np.array([[1.0, 1.0], [2.0, 2.0]]), indices(0, 1))
-    assert ballot.judged("accuracy") == 0.5
-    assert ballot.rows([0]).judged("accuracy") == 1.0
+    samples = ScoredSamples(np.array([[1.0, 1.0], [2.0, 2.0]]), indices(0, 1))
+    assert samples.score("accuracy") == 0.5
+    assert samples.rows([0]).score("accuracy") == 1.0
 
 
 def test_a_class_of_training_that_is_neither_true_nor_predicted_does_not_count():
-    ballot = Ballot(np.eye(4)[[0, 1, 1]], indices(0, 1, 0))
-    assert ballot.judged("balanced_accuracy") == 0.75
-    assert ballot.judged("min_recall") == 0.5
-    assert ballot.judged("g_mean") == pytest.approx(math.sqrt(0.5))
-    assert ballot.judged("neg_confusion_norm") == -0.5
+    samples = ScoredSamples(np.eye(4)[[0, 1, 1]], indices(0, 1, 0))
+    assert samples.score("balanced_accuracy") == 0.75
+    assert samples.score("min_recall") == 0.5
+    assert samples.score("g_mean") == pytest.approx(math.sqrt(0.5))
+    assert samples.score("neg_confusion_norm") == -0.5
 
 
 def test_heaviest_weights_add_up_without_rounding():
     weights = np.array([2**32 - 2, 1, 1], dtype=np.uint32)
-    ballot = Ballot(np.eye(2)[[0, 1, 1]], indices(0, 0, 1), weights, weights.astype(np.float64))
-    assert ballot.judged("min_recall") == (2**32 - 2) / (2**32 - 1)
+    samples = ScoredSamples(np.eye(2)[[0, 1, 1]], indices(0, 0, 1), weights, weights.astype(np.float64))
+    assert samples.score("min_recall") == (2**32 - 2) / (2**32 - 1)
 
 
-SMALL = Ballot(np.eye(3)[[0, 1, 1, 2]], indices(0, 1, 2, 2))
+SMALL = ScoredSamples(np.eye(3)[[0, 1, 1, 2]], indices(0, 1, 2, 2))
 WEIGHTED = SMALL._replace(weights=np.array([1, 2, 3, 1], dtype=np.uint32), sample_weight=np.array([0.5, 1.0, 1.5, 0.5]))
 
 
 @pytest.mark.parametrize("name", FAST)
 def test_counts_need_no_model(name):
-    assert math.isfinite(SMALL.judge(name).score_votes(SMALL.scores))
+    assert math.isfinite(SMALL.validation_scorer(name).score_counts(SMALL.scores))
 
 
 @pytest.mark.parametrize("scoring", [*SLOW, *map(get_scorer, FAST)], ids=str)
 def test_other_scorers_need_a_model(scoring):
-    assert SMALL.judge(scoring).score_of_counts is None
+    assert SMALL.validation_scorer(scoring).score_of_counts is None
 
 
-@pytest.mark.parametrize("ballot", [SMALL, WEIGHTED], ids=["plain", "weighted"])
-def test_a_scorer_gets_the_very_objects_that_the_user_gave(ballot):
+@pytest.mark.parametrize("samples", [SMALL, WEIGHTED], ids=["plain", "weighted"])
+def test_a_scorer_gets_the_very_objects_that_the_user_gave(samples):
     X, y, model, calls = [[1.0], [2.0], [3.0], [4.0]], ["ash", "elm", "fir", "fir"], object(), []
 
     def scorer(*args, **options):
         calls.append((*args, *options.values()))
         return 0.5
 
-    assert ballot.judge(scorer, X, y).score_model(model) == 0.5
-    meant = [model, X, y] if ballot is SMALL else [model, X, y, WEIGHTED.sample_weight]
+    assert samples.validation_scorer(scorer, X, y).score_model(model) == 0.5
+    meant = [model, X, y] if samples is SMALL else [model, X, y, WEIGHTED.sample_weight]
     assert [*map(id, *calls)] == [*map(id, meant)]
 
 
 @pytest.mark.parametrize("name", SLOW)
 def test_weights_reach_the_scorer_with_and_without_routing_of_metadata(name):
     with sklearn.config_context(enable_metadata_routing=True):
-        assert WEIGHTED.judged(name) == WEIGHTED.scored(get_scorer(name))
-    assert WEIGHTED.judged(name) == WEIGHTED.scored(get_scorer(name)) != SMALL.judged(name)
+        assert WEIGHTED.score(name) == WEIGHTED.scored(get_scorer(name))
+    assert WEIGHTED.score(name) == WEIGHTED.scored(get_scorer(name)) != SMALL.score(name)
 
 
 @pytest.mark.parametrize("value", [1, 0.5, np.float32(0.5), np.int64(2), np.array(0.5), np.array([0.5]), -math.inf])
 def test_a_score_may_be_any_real_number(value):
-    score = SMALL.judged(lambda model, X, y: value)
+    score = SMALL.score(lambda model, X, y: value)
     assert type(score) is float
     assert score == value
 
 
-# Errors of the judge
+# Errors of the validation_scorer
 
 
 @pytest.mark.parametrize("scoring", ["gmean", "", 3, ["g_mean"], {"a": "g_mean"}], ids=str)
 def test_an_unknown_scoring_is_told_before_anything_is_scored(scoring):
-    with pytest.raises(ValueError, match="is no scorer") as caught:
-        SMALL.judge(scoring)
+    with pytest.raises(ValueError, match="is not a scorer") as caught:
+        SMALL.validation_scorer(scoring)
     assert repr(scoring) in str(caught.value)
 
 
@@ -216,7 +220,7 @@ def test_a_score_that_is_no_number_is_told(value):
         return value
 
     with pytest.raises(ValueError, match=r"scoring=.*my_scorer.* returned a .*; give a scorer that returns one real"):
-        SMALL.judged(my_scorer)
+        SMALL.score(my_scorer)
 
 
 def no_weights(model, X, y):
@@ -229,9 +233,9 @@ def accuracy_without_weights(y_true, y_pred):
 
 @pytest.mark.parametrize("scoring", [no_weights, make_scorer(accuracy_without_weights), "adjusted_rand_score"])
 def test_a_scorer_that_takes_no_weights_is_told_by_name(scoring):
-    assert math.isfinite(SMALL.judged(scoring))
+    assert math.isfinite(SMALL.score(scoring))
     with pytest.raises(ValueError, match="takes no sample_weight, but the validation rows have weights") as caught:
-        WEIGHTED.judged(scoring)
+        WEIGHTED.score(scoring)
     assert f"scoring={scoring!r}" in str(caught.value)
 
 
@@ -240,7 +244,7 @@ def test_errors_of_a_scorer_itself_pass_through():
         return len(3)
 
     with pytest.raises(TypeError, match="has no len"):
-        WEIGHTED.judged(broken)
+        WEIGHTED.score(broken)
 
 
 def test_a_nan_of_a_scorer_is_told_by_name():
@@ -248,7 +252,7 @@ def test_a_nan_of_a_scorer_is_told_by_name():
         pytest.warns(UndefinedMetricWarning, match="MAUC needs two classes"),
         pytest.raises(ValueError, match=r"scoring='mauc' returned NaN.* validation rows .* or another scoring"),
     ):
-        SMALL.rows([0]).judged("mauc")
+        SMALL.rows([0]).score("mauc")
 
 
 # The loss of votes
@@ -256,37 +260,37 @@ def test_a_nan_of_a_scorer_is_told_by_name():
 SCALES = st.sampled_from([0.25, 0.5, 1.0, 2.0])
 
 
-@law(ballots(), SCALES)
-def test_loss_of_votes_is_the_balanced_log_loss_of_their_softmax(ballot, scale):
+@for_all(scored_samples(), SCALES)
+def test_loss_of_votes_is_the_balanced_log_loss_of_their_softmax(samples, scale):
     expected = balanced_log_loss(
-        ballot.labels,
-        softmax(scale * ballot.scores, axis=1),
-        labels=np.arange(ballot.scores.shape[1]),
-        sample_weight=ballot.sample_weight,
+        samples.labels,
+        softmax(scale * samples.scores, axis=1),
+        labels=np.arange(samples.scores.shape[1]),
+        sample_weight=samples.sample_weight,
     )
-    assert ballot.loss(scale) == pytest.approx(expected, rel=0, abs=2.0**-25)
+    assert samples.loss(scale) == pytest.approx(expected, rel=0, abs=2.0**-25)
 
 
-@law(ballots(), SCALES)
-def test_loss_of_votes_equals_its_plain_twin(ballot, scale):
-    weights = np.ones(len(ballot.labels), dtype=int) if ballot.weights is None else ballot.weights
-    expected = twin.vote_loss(ballot.scores.tolist(), ballot.labels.tolist(), weights.tolist(), scale)
-    assert ballot.loss(scale) == pytest.approx(expected, rel=1e-12, abs=0)
+@for_all(scored_samples(), SCALES)
+def test_loss_of_votes_equals_its_plain_reference(samples, scale):
+    weights = np.ones(len(samples.labels), dtype=int) if samples.weights is None else samples.weights
+    expected = reference.vote_loss(samples.scores.tolist(), samples.labels.tolist(), weights.tolist(), scale)
+    assert samples.loss(scale) == pytest.approx(expected, rel=1e-12, abs=0)
 
 
-@law(ballots(), SCALES, st.randoms(use_true_random=False))
-def test_order_of_the_rows_changes_no_bit_of_the_loss(ballot, scale, random):
-    order = random.sample(range(len(ballot.labels)), len(ballot.labels))
-    assert ballot.rows(order).loss(scale) == ballot.loss(scale)
+@for_all(scored_samples(), SCALES, st.randoms(use_true_random=False))
+def test_order_of_the_rows_changes_no_bit_of_the_loss(samples, scale, random):
+    order = random.sample(range(len(samples.labels)), len(samples.labels))
+    assert samples.rows(order).loss(scale) == samples.loss(scale)
 
 
-@law(ballots(), st.data())
-def test_weight_n_is_the_row_n_times_and_weight_0_is_no_row_to_the_last_bit_of_the_loss(ballot, data):
-    n_samples = len(ballot.labels)
+@for_all(scored_samples(), st.data())
+def test_weight_n_is_the_row_n_times_and_weight_0_is_no_row_to_the_last_bit_of_the_loss(samples, data):
+    n_samples = len(samples.labels)
     weights = data.draw(hnp.arrays(np.uint32, n_samples, elements=st.integers(0, 3)))
     assume(weights.any())
-    copies = Ballot(ballot.scores, ballot.labels).rows(np.repeat(np.arange(n_samples), weights))
-    assert ballot._replace(weights=weights).loss() == copies.loss()
+    copies = ScoredSamples(samples.scores, samples.labels).rows(np.repeat(np.arange(n_samples), weights))
+    assert samples._replace(weights=weights).loss() == copies.loss()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -294,13 +298,13 @@ def test_number_of_threads_changes_no_bit_of_the_loss(weighted):
     random = np.random.default_rng(0)
     scores, labels = random.normal(size=(9001, 4)), random.integers(4, size=9001).astype(np.uint16)
     weights = random.integers(0, 5, 9001).astype(np.uint32) if weighted else None
-    assert len({Ballot(scores, labels, weights).loss(n_threads=n) for n in (1, 2, 3, 8)}) == 1
+    assert len({ScoredSamples(scores, labels, weights).loss(n_threads=n) for n in (1, 2, 3, 8)}) == 1
 
 
 def test_largest_losses_of_the_heaviest_rows_add_up_and_cost_52_bits():
     weights = np.array([2**32 - 2, 1], dtype=np.uint32)
-    ballot = Ballot(np.array([[0.0, 1e300], [1e300, 0.0]]), indices(0, 1), weights)
-    assert ballot.loss() == pytest.approx(52 * math.log(2))
+    samples = ScoredSamples(np.array([[0.0, 1e300], [1e300, 0.0]]), indices(0, 1), weights)
+    assert samples.loss() == pytest.approx(52 * math.log(2))
 
 
 @pytest.mark.parametrize(
@@ -333,7 +337,7 @@ FRACTIONS = st.sampled_from([0.1, 0.5, 1.0]) | st.floats(0.001, 0.999)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-@law(classed_rows(), FRACTIONS, SEEDS)
+@for_all(classed_rows(), FRACTIONS, SEEDS)
 def test_every_row_trains_or_validates_and_both_are_ascending(problem, fraction, seed):
     labels, sizes = np.array(problem[0]), problem[1]
     train, validation = hold_out(labels, len(sizes), fraction, np.random.RandomState(seed))
@@ -342,7 +346,7 @@ def test_every_row_trains_or_validates_and_both_are_ascending(problem, fraction,
     assert (np.diff(validation) > 0).all()
 
 
-@law(classed_rows(), FRACTIONS, SEEDS)
+@for_all(classed_rows(), FRACTIONS, SEEDS)
 def test_every_class_gives_its_share_and_keeps_a_row(problem, fraction, seed):
     labels, sizes = np.array(problem[0]), problem[1]
     train, validation = hold_out(labels, len(sizes), fraction, np.random.RandomState(seed))
@@ -351,7 +355,7 @@ def test_every_class_gives_its_share_and_keeps_a_row(problem, fraction, seed):
     assert (np.bincount(labels[train], minlength=len(sizes)) >= 1).all()
 
 
-@law(classed_rows(), FRACTIONS, SEEDS)
+@for_all(classed_rows(), FRACTIONS, SEEDS)
 def test_the_same_seed_holds_out_the_same_rows(problem, fraction, seed):
     labels, sizes = np.array(problem[0]), problem[1]
     first, again = (hold_out(labels, len(sizes), fraction, np.random.RandomState(seed)) for _ in range(2))
@@ -413,7 +417,7 @@ def test_score_that_stands_still_leaves_all_to_the_loss(curve, n_iter_no_change,
     said = listen(still, [(score, loss) for loss in losses])
     assert said == listen(smooth, [(-loss, loss) for loss in losses])
     assert still.best_round == smooth.best_round
-    assert still.stands_still == (len(curve) > 1)
+    assert still.is_constant == (len(curve) > 1)
 
 
 @given(CURVES, st.sampled_from([0.0, 0.1, 1.0]))
@@ -421,7 +425,7 @@ def test_scores_stand_still_if_none_is_further_from_the_first_than_the_tolerance
     patience = Patience(1, tol)
     listen(patience, curve)
     scores = [score for score, _ in curve]
-    assert patience.stands_still == (len(curve) > 1 and all(abs(score - scores[0]) <= tol for score in scores))
+    assert patience.is_constant == (len(curve) > 1 and all(abs(score - scores[0]) <= tol for score in scores))
 
 
 @given(CURVES, st.sampled_from([0.0, 0.1]))
@@ -483,18 +487,20 @@ def pairs_won(scores, labels):
     return float(sum(chances) / len(chances))
 
 
-@law(ballots(), st.randoms(use_true_random=False), st.integers(1, 3))
-def test_mauc_counts_all_pairs_in_any_order_of_the_rows(ballot, random, n_threads):
-    assume(len(np.unique(ballot.labels)) > 1)
-    order = random.sample(range(len(ballot.labels)), len(ballot.labels))
-    found = _core.mean_chance_above(ballot.scores, ballot.labels, n_threads)
-    assert found == pytest.approx(pairs_won(ballot.scores, ballot.labels), rel=0, abs=1e-12)
-    assert _core.mean_chance_above(ballot.scores[order], ballot.labels[order], 1) == found
+@for_all(scored_samples(), st.randoms(use_true_random=False), st.integers(1, 3))
+def test_mauc_counts_all_pairs_in_any_order_of_the_rows(samples, random, n_threads):
+    assume(len(np.unique(samples.labels)) > 1)
+    order = random.sample(range(len(samples.labels)), len(samples.labels))
+    found = _core.mean_chance_above(samples.scores, samples.labels, n_threads)
+    assert found == pytest.approx(pairs_won(samples.scores, samples.labels), rel=0, abs=1e-12)
+    assert _core.mean_chance_above(samples.scores[order], samples.labels[order], 1) == found
 
 
-@law(ballots())
-def test_mauc_of_probabilities_is_what_the_scorer_gives_to_the_bit(ballot):
-    plain = Ballot(ballot.scores, ballot.labels)
-    judge = plain.judge("mauc")
-    assume(judge.scores_shares)
-    assert judge.score_shares(plain.model.predict_proba(plain.table[0])) == plain.scored(get_scorer("mauc"))
+@for_all(scored_samples())
+def test_mauc_of_probabilities_is_what_the_scorer_gives_to_the_bit(samples):
+    plain = ScoredSamples(samples.scores, samples.labels)
+    validation_scorer = plain.validation_scorer("mauc")
+    assume(validation_scorer.uses_probabilities)
+    assert validation_scorer.score_probabilities(plain.model.predict_proba(plain.table[0])) == plain.scored(
+        get_scorer("mauc")
+    )

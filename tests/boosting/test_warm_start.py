@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 from strategies import any_problems
 
 from comboost import CoMBoClassifier
-from comboost._boosting.callbacks import NoCallback
+from comboost._boosting.monitor import NoCallback
 from comboost._boosting.warm_start import digest_rows
 
 ANSWERS = {"priors", "calibration", "calibration_folds", "reject_cost", "reject_label"}  # what is made of votes
@@ -39,7 +39,7 @@ BY_COSTS = {"decision"}  # is free without costs
 FREE = {"n_estimators", "n_jobs", "verbose", "warm_start"}
 
 # Of few rounds, and of few rows to validate on, a score may well be the same after every round.
-may_stand_still = pytest.mark.filterwarnings("ignore:.*tells none of them apart:UserWarning")
+may_stand_still = pytest.mark.filterwarnings("ignore:.*does not distinguish them:UserWarning")
 
 
 # Rows and models
@@ -93,9 +93,9 @@ def test_rounds_in_steps_are_the_model_of_all_at_once(problem, data):
 @given(problem=any_problems(missing=True, categories=True), data=st.data())
 @settings(max_examples=30)
 def test_rounds_in_steps_keep_the_best_round_of_all_at_once(problem, data):
-    places = data.draw(st.lists(st.integers(0, len(problem.y) - 1), min_size=1, max_size=12))
-    y_val = data.draw(st.lists(st.integers(0, problem.n_classes - 1), min_size=len(places), max_size=len(places)))
-    validation = {"X_val": problem.X[places], "y_val": y_val}
+    indices = data.draw(st.lists(st.integers(0, len(problem.y) - 1), min_size=1, max_size=12))
+    y_val = data.draw(st.lists(st.integers(0, problem.n_classes - 1), min_size=len(indices), max_size=len(indices)))
+    validation = {"X_val": problem.X[indices], "y_val": y_val}
     early = {"early_stopping": True, "n_iter_no_change": data.draw(st.integers(1, 4))}
     rows = problem.X, problem.y, problem.sample_weight
     model = fit_in_steps(booster_for(problem, **early), data.draw(steps_of(problem)), *rows, **validation)
@@ -369,7 +369,7 @@ def test_all_changed_parameters_are_named(table):
 @for_kinds
 def test_fewer_rounds_than_there_are_are_refused(table, algorithm, learner):
     model = make_booster(algorithm, learner, warm_start=True, n_estimators=5).fit(*table)
-    with refused(model.set_params(n_estimators=4), "n_estimators=4, but 5 rounds are there"):
+    with refused(model.set_params(n_estimators=4), "n_estimators=4, but the model already has 5 rounds"):
         model.fit(*table)
 
 
@@ -434,7 +434,7 @@ def rolled_in_classes(column, y):
 OTHER_VALUES = {
     "a column in another order": lambda X, y: (with_column(X, 0, X[::-1, 0]), y, None),
     "values of another scale": lambda X, y: (2 * X, y, None),
-    "values of another place": lambda X, y: (X + 1, y, None),
+    "values of another sample": lambda X, y: (X + 1, y, None),
     "a column that no round looked at": lambda X, y: (with_column(X, 3, X[::-1, 3]), y, None),
     "a column in another order within each class": lambda X, y: (
         with_column(X, 3, rolled_in_classes(X[:, 3], y)),
@@ -479,8 +479,8 @@ def test_digest_of_rows_is_the_same_in_any_order_and_parts_and_no_other_for_any_
 
     changed = [part.copy() for part in problem]
     entries = changed[data.draw(st.integers(0, 2))]
-    place = tuple(data.draw(st.integers(0, size - 1)) for size in entries.shape)
-    entries[place] ^= data.draw(st.integers(1, 100))
+    index = tuple(data.draw(st.integers(0, size - 1)) for size in entries.shape)
+    entries[index] ^= data.draw(st.integers(1, 100))
     assert digest_rows(*changed) != whole
 
 

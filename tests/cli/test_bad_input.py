@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from comboost import ConfusionBoostingClassifier
-from comboost._persistence import model_contents
+from comboost._persistence import model_file
 from comboost.cli._errors import is_of_typer
 
 CSV = "a,b,y\n1,u,p\n2,v,q\n3,u,p\n4,v,q\n5,u,p\n6,v,q\n"
@@ -205,8 +205,8 @@ def test_class_seen_only_in_new_data_is_named(cli, trained):
 
 
 def test_model_of_a_later_format_says_which_version_wrote_it(cli, trained, monkeypatch):
-    own = model_contents.FILE_FORMAT
-    monkeypatch.setattr(model_contents, "FILE_FORMAT", own - 1)  # this file is then of a later one
+    own = model_file.FORMAT
+    monkeypatch.setattr(model_file, "FORMAT", own - 1)  # this file is then of a later one
     Path("new.csv").write_text("a,b\n1,u\n")
     refused(cli("predict", trained, "new.csv"), f"format {own}", "written by comboost", "Update")
 

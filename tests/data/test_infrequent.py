@@ -21,9 +21,10 @@ from strategies import problems
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._data import categories as module
-from comboost._data.categories import MAX_CATEGORIES, Categories, CategoryCounts
-from comboost._data.validation import read_table
-from comboost._persistence.state import plain_state, seal, unseal
+from comboost._data.categories import MAX_CATEGORIES, CategoryCounts
+from comboost._data.validation import fit_categories, read_table
+from comboost._persistence.model_file import stored_parts
+from comboost._persistence.pickling import attributes_of, make_state
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
 FEW = 3  # codes of their own, where small tables are to have more categories
@@ -35,8 +36,8 @@ def with_few_codes(law):
     @functools.wraps(law)
     def patched(**drawn):
         with pytest.MonkeyPatch.context() as patch:
-            for place in (module, quantised_reference):
-                patch.setattr(place, "MAX_CATEGORIES", FEW)
+            for index in (module, quantised_reference):
+                patch.setattr(index, "MAX_CATEGORIES", FEW)
             law(**drawn)
 
     return patched
@@ -45,9 +46,9 @@ def with_few_codes(law):
 def zipf_rows(n_samples=3000, n_words=600, seed=0):
     """Words of which few are frequent, numbers, and classes that follow from both."""
     random = np.random.default_rng(seed)
-    place = (random.zipf(1.3, size=n_samples) - 1) % n_words
+    index = (random.zipf(1.3, size=n_samples) - 1) % n_words
     number = random.normal(size=n_samples)
-    return [f"w{k:04}" for k in place], number, (place % 3 + (number > 0)) % 4
+    return [f"w{k:04}" for k in index], number, (index % 3 + (number > 0)) % 4
 
 
 def frame_of(words, number=0.0):
@@ -77,8 +78,8 @@ def test_weights_count_as_often_as_rows(data, values):
     times = data.draw(st.lists(st.integers(1, 3), min_size=len(values), max_size=len(values)))
     order = data.draw(st.permutations(range(len(values))))
     table = np.array(values, dtype=object)[:, np.newaxis]
-    weighed, codes = Categories.fit(raw_table(table[order]), [0], np.array(times, dtype=np.uint32)[order])
-    repeated, _ = Categories.fit(raw_table(np.repeat(table, times, axis=0)), [0])
+    weighed, codes = fit_categories(raw_table(table[order]), [0], np.array(times, dtype=np.uint32)[order])
+    repeated, _ = fit_categories(raw_table(np.repeat(table, times, axis=0)), [0], None)
     assert weighed == repeated
     counts = Counter(dict.fromkeys(filter(None, values), 0))
     for value, n in zip(values, times, strict=True):
@@ -113,9 +114,9 @@ def test_counts_of_parts_add_up_in_any_order(parts, random):
 @given(problem=problems(missing=True, categories=True))
 @with_few_codes
 def test_model_of_many_categories_equals_the_quantised_twin_to_the_bit(problem):
-    model, twin = fit(problem), fit_twin(problem)
-    assert trees_of(model) == trees_of_twin([kept.nodes for kept in twin.rounds])
-    assert model.loss_curve_.tolist() == [kept.loss for kept in twin.rounds]
+    model, reference = fit(problem), fit_twin(problem)
+    assert trees_of(model) == trees_of_twin([kept.nodes for kept in reference.rounds])
+    assert model.loss_curve_.tolist() == [kept.loss for kept in reference.rounds]
 
 
 @settings(max_examples=20)
@@ -189,9 +190,9 @@ def test_rows_of_frequent_categories_are_told_apart_as_if_all_had_codes(n_rare):
     frequent = np.repeat(np.arange(MAX_CATEGORIES), 4)
     rare = np.arange(n_rare) + MAX_CATEGORIES
     words = np.array([f"w{k:04}" for k in np.random.default_rng(0).permutation(MAX_CATEGORIES + n_rare)])
-    place = np.concatenate([frequent, rare])
-    y = place * 7 % 11 % 4
-    frame = frame_of(words[place])
+    index = np.concatenate([frequent, rare])
+    y = index * 7 % 11 % 4
+    frame = frame_of(words[index])
     model = CoMBoClassifier(n_estimators=3, max_depth=None, criterion="cost").fit(frame, y)
     np.testing.assert_array_equal(model.predict(frame)[: len(frequent)], y[: len(frequent)])
     assert model.infrequent_categories_[0].tolist() == sorted(words[rare].tolist())
@@ -236,10 +237,10 @@ def test_infrequent_numbers_are_an_array_of_numbers():
     assert model.infrequent_categories_[0].dtype.kind == "i"
 
 
-@pytest.mark.parametrize("rival", [AdaBoostNCClassifier, SMOTEBoostClassifier])
-def test_rivals_share_codes_alike(rival, fitted):
+@pytest.mark.parametrize("baseline", [AdaBoostNCClassifier, SMOTEBoostClassifier])
+def test_baselines_share_codes_alike(baseline, fitted):
     frame, y, model = fitted
-    other = rival(n_estimators=1).fit(frame, y)
+    other = baseline(n_estimators=1).fit(frame, y)
     assert other._categories == model._categories
     assert set(other.predict(frame)) <= set(y)
 
@@ -254,18 +255,12 @@ def test_stored_models_keep_infrequent_categories(fitted):
         np.testing.assert_array_equal(copy.decision_function(frame), model.decision_function(frame))
 
 
-def test_models_that_were_stored_before_there_were_any_can_be_loaded(fitted):
-    state = plain_state(vars(fitted[-1]))
-    state["_categories"] = {"values": state["_categories"]["values"]}
-    assert unseal(seal(state), "model")["_categories"].infrequent == {}
-
-
 @pytest.mark.parametrize("damage", [{9: ("a",)}, {0: ["a"]}, {0: ()}, None])
 def test_damaged_infrequent_categories_are_refused(fitted, damage):
-    state = plain_state(vars(fitted[-1]))
-    state["_categories"] = state["_categories"] | {"infrequent": damage}
+    parameters, attributes = stored_parts(fitted[-1])
+    attributes["categories"] = attributes["categories"] | {"infrequent": damage}
     with pytest.raises(ValueError, match="damaged"):
-        unseal(seal(state), "model")
+        attributes_of(make_state(parameters, attributes), "model")
 
 
 def test_warm_start_goes_on_with_the_same_infrequent_categories_and_refuses_others(fitted):

@@ -207,8 +207,8 @@ LABELS = {
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_classes_are_the_sorted_labels_and_predictions_come_from_them(kind, algorithm):
-    X, places = whole_numbers()
-    y = LABELS[kind][places]
+    X, indices = whole_numbers()
+    y = LABELS[kind][indices]
     model = ALGORITHMS[algorithm](n_estimators=5).fit(X, y)
     expected, indices = np.unique(y, return_inverse=True)
     assert model.classes_.dtype == expected.dtype
@@ -239,8 +239,8 @@ LABEL_CONTAINERS = {
 
 @pytest.mark.parametrize("container", LABEL_CONTAINERS)
 def test_words_are_classes_in_any_container(container):
-    X, places = whole_numbers()
-    y = WORDS[places]
+    X, indices = whole_numbers()
+    y = WORDS[indices]
     expected = CoMBoClassifier(n_estimators=5).fit(X, y)
     model = CoMBoClassifier(n_estimators=5).fit(X, LABEL_CONTAINERS[container](y))
     assert model_bytes(model) == model_bytes(expected)
@@ -261,8 +261,8 @@ NUMBER_CONTAINERS = {
 
 @pytest.mark.parametrize("container", NUMBER_CONTAINERS)
 def test_numbers_are_classes_in_any_container(container):
-    X, places = whole_numbers()
-    y = np.array([5, -2, 0])[places]
+    X, indices = whole_numbers()
+    y = np.array([5, -2, 0])[indices]
     expected = CoMBoClassifier(n_estimators=5).fit(X, y)
     model = CoMBoClassifier(n_estimators=5).fit(X, NUMBER_CONTAINERS[container](y))
     assert model_bytes(model) == model_bytes(expected)
@@ -272,18 +272,18 @@ def test_numbers_are_classes_in_any_container(container):
 
 @pytest.mark.parametrize("make", [np.asarray, list, pd.Series, pl.Series], ids=["array", "list", "pandas", "polars"])
 def test_booleans_are_classes(make):
-    X, places = whole_numbers()
-    model = CoMBoClassifier(n_estimators=5).fit(X, make(places > 0))
+    X, indices = whole_numbers()
+    model = CoMBoClassifier(n_estimators=5).fit(X, make(indices > 0))
     assert model.classes_.tolist() == [False, True]
     assert model.predict(X).dtype == bool
-    assert model_bytes(model) == model_bytes(CoMBoClassifier(n_estimators=5).fit(X, (places > 0).astype(int)))
+    assert model_bytes(model) == model_bytes(CoMBoClassifier(n_estimators=5).fit(X, (indices > 0).astype(int)))
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "int64[pyarrow]", "boolean", "bool[pyarrow]"])
 def test_labels_of_nullable_dtypes_keep_their_values_and_their_type(dtype):
-    X, places = whole_numbers()
+    X, indices = whole_numbers()
     values = [False, True, True] if dtype.startswith("bool") else [2**60, 2**60 + 1, -(2**60)]
-    y = np.array(values)[places]
+    y = np.array(values)[indices]
     model = CoMBoClassifier(n_estimators=5).fit(X, pd.Series(y, dtype=dtype))
     assert model.classes_.tolist() == np.unique(y).tolist()
     assert {type(label) for label in model.predict(X).tolist()} == {type(values[0])}

@@ -79,10 +79,10 @@ CONTAINERS = [list, tuple, object_array, lambda values: pd.Series(values, dtype=
 def test_classes_are_the_labels_that_a_set_of_python_holds(kind, data):
     values = data.draw(labels_of(kind))
     make = data.draw(st.sampled_from(CONTAINERS))
-    classes, places = find_distinct(read(make(values)), "y")
-    numbers = {value: place for place, value in enumerate(sorted(set(in_python(values))))}
+    classes, indices = find_distinct(read(make(values)), "y")
+    numbers = {value: index for index, value in enumerate(sorted(set(in_python(values))))}
     assert len(classes) == len(numbers)
-    assert places.tolist() == [numbers[value] for value in in_python(values)]
+    assert indices.tolist() == [numbers[value] for value in in_python(values)]
 
 
 @by_kind
@@ -131,10 +131,10 @@ def test_labels_of_partitions_are_those_of_all_rows(kind, data):
     cut = data.draw(st.integers(0, len(values)))
     parts = [read(object_array(part)) for part in (values[:cut], values[cut:]) if part]
     together, _ = find_distinct(join_labels(parts, "y"), "y")
-    expected, places = find_distinct(read(object_array(values)), "y")
+    expected, indices = find_distinct(read(object_array(values)), "y")
     assert together.dtype.kind == expected.dtype.kind or kind == "whole numbers"
     assert locate_labels(together, expected).tolist() == list(range(len(expected)))
-    assert np.concatenate([locate_labels(part, together) for part in parts]).tolist() == places.tolist()
+    assert np.concatenate([locate_labels(part, together) for part in parts]).tolist() == indices.tolist()
 
 
 @by_kind
@@ -301,9 +301,9 @@ def test_labels_counted_in_parts_are_those_counted_at_once(kind, data):
         if rows
     ]
     joined = LabelCounts.join([LabelCounts.of_part(CheckedPart.read(part, None)) for part in parts])
-    expected, places = find_distinct(read(object_array(values)), "y")
+    expected, indices = find_distinct(read(object_array(values)), "y")
     assert locate_labels(joined.labels, expected).tolist() == list(range(len(expected)))
-    assert joined.weight_sums.tolist() == np.bincount(places).tolist()
+    assert joined.weight_sums.tolist() == np.bincount(indices).tolist()
 
 
 def test_masked_chunks_of_dask_arrays_keep_their_masks():

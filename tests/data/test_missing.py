@@ -20,7 +20,7 @@ from comboost import CoMBoClassifier
 from comboost._types import LEAF, MISSING_LEFT
 from comboost.metrics import confusion_norm_loss
 
-FLOAT_ERROR = 1e-6  # of float twins beside quantised costs
+FLOAT_ERROR = 1e-6  # of float references beside quantised costs
 CRITERIA = ["gini", "cost"]
 FEW = settings(max_examples=settings.default.max_examples // 2)  # of each of many laws
 SMALL = {"max_rows": 20, "max_rounds": 6}
@@ -119,7 +119,7 @@ def test_missing_values_left_in_place_are_learned_at_least_as_well_as_replaced_o
     for max_depth in (2, 3, 5):
         replaced = loss(np.nan_to_num(X, nan=put), n_estimators=10, max_depth=max_depth)
         assert replaced >= native
-        assert replaced > 0 or replacement != "median"  # which cannot be told from a value that was there
+        assert replaced > 0 or replacement != "median"  # which cannot be reported from a value that was there
 
 
 # Columns that say nothing
@@ -128,17 +128,17 @@ def test_missing_values_left_in_place_are_learned_at_least_as_well_as_replaced_o
 @FEW
 @given(problem=problems(**SMALL, missing=True, categories=True), data=st.data())
 def test_column_of_missing_values_changes_no_bit_but_the_numbers_of_the_features(problem, data):
-    place = data.draw(st.integers(0, problem.X.shape[1]))
+    index = data.draw(st.integers(0, problem.X.shape[1]))
     as_categories = data.draw(st.booleans())
-    shifted = [f + (f >= place) for f in problem.categorical]
+    shifted = [f + (f >= index) for f in problem.categorical]
     wider = dataclasses.replace(
         problem,
-        X=np.insert(problem.X, place, np.nan, axis=1),
-        categorical=tuple(sorted([*shifted, place] if as_categories else shifted)),
+        X=np.insert(problem.X, index, np.nan, axis=1),
+        categorical=tuple(sorted([*shifted, index] if as_categories else shifted)),
     )
     model, other = fit(problem, max_features=None), fit(wider, max_features=None)
-    model._forest.nodes["feature"][model._forest.nodes["feature"] >= place] += 1
-    model.feature_importances_ = np.insert(model.feature_importances_, place, 0.0)
+    model._forest.nodes["feature"][model._forest.nodes["feature"] >= index] += 1
+    model.feature_importances_ = np.insert(model.feature_importances_, index, 0.0)
     assert model_bytes(other) == model_bytes(model)
 
 
@@ -345,9 +345,9 @@ def test_infinite_values_are_an_error_among_categories_too(infinite):
 @FEW
 @given(problem=problems(**SMALL, weighted=False), data=st.data())
 def test_missing_values_of_rows_without_weight_leave_no_trace(problem, data):
-    place = data.draw(st.integers(0, len(problem.y)))
-    X, y = np.insert(problem.X, place, np.nan, axis=0), np.insert(problem.y, place, 0)
-    weights = np.insert(np.ones(len(problem.y)), place, 0.0)
+    index = data.draw(st.integers(0, len(problem.y)))
+    X, y = np.insert(problem.X, index, np.nan, axis=0), np.insert(problem.y, index, 0)
+    weights = np.insert(np.ones(len(problem.y)), index, 0.0)
     model, other = fit(problem), booster_for(problem).fit(X, y, weights)
     assert model_bytes(other) == model_bytes(model)
     assert [other.export_text(t) for t in range(other.n_iter_)] == [model.export_text(t) for t in range(model.n_iter_)]

@@ -59,10 +59,10 @@ def test_whatever_the_weights_a_perfect_learner_leaves_no_mistake_of_a_row_that_
 
 
 @law(problem=far_apart(any_problems(weighted=False)))
-def test_weights_far_apart_give_the_model_of_the_twin(problem):
-    model, twin = fit(problem), fit_twin(problem)
-    assert (model.stop_reason_, model.n_iter_) == (twin.stop_reason, len(twin.rounds))
-    assert model.loss_curve_.tolist() == [kept.loss for kept in twin.rounds]
+def test_weights_far_apart_give_the_model_of_the_reference(problem):
+    model, reference = fit(problem), fit_twin(problem)
+    assert (model.stop_reason_, model.n_iter_) == (reference.stop_reason, len(reference.rounds))
+    assert model.loss_curve_.tolist() == [kept.loss for kept in reference.rounds]
 
 
 @pytest.mark.parametrize("heavy", [1e8, 1e9, 1e12, 1e30])
@@ -247,9 +247,9 @@ def test_weights_of_classes_that_cancel_are_told_once(n_idle):
     booster = CoMBoClassifier(n_estimators=2, early_stopping=True, refit=True)
     weights = compute_sample_weight("balanced", y)
     weights[:n_idle] = 0  # which are no rows
-    with pytest.warns(UserWarning, match=CANCELS) as told:
+    with pytest.warns(UserWarning, match=CANCELS) as reported:
         booster.fit(X, y, weights)
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 @pytest.mark.parametrize("booster", [AdaBoostMMClassifier(), ConfusionBoostingClassifier()], ids=str)

@@ -21,9 +21,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from comboost._data.categories import Categories
-from comboost._data.choosing import find_categorical
 from comboost._data.tables import survey
-from comboost._data.validation import read_table
+from comboost._data.validation import find_categorical, read_table
 
 
 class TreeOnTables(ClassifierMixin, BaseEstimator):
@@ -365,7 +364,7 @@ NOT_NUMBERS = {
     "polars category": (pl.DataFrame({"t": ["a"]}, {"t": pl.Categorical}), "column 't' .* 'a'"),
     "pyarrow text": (pa.table({"t": ["a", None]}), "column 't' .* 'a'"),
     "pandas periods": (pd.DataFrame({"d": pd.period_range("2020", periods=2, freq="D")}), "column 'd' .*convert"),
-    "pandas intervals": (pd.DataFrame({"d": pd.interval_range(0, 2).astype("category")}), "column 'd' .*no numbers"),
+    "pandas intervals": (pd.DataFrame({"d": pd.interval_range(0, 2).astype("category")}), "column 'd' .*not numbers"),
     "pandas complex": (pd.DataFrame({"c": [1j]}), "column 'c' .*complex.*convert"),
     "pyarrow intervals": (pa.table({"d": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}), "column 'd' .*convert"),
     "polars lists": (pl.DataFrame({"d": [[1, 2]]}), "column 'd' .*List.*convert"),
@@ -449,14 +448,18 @@ def test_reading_categories_leaves_the_input_alone():
 
 def test_category_dtypes_are_found():
     text = ["a", "b"]
-    assert raw_table(pd.DataFrame({"n": [1, 2], "t": pd.Categorical(text), "s": text})).source.dtype_categories() == [1]
+    assert find_categorical(
+        raw_table(pd.DataFrame({"n": [1, 2], "t": pd.Categorical(text), "s": text})), "from_dtype"
+    ) == [1]
     dictionary = pd.Series(text, dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string())))
-    assert raw_table(pd.DataFrame({"t": dictionary, "n": [1, 2]})).source.dtype_categories() == [0]
+    assert find_categorical(raw_table(pd.DataFrame({"t": dictionary, "n": [1, 2]})), "from_dtype") == [0]
     schema = {"n": pl.Int64, "c": pl.Categorical, "e": pl.Enum(text), "s": pl.String}
-    assert raw_table(pl.DataFrame([[1, 2], text, text, text], schema)).source.dtype_categories() == [1, 2]
-    assert raw_table(pa.table({"t": pa.array(text).dictionary_encode(), "s": text})).source.dtype_categories() == [0]
-    assert raw_table(np.array([["a"]], dtype=object)).source.dtype_categories() == []
-    assert raw_table(sp.csr_array(np.ones((2, 2)))).source.dtype_categories() == []
+    assert find_categorical(raw_table(pl.DataFrame([[1, 2], text, text, text], schema)), "from_dtype") == [1, 2]
+    assert find_categorical(
+        raw_table(pa.table({"t": pa.array(text).dictionary_encode(), "s": text})), "from_dtype"
+    ) == [0]
+    assert find_categorical(raw_table(np.array([["a"]], dtype=object)), "from_dtype") == []
+    assert find_categorical(raw_table(sp.csr_array(np.ones((2, 2)))), "from_dtype") == []
 
 
 # Which features are categories
@@ -466,7 +469,7 @@ def test_category_dtypes_are_found():
 def test_indices_masks_and_names_choose_the_same_features(mask):
     raw = raw_table(pd.DataFrame(np.zeros((1, len(mask))), columns=[f"x{f}" for f in range(len(mask))]))
     indices = np.flatnonzero(mask)
-    named = [raw.names[f] for f in indices]
+    named = [raw.source.names[f] for f in indices]
     for chosen in (mask, np.array(mask), indices, indices[::-1].tolist(), named, np.array(named), pd.Index(named)):
         assert find_categorical(raw, chosen) == indices.tolist()
 

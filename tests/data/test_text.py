@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
 from comboost import CoMBoClassifier
-from comboost._data.choosing import fit_categories
-from comboost._data.text import PLACEHOLDERS, Mixture, spells_number
-from comboost._data.validation import read_table
+from comboost._data.text import PLACEHOLDERS, ColumnContent, is_numeric
+from comboost._data.validation import fit_categories, read_table
 
 
 def objects(values):
@@ -97,7 +96,7 @@ def test_text_in_which_every_value_spells_a_number_is_numbers(container, chosen)
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-def test_text_that_spells_numbers_is_categories_where_it_is_said_to_be(container):
+def test_text_that_is_numerics_is_categories_where_it_is_said_to_be(container):
     assert columns_of(CONTAINERS[container](["10", "9", "10"]), [0])[0].values == {0: ("10", "9")}
 
 
@@ -141,9 +140,9 @@ def test_text_spells_a_number_if_python_says_so(text):
     try:
         float(text)
     except ValueError:
-        assert not spells_number(text)
+        assert not is_numeric(text)
     else:
-        assert spells_number(text)
+        assert is_numeric(text)
 
 
 # Words among numbers
@@ -198,10 +197,10 @@ def test_many_words_are_counted_instead_of_listed():
 
 def test_rows_of_parts_are_looked_at_together():
     parts = [["1"] * 10, ["?"], [None], ["2", "x"]]
-    mixtures = [Mixture.of_objects("c", np.array(p, dtype=object), None, lambda p=p: column(p))[0] for p in parts]
-    joined = Mixture.join(mixtures[::-1])
-    whole = Mixture.of_column(column([value for part in parts for value in part]), None)
-    assert (joined.n_samples, joined.n_spelled, joined.n_words) == (whole.n_samples, whole.n_spelled, whole.n_words)
+    mixtures = [ColumnContent.of_objects("c", np.array(p, dtype=object), None, lambda p=p: column(p))[0] for p in parts]
+    joined = ColumnContent.join(mixtures[::-1])
+    whole = ColumnContent.of_column(column([value for part in parts for value in part]), None)
+    assert (joined.n_samples, joined.n_numeric, joined.n_words) == (whole.n_samples, whole.n_numeric, whole.n_words)
     assert joined.words == whole.words
     assert set(joined.examples) == set(whole.examples)
 

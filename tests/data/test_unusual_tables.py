@@ -12,7 +12,7 @@ from comboost import CoMBoClassifier
 LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=3)}
 ROUNDING = 1e-5  # of the loss, by the quantisation of costs
 
-# scikit-learn tells of many classes in few rows; such are meant here.
+# scikit-learn warns about many classes in few rows; such are meant here.
 pytestmark = pytest.mark.filterwarnings("ignore:The number of unique classes is greater than 50%:UserWarning")
 
 for_both = pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -163,7 +163,7 @@ by_odd_value = pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 )
 def test_numbers_of_X_that_no_float_holds_are_refused_with_their_column(odd, make):
     X, plain = make([[1, 2], [3, odd]]), make([[1, 2], [3, 4]])
-    message = r"column 1 of X holds .*(floats end at|no number)"
+    message = r"column 1 of X holds .*(floats end at|not a number)"
     model = CoMBoClassifier(n_estimators=1)
     with pytest.raises(ValueError, match=message):
         model.fit(X, [0, 1])

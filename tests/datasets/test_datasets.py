@@ -22,7 +22,7 @@ from sklearn.utils import Bunch
 import comboost.datasets
 from comboost.datasets import (
     _connect4,
-    _loading,
+    _loaders,
     load_balance,
     load_car,
     load_connect4,
@@ -164,7 +164,7 @@ def steps_up(dataset, feature, ranks):
     feature_idx = dataset.feature_names.index(feature)
     table = {tuple(row): ranks[label] for row, label in zip(dataset.data, dataset.target, strict=True)}
     for row, rank in table.items():
-        above = tuple(value + (place == feature_idx) for place, value in enumerate(row))
+        above = tuple(value + (index == feature_idx) for index, value in enumerate(row))
         if above in table:
             yield rank, table[above]
 
@@ -277,7 +277,7 @@ def test_unknown_name_lists_the_known_ones(name):
 @pytest.fixture
 def bundle(tmp_path, monkeypatch):
     """A folder to stand for the installed package, and a way to put a file there."""
-    monkeypatch.setattr(_loading.resources, "files", lambda _package: tmp_path)
+    monkeypatch.setattr(_loaders.resources, "files", lambda _package: tmp_path)
     (tmp_path / "data").mkdir()
     return lambda content: (tmp_path / "data" / "yeast.csv.gz").write_bytes(content)
 
@@ -286,13 +286,13 @@ def test_one_flipped_bit_anywhere_is_found(bundle):
     intact = gzip.compress(b"a,target\n1,x\n2,y\n", mtime=0)
     record = replace(RECORDS["yeast"], sha256=hashlib.sha256(intact).hexdigest())
     bundle(intact)
-    assert _loading.read_cells(record) == [["a", "target"], ["1", "x"], ["2", "y"]]
-    for place in range(len(intact)):
+    assert _loaders.read_cells(record) == [["a", "target"], ["1", "x"], ["2", "y"]]
+    for index in range(len(intact)):
         damaged = bytearray(intact)
-        damaged[place] ^= 1
+        damaged[index] ^= 1
         bundle(bytes(damaged))
         with pytest.raises(OSError, match=r"yeast\.csv\.gz of the data set 'yeast' is damaged.*Install comboost again"):
-            _loading.read_cells(record)
+            _loaders.read_cells(record)
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_arrays_need_no_pandas(monkeypatch, name):
 # Connect-4: five made-up boards stand for the set where its own rows are not needed
 
 CELLS = list(CONNECT4.scales)
-BOARDS = np.array([[(row * place) % 3 for place in range(42)] + [row % 3] for row in range(5)], dtype=np.uint8)
+BOARDS = np.array([[(row * index) % 3 for index in range(42)] + [row % 3] for row in range(5)], dtype=np.uint8)
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
 THE_THREE_WAYS = r"(?s)Three ways.*data_home.*connect_4\.tsv\.gz.*COMBOOST_DATA.*OpenML \(id 40668\)"
 
@@ -340,7 +340,7 @@ def pack(boards, header=(*CELLS, "target")):
 
 
 def no_openml(**_arguments):
-    raise AssertionError("OpenML must not be asked")
+    raise AssertionError("OpenML must not be called")
 
 
 @pytest.fixture

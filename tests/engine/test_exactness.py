@@ -41,7 +41,7 @@ def digest(n_jobs):
 
 OTHER_PROCESS = """
 import os, signal
-from comboost._boosting.callbacks import RoundCounter
+from comboost._boosting.monitor import RoundCounter
 
 print(digest(1), digest(2))
 if sys.platform != "linux":

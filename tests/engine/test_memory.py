@@ -282,7 +282,9 @@ def test_answers_that_are_too_large_are_refused_before_they_are_taken(name, free
     for call in wide_answers(model, many_rows()):
 
         def refused(call=call):
-            with pytest.raises(MemoryError, match=r"An answer for 1000000 rows and 3 classes needs .* Give fewer rows"):
+            with pytest.raises(
+                MemoryError, match=r"A prediction for 1000000 rows and 3 classes needs .* Give fewer rows"
+            ):
                 call()
 
         assert peak_of(refused) < 10**6 * 3 * 8 / 4
@@ -307,7 +309,7 @@ def test_measures_of_too_many_classes_are_refused_before_matrices_are_made(name,
     call = measures(1000)[name]
 
     def refused():
-        with pytest.raises(MemoryError, match=r"A measure of 1000 classes needs .* Are these classes\?"):
+        with pytest.raises(MemoryError, match=r"A metric of 1000 classes needs .* Are these classes\?"):
             call()
 
     assert peak_of(refused) < 1000**2 * 8 / 4

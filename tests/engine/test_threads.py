@@ -71,7 +71,7 @@ other.join()
 print(*codes)
 """,
     "interrupted": """
-from comboost._boosting.callbacks import RoundCounter
+from comboost._boosting.monitor import RoundCounter
 
 before = digest(fit())
 n_before = n_running()

@@ -20,8 +20,7 @@ from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from strategies import law
 
-from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
-from comboost._engine.probabilities import ProbabilityMap
+from comboost._engine.probabilities import TEMPERATURES, HeldVotes, IsotonicCurves, ProbabilityMap, learn_temperature
 from comboost._estimators.out_of_fold import NO_FOLD, draw_folds
 
 X, Y = make_rows(150, seed=0)
@@ -67,8 +66,8 @@ def held_votes(draw):
 
 def balanced_loss(held, temperature, scale, shares):
     """What a temperature makes small, row by row."""
-    logs = log_softmax(scale * held.votes / temperature - (0.0 if shares is None else shares), axis=1)
-    total, n_classes = 0.0, held.votes.shape[1]
+    logs = log_softmax(scale * held.scores / temperature - (0.0 if shares is None else shares), axis=1)
+    total, n_classes = 0.0, held.scores.shape[1]
     present = np.unique(held.labels)
     weights = held.weights.copy()
     for k in present:
@@ -122,7 +121,7 @@ def test_every_class_counts_the_same_however_many_rows_it_has():
 
 @law(held=held_votes())
 def test_curves_are_isotonic_regressions_of_every_class_against_the_others(held):
-    shares = ProbabilityMap(1.0).probabilities(held.votes, np.empty_like(held.votes))
+    shares = ProbabilityMap(1.0).probabilities(held.scores, np.empty_like(held.scores))
     curves = IsotonicCurves.learn(held, shares)
     bent = shares.copy()
     curves.apply(bent)
@@ -139,7 +138,7 @@ def test_curves_are_isotonic_regressions_of_every_class_against_the_others(held)
 
 @law(held=held_votes(), new=hnp.arrays(np.float64, (7, 5), elements=st.floats(-50, 50)))
 def test_curves_leave_probabilities_of_which_none_is_zero(held, new):
-    shares = ProbabilityMap(1.0).probabilities(held.votes, np.empty_like(held.votes))
+    shares = ProbabilityMap(1.0).probabilities(held.scores, np.empty_like(held.scores))
     meaning = ProbabilityMap(1.0, curves=IsotonicCurves.learn(held, shares))
     votes = np.ascontiguousarray(new[:, : held.n_classes])
     found = meaning.probabilities(votes, np.empty_like(votes))
@@ -363,7 +362,7 @@ def test_who_looks_on_sees_probabilities_that_are_not_calibrated_yet():
     rows = []
     for calibration in (None, "isotonic"):
         seen = []
-        with pytest.warns(UserWarning, match="tells none of them apart"):
+        with pytest.warns(UserWarning, match="does not distinguish them"):
             make("combo", calibration, early_stopping=True, scoring=scorer).fit(X, Y)
         rows.append(seen)
     assert rows[0] == rows[1]

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from strategies import law
 
-from comboost._engine.decisions import REJECTED, cheapest_decisions
+from comboost._engine.probabilities import REJECTED, cheapest_decisions
 from comboost.metrics import expected_cost_loss, get_scorer
 from comboost.model_selection import cross_validate_confusion
 

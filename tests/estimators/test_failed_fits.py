@@ -8,7 +8,7 @@ from boosters import all_bits, as_validation, for_all, for_kinds, make_booster, 
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from comboost._boosting.callbacks import HOOKS, NoCallback
+from comboost._boosting.monitor import HOOKS, NoCallback
 from comboost._estimators.atomic_fit import state_hash
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 

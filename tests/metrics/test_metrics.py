@@ -1,4 +1,4 @@
-"""Laws of the metrics and of the scorers made of them."""
+"""Properties of the metrics and of the scorers made of them."""
 
 import math
 import pickle
@@ -14,7 +14,7 @@ import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from reference import metrics_reference as twin
+from reference import metrics_reference as reference
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
@@ -56,8 +56,8 @@ LABEL_METRICS = [
 OUR_NAMES = ["g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", "min_recall", "neg_expected_cost"]
 
 
-def law(*strategies):
-    """Make a test of a law, with few examples: they are small, and the laws are many."""
+def for_all(*strategies):
+    """Make a property test with few examples: they are small, and there are many properties."""
     return lambda test: settings(max_examples=settings.default.max_examples // 2)(given(*strategies)(test))
 
 
@@ -125,63 +125,63 @@ def assert_same(values, expected):
         np.testing.assert_allclose(values[name], value, atol=1e-9, err_msg=name)
 
 
-# The plain twin
+# The plain reference
 
 
-@law(outcomes())
-def test_label_metrics_equal_their_plain_twins(outcome):
+@for_all(outcomes())
+def test_label_metrics_equal_their_plain_reference(outcome):
     k, true, pred, _, weight = outcome
-    recalls = twin.recalls(true, pred, weight, k)
+    recalls = reference.recalls(true, pred, weight, k)
     values = all_metrics(true, pred, outcome.score, weight, outcome.labels)
     assert_same(
         values,
         {
-            "error_confusion_matrix": twin.error_confusion(true, pred, weight, k),
-            "confusion_norm_loss": twin.confusion_norm(true, pred, weight, k),
+            "error_confusion_matrix": reference.error_confusion(true, pred, weight, k),
+            "confusion_norm_loss": reference.confusion_norm(true, pred, weight, k),
             "geometric_mean_score": math.prod(recalls) ** (1 / len(recalls)),
             "min_recall_score": min(recalls),
-            "expected_cost_loss": twin.expected_cost(true, pred, weight, np.ones((k, k))),
+            "expected_cost_loss": reference.expected_cost(true, pred, weight, np.ones((k, k))),
         },
     )
 
 
-@law(outcomes())
+@for_all(outcomes())
 def test_mauc_equals_its_plain_twin_on_every_pair_of_rows(outcome):
     k, true, _, score, weight = outcome
     value = mauc_or_nan(true, score, labels=outcome.labels, sample_weight=weight)
-    assert value == close(twin.mauc(true, score, weight, k))
+    assert value == close(reference.mauc(true, score, weight, k))
 
 
-@law(outcomes(), st.randoms(use_true_random=False))
+@for_all(outcomes(), st.randoms(use_true_random=False))
 def test_balanced_log_loss_equals_its_plain_twin_even_for_probabilities_of_0_and_1(outcome, random):
     k, true, pred, _, weight = outcome
     proba = outcome.proba
     certain = random.sample(range(true.size), true.size // 2)
     proba[certain] = np.eye(k)[pred[certain]]
     value = balanced_log_loss(true, proba, labels=outcome.labels, sample_weight=weight)
-    assert value == close(twin.balanced_log_loss(true, proba, weight, k))
+    assert value == close(reference.balanced_log_loss(true, proba, weight, k))
 
 
-@law(outcomes(), st.floats(0.001, 1))
-def test_bound_equals_its_plain_twin(outcome, eta):
+@for_all(outcomes(), st.floats(0.001, 1))
+def test_bound_equals_its_plain_reference(outcome, eta):
     k, true, pred, _, weight = outcome
     value = confusion_norm_bound(true, pred, eta=eta, labels=outcome.labels, sample_weight=weight)
-    assert value == close(twin.confusion_norm_bound(true, pred, weight, k, eta))
+    assert value == close(reference.confusion_norm_bound(true, pred, weight, k, eta))
 
 
-@law(outcomes(), st.data())
-def test_expected_cost_equals_its_plain_twin(outcome, data):
+@for_all(outcomes(), st.data())
+def test_expected_cost_equals_its_plain_reference(outcome, data):
     k, true, pred, _, weight = outcome
     costs = data.draw(hnp.arrays(np.float64, (k, k), elements=st.integers(1, 9))) * (1 - np.eye(k))
     if k > 1:
         value = expected_cost_loss(true, pred, cost_matrix=costs, labels=outcome.labels, sample_weight=weight)
-        assert value == close(twin.expected_cost(true, pred, weight, costs))
+        assert value == close(reference.expected_cost(true, pred, weight, costs))
 
 
 # scikit-learn
 
 
-@law(outcomes(min_classes=2))
+@for_all(outcomes(min_classes=2))
 def test_error_confusion_is_scikit_learns_normalised_matrix_without_its_diagonal(outcome):
     _, true, pred, _, weight = outcome
     expected = confusion_matrix(true, pred, labels=outcome.labels, sample_weight=weight, normalize="true")
@@ -190,7 +190,7 @@ def test_error_confusion_is_scikit_learns_normalised_matrix_without_its_diagonal
     np.testing.assert_allclose(value, expected, atol=1e-12)
 
 
-@law(outcomes(all_present=True))
+@for_all(outcomes(all_present=True))
 def test_recalls_agree_with_scikit_learn(outcome):
     _, true, pred, _, weight = outcome
     recalls = recall_score(true, pred, average=None, sample_weight=weight)
@@ -200,7 +200,7 @@ def test_recalls_agree_with_scikit_learn(outcome):
     assert geometric_mean_score(true, pred, sample_weight=weight) == close(np.prod(recalls) ** (1 / recalls.size))
 
 
-@law(outcomes(min_classes=2, all_present=True))
+@for_all(outcomes(min_classes=2, all_present=True))
 def test_min_recall_is_at_most_g_mean_is_at_most_balanced_accuracy(outcome):
     _, true, pred, _, weight = outcome
     g_mean = geometric_mean_score(true, pred, sample_weight=weight)
@@ -208,13 +208,13 @@ def test_min_recall_is_at_most_g_mean_is_at_most_balanced_accuracy(outcome):
     assert g_mean <= balanced_accuracy_score(true, pred, sample_weight=weight) + 1e-12
 
 
-@law(outcomes(min_classes=3, all_present=True))
+@for_all(outcomes(min_classes=3, all_present=True))
 def test_mauc_is_scikit_learns_ovo_macro_auc(outcome):
     expected = roc_auc_score(outcome.true, outcome.proba, multi_class="ovo", average="macro")
     assert mauc_score(outcome.true, outcome.proba) == close(expected)
 
 
-@law(outcomes(min_classes=2, all_present=True))
+@for_all(outcomes(min_classes=2, all_present=True))
 def test_weighted_mauc_is_the_mean_of_scikit_learns_weighted_auc_over_pairs(outcome):
     k, true, _, score, weight = outcome
     areas = []
@@ -225,7 +225,7 @@ def test_weighted_mauc_is_the_mean_of_scikit_learns_weighted_auc_over_pairs(outc
     assert mauc_score(true, score, sample_weight=weight) == close(np.mean(areas))
 
 
-@law(outcomes(min_classes=2, all_present=True))
+@for_all(outcomes(min_classes=2, all_present=True))
 def test_two_classes_take_one_score_per_row_as_scikit_learn_does(outcome):
     true, score = outcome.true % 2, outcome.score[:, 0]
     expected = roc_auc_score(true, score, sample_weight=outcome.weight)
@@ -233,7 +233,7 @@ def test_two_classes_take_one_score_per_row_as_scikit_learn_does(outcome):
     assert mauc_score(true, np.column_stack([-score, score]), sample_weight=outcome.weight) == close(expected)
 
 
-@law(outcomes(min_classes=2, all_present=True))
+@for_all(outcomes(min_classes=2, all_present=True))
 def test_balanced_log_loss_is_scikit_learns_with_weights_that_balance_the_classes(outcome):
     _, true, _, _, weight = outcome
     balanced = weight / np.bincount(true, weight)[true]
@@ -249,14 +249,14 @@ def test_balanced_log_loss_clips_as_scikit_learn_does_for_every_dtype(dtype):
     assert balanced_log_loss([0, 1], np.array([0.0, 1.0], dtype=dtype)) == pytest.approx(0.0, abs=2e-7)
 
 
-@law(outcomes(min_classes=2, all_present=True))
+@for_all(outcomes(min_classes=2, all_present=True))
 def test_two_classes_take_one_probability_per_row_that_of_the_second(outcome):
     true, second = outcome.true % 2, outcome.proba[:, 0]
     expected = balanced_log_loss(true, np.column_stack([1 - second, second]), sample_weight=outcome.weight)
     assert balanced_log_loss(true, second, sample_weight=outcome.weight) == close(expected)
 
 
-@law(outcomes())
+@for_all(outcomes())
 def test_balanced_log_loss_of_equal_probabilities_is_ln_K_and_of_the_truth_0(outcome):
     k, true, _, _, weight = outcome
     options = {"labels": outcome.labels, "sample_weight": weight}
@@ -264,7 +264,7 @@ def test_balanced_log_loss_of_equal_probabilities_is_ln_K_and_of_the_truth_0(out
     assert balanced_log_loss(true, np.eye(k)[true], **options) == close(0.0)
 
 
-@law(outcomes())
+@for_all(outcomes())
 def test_expected_cost_without_costs_is_the_error_rate(outcome):
     _, true, pred, _, weight = outcome
     expected = zero_one_loss(true, pred, sample_weight=weight)
@@ -274,7 +274,7 @@ def test_expected_cost_without_costs_is_the_error_rate(outcome):
 # Norms and bounds
 
 
-@law(outcomes())
+@for_all(outcomes())
 def test_norm_lies_between_the_largest_entry_and_the_frobenius_norm(outcome):
     _, true, pred, _, weight = outcome
     shares = error_confusion_matrix(true, pred, sample_weight=weight)
@@ -282,7 +282,7 @@ def test_norm_lies_between_the_largest_entry_and_the_frobenius_norm(outcome):
     assert shares.max() - 1e-12 <= norm <= np.linalg.norm(shares) + 1e-12
 
 
-@law(outcomes())
+@for_all(outcomes())
 def test_error_rate_is_the_one_norm_of_pC_and_at_most_root_K_times_the_norm(outcome):
     k, true, pred, _, weight = outcome
     error = zero_one_loss(true, pred, sample_weight=weight)
@@ -292,7 +292,7 @@ def test_error_rate_is_the_one_norm_of_pC_and_at_most_root_K_times_the_norm(outc
     assert error <= math.sqrt(k) * confusion_norm_loss(true, pred, sample_weight=weight) + 1e-12
 
 
-@law(outcomes(all_present=True))
+@for_all(outcomes(all_present=True))
 def test_rows_twice_shrink_the_bounds_excess_by_root_2_and_weight_2_leaves_it(outcome):
     _, true, pred, _, _ = outcome
     norm, bound = confusion_norm_loss(true, pred), confusion_norm_bound(true, pred)
@@ -322,7 +322,7 @@ def test_bound_of_a_perfect_classifier_is_the_deviation_alone():
 # Weights, order and names
 
 
-@law(outcomes(weights="counts"))
+@for_all(outcomes(weights="counts"))
 def test_weight_n_is_the_row_n_times_and_weight_0_is_no_row(outcome):
     _, true, pred, score, weight = outcome
     counts = weight.astype(int)
@@ -331,7 +331,7 @@ def test_weight_n_is_the_row_n_times_and_weight_0_is_no_row(outcome):
     assert_same(values, all_metrics(*copies, None, outcome.labels))
 
 
-@law(outcomes(), st.sampled_from([1e-300, 0.1, 3.0, 1e307]))
+@for_all(outcomes(), st.sampled_from([1e-300, 0.1, 3.0, 1e307]))
 def test_scale_of_the_weights_does_not_matter(outcome, scale):
     _, true, pred, score, weight = outcome
     values = all_metrics(true, pred, score, weight * scale, outcome.labels)
@@ -340,7 +340,7 @@ def test_scale_of_the_weights_does_not_matter(outcome, scale):
     assert bounds[0] == close(bounds[1])
 
 
-@law(outcomes(), st.randoms(use_true_random=False))
+@for_all(outcomes(), st.randoms(use_true_random=False))
 def test_order_of_the_rows_does_not_matter(outcome, random):
     _, true, pred, score, weight = outcome
     order = random.sample(range(true.size), true.size)
@@ -348,7 +348,7 @@ def test_order_of_the_rows_does_not_matter(outcome, random):
     assert_same(values, all_metrics(true, pred, score, weight, outcome.labels))
 
 
-@law(outcomes(), st.randoms(use_true_random=False))
+@for_all(outcomes(), st.randoms(use_true_random=False))
 def test_order_of_labels_permutes_the_matrix_and_nothing_else(outcome, random):
     k, true, pred, score, weight = outcome
     order = random.sample(range(k), k)
@@ -358,7 +358,7 @@ def test_order_of_labels_permutes_the_matrix_and_nothing_else(outcome, random):
     assert_same(values, expected)
 
 
-@law(outcomes(), st.permutations(["oak", "ash", "elm", "yew"]))
+@for_all(outcomes(), st.permutations(["oak", "ash", "elm", "yew"]))
 def test_relabelling_permutes_the_matrix_and_nothing_else(outcome, names):
     k, true, pred, score, weight = outcome
     names = np.array(names[:k])
@@ -373,7 +373,7 @@ def test_relabelling_permutes_the_matrix_and_nothing_else(outcome, names):
 # Absent classes
 
 
-@law(outcomes())
+@for_all(outcomes())
 def test_an_absent_class_adds_a_zero_row_and_column_and_changes_no_number(outcome):
     k, true, pred, score, weight = outcome
     wider = np.column_stack([score, np.arange(true.size)])
@@ -385,7 +385,7 @@ def test_an_absent_class_adds_a_zero_row_and_column_and_changes_no_number(outcom
     assert_same(values, expected)
 
 
-@law(outcomes())
+@for_all(outcomes())
 def test_bound_is_infinite_when_a_class_is_absent(outcome):
     k, true, pred, _, weight = outcome
     assert confusion_norm_bound(true, pred, labels=np.arange(k + 1), sample_weight=weight) == math.inf
@@ -441,7 +441,7 @@ def test_three_classes_by_hand():
     assert expected_cost_loss(y_true, y_pred, cost_matrix=[1, 2, 6]) == close((1 + 2 + 6) / 7)
 
 
-@law(outcomes(min_classes=2, all_present=True))
+@for_all(outcomes(min_classes=2, all_present=True))
 def test_mauc_of_perfect_scores_is_exactly_1_and_of_constant_scores_one_half(outcome):
     k, true, _, _, weight = outcome
     assert mauc_score(true, np.eye(k)[true], sample_weight=weight) == 1.0
@@ -456,7 +456,7 @@ def test_mauc_of_separated_classes_is_exactly_1_or_0_with_any_weights():
     assert mauc_score(true, -score, sample_weight=weight) == 0.0
 
 
-@law(outcomes(min_classes=2, all_present=True))
+@for_all(outcomes(min_classes=2, all_present=True))
 def test_mauc_sees_only_the_order_within_a_column(outcome):
     k, true, _, score, weight = outcome
     value = mauc_score(true, score, sample_weight=weight)
@@ -469,7 +469,7 @@ def test_mauc_sees_only_the_order_within_a_column(outcome):
 # Costs
 
 
-@law(outcomes(min_classes=2), st.randoms(use_true_random=False))
+@for_all(outcomes(min_classes=2), st.randoms(use_true_random=False))
 def test_a_frame_labelled_in_any_order_equals_the_array(outcome, random):
     k, true, pred, _, weight = outcome
     costs = np.arange(k * k).reshape(k, k) * (1 - np.eye(k))
@@ -479,7 +479,7 @@ def test_a_frame_labelled_in_any_order_equals_the_array(outcome, random):
     assert expected_cost_loss(true, pred, cost_matrix=shuffled, sample_weight=weight) == close(expected)
 
 
-@law(outcomes(min_classes=2))
+@for_all(outcomes(min_classes=2))
 def test_one_cost_per_true_class_weighs_the_error_of_that_class(outcome):
     k, true, pred, _, weight = outcome
     costs = np.arange(1.0, k + 1)
@@ -652,7 +652,7 @@ def make_scorer_named(key):
 
 
 def score_by_hand(key, model, X, y, weight=None):
-    """Score with the metric itself, told of all three classes."""
+    """Score with the metric itself, reported of all three classes."""
     labels = COSTS.index.to_numpy()
     y_pred, options = model.predict(X), {"labels": labels, "sample_weight": weight}
     proba = pd.DataFrame(model.predict_proba(X), columns=model.classes_).reindex(columns=labels, fill_value=0.0)
@@ -802,7 +802,7 @@ def test_other_names_and_callables_fall_through_to_scikit_learn():
 
 
 def test_an_unknown_name_is_told_with_all_of_ours():
-    with pytest.raises(ValueError, match="'gmean' is no scorer") as caught:
+    with pytest.raises(ValueError, match="'gmean' is not a scorer") as caught:
         get_scorer("gmean")
     for name in [*OUR_NAMES, "sklearn.metrics.get_scorer_names()"]:
         assert name in str(caught.value)

@@ -105,10 +105,9 @@ def error_of(call):
 import comboost, comboost.metrics, comboost.datasets
 
 from sklearn.base import BaseEstimator
-from comboost._data.categories import Categories
-from comboost._data.validation import read_table
+from comboost._data.validation import fit_categories, read_table
 raw = read_table(BaseEstimator(), [["1", "a"]], reset=True)
-assert raw.encode(Categories.fit(raw, [1])[0]).columns(0, 2).tolist() == [[1.0, 1.0]]
+assert raw.encode(fit_categories(raw, [1], None)[0]).columns(0, 2).tolist() == [[1.0, 1.0]]
 
 from comboost.displays import ConfusionNormDisplay
 display = ConfusionNormDisplay({"a": [[0, 0.5], [0, 0]]}, ["x", "y"])

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, Learner, TreeLearner, shares_of
 from comboost._boosting.loop import History
 from comboost._boosting.voting import Voting
-from comboost._boosting.warm_start import Origin, RowDigest, digest, fingerprints
+from comboost._boosting.warm_start import Origin, RowDigest, fingerprints, row_fingerprint
 from comboost._cached import cached_property
-from comboost._data.candidates import Candidates
 from comboost._data.categories import Categories
+from comboost._data.labels import Candidates
 from comboost._data.tables import RawTable
 from comboost._engine.binning import BinMapper
 from comboost._engine.formulas import error_shares
@@ -164,8 +164,8 @@ class TreeFit(Fit):
 
     def _row_fingerprint(self) -> str:
         shared = (self.categories.infrequent,) if self.categories.infrequent else ()
-        values = digest(self.bins.flat_edges, self.bins.edge_starts, self.bins.kinds, self.categories.values, *shared)
-        return f"{values}{self.row_digest}"
+        bins = (self.bins.flat_edges, self.bins.edge_starts, self.bins.kinds)
+        return row_fingerprint(self.row_digest, *bins, self.categories.values, *shared)
 
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
         importances = self.learner.importances(alphas)

@@ -1,4 +1,4 @@
-"""Data frames as sources of columns: pandas, polars, Arrow. In: one of them. Out: its columns, by what they hold."""
+"""Sources for data frames of pandas, polars and Arrow."""
 
 import datetime
 import sys
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from comboost._cached import cached_property
 from comboost._data.categories import Column
 from comboost._data.dates import NOT_A_TIME, seconds_of_array, seconds_of_ticks
-from comboost._data.tables import EVERY_ROW, Matrix, RowChoice, Source, array_floats, as_view, label_in_errors
+from comboost._data.tables import EVERY_ROW, ArraySource, Matrix, RowChoice, Source, array_floats, label_in_errors
 from comboost._data.text import category_floats, dtype_error, text_floats
 from comboost._types import Floats
 
@@ -24,7 +24,7 @@ class FrameSource(Source):
 
     @cached_property
     def header(self) -> list[Any]:
-        """Names of the columns, be they text or not."""
+        """Column names of any type."""
         return list(self.data.columns)
 
     @cached_property
@@ -60,7 +60,7 @@ class FrameSource(Source):
         return self._numbers(f)
 
     def objects(self, f: int) -> NDArray[Any]:
-        raise NotImplementedError(f"{type(self).__name__} holds no columns of objects")
+        raise NotImplementedError(f"{type(self).__name__} has no object columns")
 
     @abstractmethod
     def _column(self, f: int) -> Column: ...
@@ -76,16 +76,16 @@ class PandasSource(FrameSource):
     """A pandas DataFrame: dtypes of NumPy, nullable ones, those of Arrow, categories."""
 
     def _cut(self, rows: RowChoice, first: int, last: int) -> Any:
-        # Before version 3, pandas copies columns even if all of them are asked for.
+        # Before version 3, pandas copies even a selection of all columns.
         columns = self.data if last - first == self.shape[1] else self.data.iloc[:, first:last]
         return columns if rows is EVERY_ROW else columns.iloc[rows]
 
     def view(self) -> Matrix | None:
         if len(set(self.dtypes)) > 1 or not isinstance(self.dtypes[0], np.dtype):
             return None
-        # Whether all columns lie in one block of memory: if so, even a single row is a view of it.
+        # If all columns share one block of memory, a single row is a view of it.
         one_row, one_column = self.data.iloc[:1].to_numpy(), self.data.iloc[:, 0].to_numpy()
-        return as_view(self.data.to_numpy()) if np.shares_memory(one_row, one_column) else None
+        return ArraySource(self.data.to_numpy()).view() if np.shares_memory(one_row, one_column) else None
 
     def kind(self, f: int) -> str:
         dtype = self.dtypes[f]
@@ -111,13 +111,13 @@ class PandasSource(FrameSource):
         if series.dtype.name == "category":
             categories = series.cat.categories
             return Column.of_dictionary(label, series.cat.codes.to_numpy(), lambda used: list(categories[used]))
-        # pandas hashes text much faster than Python does; of other objects, Python says which are equal.
+        # pandas hashes text much faster than Python; equality of other objects is Python's.
         if isinstance(series.dtype, np.dtype) and not (
             series.dtype == object and set(map(type, series)) <= TEXT_OR_NAN
         ):
             return Column.of_array(label, series.to_numpy())
-        places, values = series.factorize()
-        return Column(label, values.tolist() if series.dtype.type is str else list(values), places)
+        indices, values = series.factorize()
+        return Column(label, values.tolist() if series.dtype.type is str else list(values), indices)
 
     def _numbers(self, f: int) -> Matrix:
         series = self.data.iloc[:, f]
@@ -145,8 +145,8 @@ class PolarsSource(FrameSource):
         if len(set(self.dtypes)) > 1 or not self.dtypes[0].is_float():
             return None
         try:
-            return as_view(self.data.to_numpy(allow_copy=False))
-        except RuntimeError:  # there are nulls, or the columns do not lie side by side
+            return ArraySource(self.data.to_numpy(allow_copy=False)).view()
+        except RuntimeError:  # there are nulls, or the columns are not contiguous
             return None
 
     def kind(self, f: int) -> str:
@@ -164,13 +164,13 @@ class PolarsSource(FrameSource):
     def _column(self, f: int) -> Column:
         series = self.data[:, f]
         distinct = series.drop_nulls().unique()
-        # The integers behind a category dtype may be large, being shared by many tables: those seen here are few.
+        # The physical integers of a category dtype may be large, since many tables share them.
         numbered = sys.modules["polars"].int_range(len(distinct), eager=True)
-        places = series.to_physical().replace_strict(distinct.to_physical(), numbered, default=-1)
-        return Column(self.label(f), self._values(f, distinct), places.to_numpy())
+        indices = series.to_physical().replace_strict(distinct.to_physical(), numbered, default=-1)
+        return Column(self.label(f), self._values(f, distinct), indices.to_numpy())
 
     def _values(self, f: int, distinct: Any) -> list[Any]:
-        """Distinct values as objects; nanoseconds, which polars leaves out of Python's, are kept or refused."""
+        """Convert distinct values to objects; keep nanoseconds, which polars would drop, or raise."""
         dtype, polars = distinct.dtype, sys.modules["polars"]
         in_nanoseconds = dtype == polars.Time or getattr(dtype, "time_unit", None) == "ns"
         if not in_nanoseconds or not (distinct.to_physical() % 1000 != 0).any():
@@ -219,18 +219,18 @@ class ArrowSource(FrameSource):
         if types.is_temporal(dtype) and "interval" not in str(dtype):
             return "times"
         numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
-        return "numbers" if any(holds(dtype) for holds in numeric) else "other"
+        return "numbers" if any(matches(dtype) for matches in numeric) else "other"
 
     def _column(self, f: int) -> Column:
         chunks = self.data.column(f)
         encoded = chunks if self.kind(f) == "category" else chunks.dictionary_encode()
         encoded = encoded.unify_dictionaries().combine_chunks()
-        places = encoded.indices.cast("int64").fill_null(-1).to_numpy()
+        indices = encoded.indices.cast("int64").fill_null(-1).to_numpy()
         dictionary = encoded.dictionary
-        return Column.of_dictionary(self.label(f), places, lambda used: self._values(f, dictionary, used))
+        return Column.of_dictionary(self.label(f), indices, lambda used: self._values(f, dictionary, used))
 
     def _values(self, f: int, dictionary: Any, used: Any) -> list[Any]:
-        """Some values of a dictionary as objects; nanoseconds, which Arrow may leave out, are kept or refused."""
+        """Convert values of a dictionary to objects; keep nanoseconds, which Arrow may drop, or raise."""
         dtype = str(dictionary.type)
         if dtype in ("timestamp[ns]", "duration[ns]"):
             return list(dictionary.to_numpy(zero_copy_only=False)[used])
@@ -250,7 +250,7 @@ class ArrowSource(FrameSource):
 
 
 def arrow_seconds(chunks: Any) -> Floats:
-    """A column of Arrow's dates, times or durations as seconds."""
+    """Convert an Arrow column of dates, times or durations to seconds."""
     held = chunks.type
     unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(held)) or held.unit
     ticks = chunks.cast(f"int{held.bit_width}").cast("int64").fill_null(NOT_A_TIME)
@@ -258,8 +258,8 @@ def arrow_seconds(chunks: Any) -> Floats:
 
 
 def nanosecond_error(label: str, dtype: Any) -> ValueError:
-    """What to do about nanoseconds of a time of day or of a time in a zone."""
+    """Error about nanoseconds in a time of day or in a time with a zone."""
     return ValueError(
-        f"{label} of X has the dtype {dtype} and holds nanoseconds, which Python's times have not; round it to "
+        f"{label} of X has the dtype {dtype} and holds nanoseconds, which Python's times do not support; round it to "
         "microseconds, or give dates and times without a zone."
     )

@@ -1,36 +1,37 @@
-"""Labels from any container. In: y as given. Out: an array that keeps distinct labels apart, and the distinct ones.
+"""Class labels: read from any container, sorted into classes, and compared exactly.
 
-Two labels are one class if Python finds them equal. NumPy would make text of a list of text and numbers, floats of
-large integers of two types, and cut zero characters off the end of text; a missing label would become a class.
+Two labels are one class if they are equal in Python. NumPy alone would convert a list of text and numbers to text and
+large integers of two types to floats, drop zero characters from the end of text, and make a missing label a class.
 """
 
 import datetime
 import numbers
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from comboost._data.categories import is_missing
+from comboost._data.checks import fill_mask, shown
 from comboost._data.dates import NUMPY_TIMES, TICKS, TIMES, has_zone, numpy_time, ticks_of
-from comboost._data.floats import shown
-from comboost._data.masks import without_mask
-from comboost._types import LABEL, MAX_CLASSES, Labels
+from comboost._types import LABEL, MAX_CLASSES, Floats, Labels, Sums
 
-COUNTABLE = 2**20  # integer labels in a range of no more than this are counted instead of sorted
+ValueT = TypeVar("ValueT", bound=np.generic)
+COUNTABLE = 2**20  # integer labels in a smaller range are counted instead of sorted
 NEVER_MISSING = {str, int, bool}
-POLARS_LOSSY = {"Int128", "UInt128", "String"}  # NumPy has no such integers, and loses the end of such text
-# Types of labels, and the kinds of dtypes in which NumPy loses nothing of them; of text, it may lose the end.
+POLARS_LOSSY = {"Int128", "UInt128", "String"}  # NumPy has no such integers, and drops zero characters of such text
+# Types of labels and the kinds of dtypes that hold them exactly; text may lose zero characters at its end.
 LOSSLESS: dict[type, str] = {bool: "b", int: "iu", float: "f", str: "U"}
 LOSSLESS |= {np.bool_: "b", np.int64: "iu", np.float64: "f", np.str_: "U"}
 
 
 def read_labels(y: Any, n_samples: int, name: str) -> NDArray[Any]:
-    """Labels as an array, one per row."""
+    """Convert labels to an array, one per sample."""
     if y is None:
         raise ValueError(
             f"fit requires y to be passed, but the target y is None. Give the class of every row as {name}."
@@ -45,12 +46,14 @@ def read_labels(y: Any, n_samples: int, name: str) -> NDArray[Any]:
 
 
 def unpack_labels(y: Any) -> NDArray[Any]:
-    """Labels out of their container, masked ones as missing ones."""
-    y = without_mask(y)
+    """Take labels out of their container; masked labels become missing ones."""
+    if type(y) is np.ndarray:
+        return y
+    y = fill_mask(y)
     if not hasattr(y, "__array__"):
         return unpack_list(y)
     plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    # scikit-learn and NumPy would make floats of pandas' nullable integers.
+    # scikit-learn and NumPy would convert pandas' nullable integers to floats.
     if isinstance(plain, np.dtype) and plain.kind in "biu" and not y.isna().any():
         return np.asarray(y.to_numpy(dtype=plain))
     if str(getattr(y, "dtype", None)) in POLARS_LOSSY:
@@ -59,24 +62,20 @@ def unpack_labels(y: Any) -> NDArray[Any]:
 
 
 def unpack_list(y: Any) -> NDArray[Any]:
-    """The labels of a list: as NumPy reads them if all are of one kind and that loses nothing, else as they are."""
+    """Convert a list of labels to an array: as NumPy does if all are of one kind and this is exact, else of objects."""
     kinds = {LOSSLESS.get(held, "") for held in set(map(type, y))} if np.iterable(y) else set()
     if len(kinds) == 1 and kinds != {""}:
         labels = np.array(y)
-        if labels.dtype.kind in kinds.pop() and not (labels.dtype.kind == "U" and ends_in_zero(y)):
+        loses_zeros = labels.dtype.kind == "U" and any(text.endswith("\0") for text in set(y))
+        if labels.dtype.kind in kinds.pop() and not loses_zeros:
             return labels
     objects = np.array(y, dtype=object)
     is_column = objects.ndim == 2 and objects.shape[1] == 1
     return unpack_list(objects.ravel().tolist())[:, np.newaxis] if is_column else objects
 
 
-def ends_in_zero(texts: Sequence[str]) -> bool:
-    """Whether any text ends in the zero characters that NumPy cuts off."""
-    return any(text.endswith("\0") for text in set(texts))
-
-
 def exact_labels(given: NDArray[Any], name: str) -> NDArray[Any]:
-    """Labels, 1-D, of a dtype in which they are equal where Python finds them equal; none is missing."""
+    """Convert 1-D labels to a dtype in which they compare as in Python; raise if any is missing."""
     kind = given.dtype.kind
     if kind == "O":
         return object_labels(given, name)
@@ -92,8 +91,8 @@ def exact_labels(given: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def kind_error(name: str, kind: str) -> ValueError:
-    """What to do about labels that are none."""
-    return ValueError(f"{name} holds {kind}, which are no labels; give whole numbers, text or booleans.")
+    """Error about values that cannot be labels."""
+    return ValueError(f"{name} holds {kind}, which cannot be labels; give whole numbers, text or booleans.")
 
 
 def check_none_missing(missing: NDArray[np.bool_], name: str) -> None:
@@ -122,7 +121,7 @@ def check_whole(floats: NDArray[Any], name: str) -> None:
 
 
 def fraction_error(value: Any, row: int, name: str) -> ValueError:
-    """What to do about numbers that are no classes."""
+    """Error about numbers that cannot be classes."""
     return ValueError(
         f"Unknown label type: continuous. {name} holds {shown(value)} in row {row}, counted from 0, but classes are "
         "whole numbers, text or booleans; round the numbers to classes, or use a regressor."
@@ -130,14 +129,21 @@ def fraction_error(value: Any, row: int, name: str) -> ValueError:
 
 
 def object_labels(objects: NDArray[Any], name: str) -> NDArray[Any]:
-    """As `exact_labels`, for Python objects: numbers and times as NumPy's where that loses nothing."""
+    """As `exact_labels`, for Python objects: numbers and times in NumPy's types where this is exact."""
     values = objects.tolist()
     types = set(map(type, values))
     if not types <= NEVER_MISSING:
         check_none_missing(np.fromiter(map(is_missing, values), dtype=bool, count=len(values)), name)
     kinds = {kind_of_type(held) for held in types}
     if len(kinds) > 1:
-        raise mixed_error(values, name)
+        counts = Counter(type(value).__name__ for value in values)
+        example_of = {type(value).__name__: value for value in reversed(values)}
+        seen = ", ".join(
+            f"{count} of type {held} (such as {shown(example_of[held])})" for held, count in counts.items()
+        )
+        raise ValueError(
+            f"{name} mixes labels of several kinds: {seen}. Give labels of one kind, for example all as text."
+        )
     if kinds & {"bytes", "complex"}:
         raise kind_error(name, *kinds)
     if kinds == {"numbers"}:
@@ -148,7 +154,7 @@ def object_labels(objects: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def kind_of_type(held: type) -> str:
-    """What labels of a type are; those of two kinds are never equal, or cannot be sorted together."""
+    """Kind of the labels of a type; labels of two kinds are never equal, or cannot be sorted together."""
     if issubclass(held, str):
         return "text"
     if issubclass(held, (datetime.timedelta, np.timedelta64)):
@@ -163,22 +169,12 @@ def kind_of_type(held: type) -> str:
 
 
 def kind_of_labels(labels: NDArray[Any]) -> str:
-    """What labels are, all of one kind and at least one of them."""
+    """Kind of an array of labels, which must not be empty."""
     return kind_of_type(type(labels[0]))
 
 
-def mixed_error(values: list[Any], name: str) -> ValueError:
-    """What to do about labels of which some are text and some are numbers."""
-    counts = Counter(type(value).__name__ for value in values)
-    example_of = {type(value).__name__: value for value in reversed(values)}
-    seen = ", ".join(f"{count} of type {held} (such as {shown(example_of[held])})" for held, count in counts.items())
-    return ValueError(
-        f"{name} mixes labels of several kinds: {seen}. Give labels of one kind, for example all as text."
-    )
-
-
 def number_labels(values: list[Any], name: str) -> NDArray[Any]:
-    """Numbers as NumPy reads them if these equal what was given; else as integers, of Python where they are large."""
+    """Convert numbers as NumPy does if this is exact; else to int64, uint64 or, if they are large, Python integers."""
     labels = np.array(values)
     if labels.dtype.kind in "biu":
         return labels
@@ -186,25 +182,21 @@ def number_labels(values: list[Any], name: str) -> NDArray[Any]:
     if labels.dtype.kind == "f" and holds_floats and labels.tolist() == list(map(python_number, values)):
         check_whole(labels, name)
         return labels
-    return integer_labels([whole_number(value, row, name) for row, value in enumerate(values)])
-
-
-def integer_labels(values: list[int]) -> NDArray[Any]:
-    """Integers of the first type that holds them all: int64, uint64 or Python's."""
+    integers = [whole_number(value, row, name) for row, value in enumerate(values)]
     for dtype in (np.int64, np.uint64):
         limits = np.iinfo(dtype)
-        if limits.min <= min(values) and max(values) <= limits.max:
-            return np.array(values, dtype=dtype)
-    return as_objects(values)
+        if limits.min <= min(integers) and max(integers) <= limits.max:
+            return np.array(integers, dtype=dtype)
+    return as_objects(integers)
 
 
 def python_number(value: Any) -> Any:
-    """A number as Python's: NumPy compares an integer with a float after it has rounded it to one."""
+    """Convert a number to Python's type: NumPy would round an integer before it compares it with a float."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def whole_number(value: Any, row: int, name: str) -> int:
-    """A number of any type as an integer, if it is one."""
+    """Convert a number of any type to an integer; raise if it is a fraction."""
     try:
         whole = int(value)
         if whole == python_number(value):
@@ -215,7 +207,7 @@ def whole_number(value: Any, row: int, name: str) -> int:
 
 
 def time_labels(values: list[Any], name: str) -> NDArray[Any]:
-    """Times without a zone, dates or durations as NumPy's, in the finest unit among them."""
+    """Convert times without a zone, dates or durations to NumPy's type, in the finest unit among them."""
     times = list(map(numpy_time, values))
     if len({time.dtype for time in times}) == 1:
         return np.array(times)
@@ -229,14 +221,14 @@ def time_labels(values: list[Any], name: str) -> NDArray[Any]:
 
 
 def as_objects(values: list[Any]) -> NDArray[Any]:
-    """A list as an array of these very objects."""
+    """Convert a list to an array of the same objects."""
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
     return objects
 
 
 def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
-    """Sorted classes and the class index of every row."""
+    """Return the sorted classes and the class index of every sample."""
     classes, labels = find_distinct(y, "y")
     if len(classes) < 2:
         raise ValueError(
@@ -250,13 +242,24 @@ def read_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
 
 
 def find_distinct(y: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
-    """Sorted distinct labels, and the place of every row's among them."""
+    """Return the sorted distinct labels, and the index of every sample's label among them."""
     try:
-        if y.dtype.kind in "iub" and len(y) > 0:
-            return count_distinct(y)
-        if y.dtype.kind == "O":
-            return hash_distinct(y)
-        return sort_distinct(y)
+        if y.dtype.kind == "O":  # only the distinct objects are sorted
+            index_of: dict[Any, int] = {}
+            numbered = (index_of.setdefault(label, len(index_of)) for label in y.tolist())
+            indices = np.fromiter(numbered, dtype=np.intp, count=len(y))
+            distinct, rank_of = np.unique(as_objects(list(index_of)), return_inverse=True)
+            return distinct, rank_of[indices]
+        if y.dtype.kind in "iub" and len(y) > 0 and int(y.max()) - int(y.min()) < COUNTABLE:
+            wide = y.astype(np.uint64 if y.dtype.kind == "u" else np.int64, copy=False)
+            lowest = wide.min()
+            offsets = (wide - lowest).astype(np.int64, copy=False)
+            seen = np.flatnonzero(np.bincount(offsets))
+            rank_of = np.zeros(seen[-1] + 1, dtype=LABEL if len(seen) <= MAX_CLASSES else np.int64)
+            rank_of[seen] = np.arange(len(seen))
+            return (seen.astype(wide.dtype) + lowest).astype(y.dtype), rank_of[offsets]
+        distinct, indices = np.unique(y, return_inverse=True)
+        return distinct, indices
     except TypeError as error:
         raise ValueError(
             f"{name} cannot be used as labels: {error}. Give numbers, text or booleans, of one type and with none "
@@ -264,36 +267,8 @@ def find_distinct(y: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.
         ) from error
 
 
-def sort_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
-    """As `find_distinct`, for whatever can be sorted."""
-    classes, places = np.unique(y, return_inverse=True)
-    return classes, places
-
-
-def count_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
-    """As `find_distinct`, for integers: by counting them if they lie close together."""
-    lowest, highest = int(y.min()), int(y.max())
-    if highest - lowest >= COUNTABLE:
-        return sort_distinct(y)
-    shifted = y.astype(np.int64) - lowest if y.dtype.kind != "u" else (y - y.dtype.type(lowest)).astype(np.int64)
-    seen = np.flatnonzero(np.bincount(shifted))
-    narrow = LABEL if len(seen) <= MAX_CLASSES else np.int64
-    place_of: NDArray[np.integer[Any]] = np.zeros(highest - lowest + 1, dtype=narrow)
-    place_of[seen] = np.arange(len(seen))
-    return np.array([lowest + place for place in seen.tolist()], dtype=y.dtype), place_of[shifted]
-
-
-def hash_distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer[Any]]]:
-    """As `find_distinct`, for Python objects: only the distinct ones are sorted."""
-    found: dict[Any, int] = {}
-    numbers_of_rows = (found.setdefault(label, len(found)) for label in y.tolist())
-    places = np.fromiter(numbers_of_rows, dtype=np.intp, count=len(y))
-    classes, place_of = sort_distinct(as_objects(list(found)))
-    return classes, place_of[places]
-
-
 def join_labels(arrays: Sequence[NDArray[Any]], name: str) -> NDArray[Any]:
-    """The labels of several arrays, one after the other, in a dtype that keeps them apart."""
+    """Concatenate labels in a dtype that keeps distinct labels distinct."""
     dtypes = {array.dtype for array in arrays}
     kinds = {dtype.kind for dtype in dtypes}
     if len(kinds) == 1 and (kinds <= set("biufU") or (kinds <= set("mM") and len(dtypes) == 1)):
@@ -302,16 +277,73 @@ def join_labels(arrays: Sequence[NDArray[Any]], name: str) -> NDArray[Any]:
 
 
 def objects_of(labels: NDArray[Any]) -> list[Any]:
-    """Labels as objects that lose nothing."""
+    """Convert labels to a list of objects without loss."""
     return list(labels) if labels.dtype.kind in "mM" else labels.tolist()
 
 
 def locate_labels(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Where labels stand among the classes, whatever dtypes the two have; -1 if they are none of them."""
-    place_of = {key: place for place, key in enumerate(map(key_of, objects_of(classes)))}
-    return np.array([place_of.get(key_of(label), -1) for label in objects_of(labels)], dtype=np.intp)
+    """Index of every label among the classes, whatever dtypes the two have; -1 if it is not one of them."""
+    index_of = {key_of(label): index for index, label in enumerate(objects_of(classes))}
+    return np.array([index_of.get(key_of(label), -1) for label in objects_of(labels)], dtype=np.intp)
 
 
 def key_of(label: Any) -> Any:
-    """What labels of any dtype are compared by."""
+    """Key by which labels of any dtype are compared."""
     return (type(label).__name__, ticks_of(label)) if isinstance(label, NUMPY_TIMES) else label
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The classes of y, and those with weight, which are trained on and can be predicted.
+
+    A class whose samples all have weight 0 changes nothing in training, but it stays a class of y.
+    """
+
+    given: NDArray[Any]  # the classes of y, sorted
+    places: NDArray[np.intp] | None = None  # indices of the classes with weight among them; None if all have weight
+
+    @classmethod
+    def of(cls, given: NDArray[Any], sums: Sums) -> "Candidates":
+        """Select the classes whose summed weight is positive: at least two."""
+        has_weight = sums > 0
+        if has_weight.all():
+            return cls(given)
+        if has_weight.sum() < 2:
+            raise ValueError(
+                f"sample_weight gives no weight to the class(es) {given[~has_weight].tolist()}, zero or next to it "
+                "beside the others; at least two classes need a row that counts. Raise their weights."
+            )
+        return cls(given, np.flatnonzero(has_weight))
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes with weight."""
+        return self.given if self.places is None else self.given[self.places]
+
+    def chosen(self, values: NDArray[ValueT]) -> NDArray[ValueT]:
+        """Select the values of the classes with weight from one value per class of y."""
+        return values if self.places is None else values[self.places]
+
+    def chosen_pairs(self, matrix: Floats) -> Floats:
+        """Select the pairs of classes with weight from one value per pair of classes of y."""
+        return matrix if self.places is None else np.ascontiguousarray(matrix[np.ix_(self.places, self.places)])
+
+    def to_all(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
+        """Convert indices among the classes with weight to indices among the classes of y."""
+        return labels if self.places is None else self.places[labels].astype(labels.dtype)
+
+    def to_trained(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
+        """Convert indices among the classes of y to indices among the classes with weight."""
+        return labels if self.places is None else np.searchsorted(self.places, labels).astype(labels.dtype)
+
+    def spread(self, values: NDArray[ValueT], fill: float) -> NDArray[ValueT]:
+        """Expand one value per class with weight, in the last axis, to one per class of y."""
+        if self.places is None:
+            return values
+        expanded = np.full((*values.shape[:-1], len(self.given)), fill, dtype=values.dtype)
+        expanded[..., self.places] = values
+        return expanded
+
+    def spread_pairs(self, matrix: Floats) -> Floats:
+        """Expand one value per pair of classes with weight to one per pair of classes of y, 0 for the others."""
+        return matrix if self.places is None else self.spread(self.spread(matrix, 0.0).T, 0.0).T.copy()

@@ -1,4 +1,4 @@
-"""Sample weights as integers. In: one weight per row. Out: integers whose sums are exact, the same for any order."""
+"""Sample weights as integers, whose sums are exact and the same for any order of the samples."""
 
 import numbers
 from collections.abc import Mapping, Sequence
@@ -10,77 +10,75 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from comboost._cached import cached_property
-from comboost._data.floats import numbers_in_errors
-from comboost._data.masks import check_unmasked
+from comboost._data.checks import check_unmasked, numbers_in_errors
 from comboost._types import MAX_WEIGHT_SUM, WEIGHT, Floats, Sums, Weights
 
 LIGHT_BITS = 20  # a class with less than 2^-20 of all weight is light
-COARSE_WEIGHT_BITS = 4  # and so is one whose heaviest row would weigh less than 2^4
-FEW_NUMBERS = 2**16  # below which numbers are counted instead of sorted
-MAX_LIFT = 300  # a class with less than 2^-300 of all weight has none
+COARSE_WEIGHT_BITS = 4  # so is a class whose largest weight would become less than 2^4
+FEW_KEYS = 2**16  # fewer possible keys are counted instead of sorted
+MAX_LIFT = 300  # a class with less than 2^-300 of all weight counts as having none
 
 
 def integer_weights(sample_weight: Floats) -> Weights:
-    """n_i = rint(s_i·2^k), k as large as Σn ≤ 2³² allows, from a bound on Σs that no order of the rows changes."""
+    """n_i = rint(s_i·2^k), k as large as Σn ≤ 2³² allows, from a bound on Σs that does not depend on the order."""
     exponents, counts = np.unique(np.frexp(sample_weight[sample_weight > 0])[1], return_counts=True)
     one_class = dict(zip(exponents.tolist(), counts.tolist(), strict=True))
     return scale_weights(sample_weight, find_scale([one_class]).shift)
 
 
 class ClassWeights(NamedTuple):
-    """What the weights of every class are like.
+    """Summary of the sample weights of every class."""
 
-    Attributes
-    ----------
-    exponents : list of mapping of int to int
-        How many of the positive ones have which binary exponent.
-    least, most : ndarray of float64
-        The smallest and the largest of them.
-    """
-
-    exponents: list[dict[int, int]]
-    least: Floats
-    most: Floats
+    exponents: list[dict[int, int]]  # number of positive weights by binary exponent
+    least: Floats  # the smallest positive weight
+    most: Floats  # the largest weight
 
     @classmethod
     def of(cls, sample_weight: Floats, labels: NDArray[np.integer[Any]], n_classes: int) -> "ClassWeights":
-        """Look at the weights of rows of these classes."""
+        """Summarise the weights of samples of these classes."""
         least, most = np.full(n_classes, np.inf), np.zeros(n_classes)
         positive = sample_weight > 0
         np.minimum.at(least, labels[positive], sample_weight[positive])
         np.maximum.at(most, labels, sample_weight)
-        exponent_of, exponents = np.frexp(sample_weight[positive])[1], no_counts(n_classes)
+        exponent_of = np.frexp(sample_weight[positive])[1]
         lowest, highest = int(exponent_of.min(initial=2**11)), int(exponent_of.max(initial=-(2**11)))
         span = max(highest - lowest + 1, 1)
         keys = labels[positive].astype(np.int64) * span + (exponent_of - lowest)
-        for key, count in count_numbers(keys, n_classes * span):
+        if n_classes * span > FEW_KEYS:
+            present, counts = np.unique(keys, return_counts=True)
+        else:
+            all_counts = np.bincount(keys)
+            present = np.flatnonzero(all_counts)
+            counts = all_counts[present]
+        exponents: list[dict[int, int]] = [{} for _ in range(n_classes)]
+        for key, count in zip(present.tolist(), counts.tolist(), strict=True):
             exponents[key // span][key % span + lowest] = count
         return cls(exponents, least, most)
 
     @classmethod
     def join(
-        cls, parts: "Sequence[ClassWeights]", places: Sequence[NDArray[np.integer[Any]]], n_classes: int
+        cls, parts: "Sequence[ClassWeights]", indices: Sequence[NDArray[np.integer[Any]]], n_classes: int
     ) -> "ClassWeights":
-        """Those of several parts, of which each says at which places its classes are."""
+        """Join the summaries of several parts, given the class indices of each."""
         least, most = np.full(n_classes, np.inf), np.zeros(n_classes)
-        exponents = no_counts(n_classes)
-        for part, of_part in zip(parts, places, strict=True):
+        exponents: list[dict[int, int]] = [{} for _ in range(n_classes)]
+        for part, of_part in zip(parts, indices, strict=True):
             np.minimum.at(least, of_part, part.least)
             np.maximum.at(most, of_part, part.most)
-            for place, counts in zip(of_part.tolist(), part.exponents, strict=True):
+            for index, counts in zip(of_part.tolist(), part.exponents, strict=True):
                 for exponent, count in counts.items():
-                    exponents[place][exponent] = exponents[place].get(exponent, 0) + count
+                    exponents[index][exponent] = exponents[index].get(exponent, 0) + count
         return cls(exponents, least, most)
 
     @property
     def by_class(self) -> bool:
-        """Whether all rows of a class weigh the same, and some classes with weight other than others."""
+        """Whether weights are equal within every class and differ between classes."""
         has_weight = self.most > 0
         heavy = self.most[has_weight]
         return bool((self.least[has_weight] == heavy).all() and (heavy != heavy[:1]).any())
 
     def check_none_lost(self, sums: Sums, classes: NDArray[Any], name: str) -> None:
-        """Raise if a class has weights, but none that is left beside the others."""
+        """Raise if a class has positive weights that all round to 0."""
         lost = (self.most > 0) & (sums == 0)
         if lost.any():
             raise ValueError(
@@ -89,52 +87,28 @@ class ClassWeights(NamedTuple):
             )
 
 
-def count_numbers(numbers: NDArray[np.int64], end: int) -> list[tuple[int, int]]:
-    """How often there is which number below the end, ascending."""
-    if end > FEW_NUMBERS:
-        found, counts = np.unique(numbers, return_counts=True)
-    else:
-        counts = np.bincount(numbers, minlength=end)
-        found = np.flatnonzero(counts)
-        counts = counts[found]
-    return list(zip(found.tolist(), counts.tolist(), strict=True))
-
-
-def no_counts(n_classes: int) -> list[dict[int, int]]:
-    """No weights of any class."""
-    return [{} for _ in range(n_classes)]
-
-
 class WeightScale(NamedTuple):
-    """How weights become integers: n_i = rint(s_i·2^(k + t_l)).
+    """Scale from sample weights to integers: n_i = rint(s_i·2^(k + t_l))."""
 
-    Attributes
-    ----------
-    shift : int
-        k.
-    lifts : ndarray of int64 or None
-        t_l, by which light classes are lifted; None if none is.
-    """
-
-    shift: int
-    lifts: Sums | None = None
+    shift: int  # k
+    lifts: Sums | None = None  # t_l, by which light classes are scaled up; None if none is
 
     def apply(self, sample_weight: Floats, labels: NDArray[np.integer[Any]]) -> Weights:
-        """The integer weights of rows of these classes."""
+        """Integer weights of samples of these classes."""
         return scale_weights(sample_weight, self.shift if self.lifts is None else self.shift + self.lifts[labels])
 
-    def of_classes(self, places: NDArray[np.intp] | None) -> "WeightScale":
-        """The scale of some of the classes alone; None is all of them."""
-        if self.lifts is None or places is None:
+    def of_classes(self, indices: NDArray[np.intp] | None) -> "WeightScale":
+        """The scale of some classes only; None is all of them."""
+        if self.lifts is None or indices is None:
             return self
-        return WeightScale(self.shift, self.lifts[places] if self.lifts[places].any() else None)
+        return WeightScale(self.shift, self.lifts[indices] if self.lifts[indices].any() else None)
 
 
-UNSCALED = WeightScale(0)  # every row weighs 1
+UNSCALED = WeightScale(0)  # every sample weighs 1
 
 
 def find_scale(exponents: Sequence[Mapping[int, int]]) -> WeightScale:
-    """The scale, k and t_l, from how many weights of every class have which binary exponent."""
+    """Find the scale, k and t_l, from the number of weights of every class by their binary exponent."""
     heaviest = [max(counts, default=None) for counts in exponents]
     lowest = min(min(counts) for counts in exponents if counts)
     # In units of 2^lowest, so that the sums are exact integers.
@@ -142,13 +116,14 @@ def find_scale(exponents: Sequence[Mapping[int, int]]) -> WeightScale:
     total, n_present = sum(bounds), sum(bound > 0 for bound in bounds)
     shift = shift_below(total) - lowest
     top = max(x for x in heaviest if x is not None)
-    is_light = [
-        x is not None and (bound << LIGHT_BITS < total or (x < top and x + shift < COARSE_WEIGHT_BITS))
-        for x, bound in zip(heaviest, bounds, strict=True)
-    ]
-    lifts = [
-        lift_below(total, n_present * bound) if light else 0 for light, bound in zip(is_light, bounds, strict=True)
-    ]
+    lifts = [0] * len(bounds)
+    for label, (exponent, bound) in enumerate(zip(heaviest, bounds, strict=True)):
+        if exponent is None:
+            continue
+        if bound << LIGHT_BITS < total or (exponent < top and exponent + shift < COARSE_WEIGHT_BITS):
+            # The largest t with n_present·bound·2^t ≤ total; 0 if it is negative, or too large to matter.
+            lift = max((total // (n_present * bound)).bit_length() - 1, 0)
+            lifts[label] = lift if lift <= MAX_LIFT else 0
     if not any(lifts):
         return WeightScale(shift)
     lifted = sum(bound << lift for bound, lift in zip(bounds, lifts, strict=True))
@@ -160,15 +135,9 @@ def shift_below(total: int) -> int:
     return MAX_WEIGHT_SUM.bit_length() - 1 - (total - 1).bit_length()
 
 
-def lift_below(total: int, bound: int) -> int:
-    """The largest t with bound·2^t ≤ total; 0 if it is negative, or beyond all measure."""
-    lift = max((total // bound).bit_length() - 1, 0)
-    return lift if lift <= MAX_LIFT else 0
-
-
 def scale_weights(sample_weight: Floats, shift: Any) -> Weights:
-    """rint(s_i·2^k), with one k for all rows or one for each."""
-    # Two steps: the power of two alone may leave the range of a double when the product does not.
+    """rint(s_i·2^k), with one k for all samples or one for each."""
+    # In two steps, since the power of two alone may leave the range of a double.
     half = shift // 2
     weights: Weights = np.rint(np.ldexp(np.ldexp(sample_weight, half), shift - half)).astype(WEIGHT)
     return weights
@@ -176,45 +145,32 @@ def scale_weights(sample_weight: Floats, shift: Any) -> Weights:
 
 @dataclass(frozen=True)
 class ClassWeightSums:
-    """The summed integer weight of every class, and what it stands for.
+    """The summed integer weight of every class, and its scale."""
 
-    Attributes
-    ----------
-    sums : ndarray of int64
-        M_l = Σ n_i.
-    scale : WeightScale
-        How sample weights became integers.
-    """
-
-    sums: Sums
-    scale: WeightScale = UNSCALED
-
-    @property
-    def plain(self) -> Floats:
-        """The weight_sums as they would be if no class were lifted: a row of sample weight 1 weighs 2^k."""
-        return self.taken_back(self.sums.astype(np.float64))
-
-    @property
-    def total(self) -> float:
-        """Their sum."""
-        return float(np.cumsum(self.plain)[-1])
+    sums: Sums  # M_l = Σ n_i
+    scale: WeightScale = UNSCALED  # how sample weights became integers
 
     @cached_property
+    def plain(self) -> Floats:
+        """The sums as if no class were lifted: a sample of weight 1 counts 2^k."""
+        sums = self.sums.astype(np.float64)
+        return sums if self.scale.lifts is None else np.ldexp(sums, -self.scale.lifts)
+
+    @cached_property
+    def total(self) -> float:
+        """Sum over all classes."""
+        return float(np.cumsum(self.plain)[-1])
+
+    @property
     def shares(self) -> Floats:
-        """The share of every class in the weight of all rows."""
+        """Proportion of every class in the summed weight."""
         return np.asarray(self.plain / self.total)
 
     def lifted(self, values: Floats) -> Floats:
-        """What has a value, or a row of values, for every class times 2^t_l."""
-        return values if self.scale.lifts is None else np.ldexp(values, self._lifts_beside(values))
-
-    def taken_back(self, values: Floats) -> Floats:
-        """What has a value, or a row of values, for every class times 2^-t_l."""
-        return values if self.scale.lifts is None else np.ldexp(values, -self._lifts_beside(values))
-
-    def _lifts_beside(self, values: Floats) -> Sums:
-        assert self.scale.lifts is not None
-        return self.scale.lifts.reshape((-1,) + (1,) * (values.ndim - 1))
+        """Multiply values, one or one row for every class, by 2^t_l."""
+        if self.scale.lifts is None:
+            return values
+        return np.ldexp(values, self.scale.lifts.reshape((-1,) + (1,) * (values.ndim - 1)))
 
 
 def class_sums(labels: NDArray[np.integer[Any]], weights: Weights | None, n_classes: int) -> Sums:
@@ -227,7 +183,7 @@ def class_sums(labels: NDArray[np.integer[Any]], weights: Weights | None, n_clas
 
 
 def read_weights(sample_weight: ArrayLike, n_samples: int, name: str) -> Floats:
-    """Sample weights as float64: finite, none negative, not all zero."""
+    """Convert sample weights to float64: finite, none negative, not all zero."""
     weights = read_weights_of_part(sample_weight, n_samples, name)
     if not weights.any():
         raise no_weight_error(name)
@@ -235,17 +191,17 @@ def read_weights(sample_weight: ArrayLike, n_samples: int, name: str) -> Floats:
 
 
 def no_weight_error(name: str) -> ValueError:
-    """What to do if no row counts."""
+    """Error about weights that are all zero."""
     return ValueError(
         f"every sample weight is zero in {name}, so no row counts; give rows of at least two classes a positive weight."
     )
 
 
 def read_weights_of_part(sample_weight: ArrayLike, n_samples: int, name: str) -> Floats:
-    """Sample weights as float64: finite, none negative. A number is the weight of every row."""
+    """Convert sample weights to float64: finite, none negative. A number is the weight of every sample."""
     check_unmasked(sample_weight, name, "give every row a weight, 0 if it is not to count.")
     with numbers_in_errors(sample_weight, name):
-        given = as_given(sample_weight, n_samples)
+        given = weight_per_sample(sample_weight, n_samples)
         weights: Floats = check_array(given, ensure_2d=False, dtype=np.float64, input_name=name)
     if weights.ndim != 1:
         raise ValueError(f"{name} has the shape {weights.shape}; give one weight per row, ({n_samples},).")
@@ -259,6 +215,6 @@ def read_weights_of_part(sample_weight: ArrayLike, n_samples: int, name: str) ->
     return weights
 
 
-def as_given(sample_weight: Any, n_samples: int) -> Any:
-    """Sample weights, one per row: a number is the weight of every row."""
+def weight_per_sample(sample_weight: Any, n_samples: int) -> Any:
+    """Repeat a weight that is a single number for every sample."""
     return np.full(n_samples, float(sample_weight)) if isinstance(sample_weight, numbers.Real) else sample_weight

@@ -1,7 +1,7 @@
-"""What text and objects are: numbers, times, words. In: the values of a column. Out: floats, or why there are none.
+"""Content of text and object columns: numbers, times or words.
 
-Text that spells numbers counts as numbers, in any container; other text may be categories. A column of numbers in
-which a few values are words, such as "?", is neither: these most likely stand for missing values.
+Numeric text, such as "1.5", is read as numbers in any container; other text may be categories. A column of numbers
+with a few words, such as "?", is an error: the words are most likely missing-value markers.
 """
 
 import datetime
@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._data.categories import Column, is_missing, is_text
+from comboost._data.checks import shown, why_not_float
 from comboost._data.dates import NUMPY_TIMES, seconds_of
-from comboost._data.floats import shown, why_no_float
 from comboost._types import Floats, Weights
 
 NUMBERS, TEXT, OBJECTS = "numbers", "text", "other objects"
 DATES, CLOCKS, DURATIONS = "dates", "times of day", "durations"
 TIMED = {DATES, CLOCKS, DURATIONS}
-#: Types and what they hold, the more special ones first: a duration of NumPy's says that it is an integer.
+#: Kind of content by type, subclasses first: np.timedelta64 is registered as an integer.
 CONTENT_OF_TYPE: tuple[tuple[tuple[type, ...], str], ...] = (
     ((str,), TEXT),
     ((np.timedelta64, datetime.timedelta), DURATIONS),
@@ -33,114 +33,97 @@ CONTENT_OF_TYPE: tuple[tuple[tuple[type, ...], str], ...] = (
     ((datetime.time,), CLOCKS),
     ((numbers.Real, np.bool_, Decimal, bytes), NUMBERS),
 )
-MISSING_TYPES = ("NoneType", "NAType", "NaTType", "MaskedConstant")  # two of pandas, which may not be there
+MISSING_TYPES = ("NoneType", "NAType", "NaTType", "MaskedConstant")  # two are of pandas, which may not be installed
 
-#: What files write where nothing is known.
+#: Common missing-value markers in files.
 PLACEHOLDERS = {"", "?", "-", "--", ".", "*", "na", "n/a", "#n/a", "n.a.", "null", "none", "nil", "missing", "unknown"}
-NUMBER_START = re.compile(r"\s*[+-]?\s*(\d|\.\d|nan|inf)", re.IGNORECASE)  # of most text, this tells that it is none
-MANY = 9  # this many numbers for every word: a column of numbers
+NUMBER_START = re.compile(r"\s*[+-]?\s*(\d|\.\d|nan|inf)", re.IGNORECASE)  # rejects most text without a conversion
+MANY = 9  # with this many numbers for every word, a column is numeric
 MOST_SHOWN = 5
 
 
 def content_of(held: type) -> str | None:
-    """What values of a type are; None if they are all missing."""
+    """Kind of content of a type; None for the types of missing values."""
     if held.__name__ in MISSING_TYPES:
         return None
     return next((kind for types, kind in CONTENT_OF_TYPE if issubclass(held, types)), OBJECTS)
 
 
-def spells_number(text: str) -> bool:
-    """Whether text is a number as Python reads it."""
-    return NUMBER_START.match(text) is not None and why_no_float(text) is None
+def is_numeric(text: str) -> bool:
+    """Whether Python can convert text to a number."""
+    return NUMBER_START.match(text) is not None and why_not_float(text) is None
 
 
-def stands_for_missing(text: str) -> bool:
-    """Whether text is what files write where nothing is known."""
+def is_placeholder(text: str) -> bool:
+    """Whether text is a common missing-value marker."""
     return text.strip().casefold() in PLACEHOLDERS
 
 
-def examples_of(values: list[Any]) -> dict[str, Any]:
-    """A value of every kind that there is, besides missing ones."""
-    if is_text(values):
-        return {TEXT: values[0]}
-    kinds = ((content_of(type(value)), value) for value in values if not is_missing(value))
-    return {kind: value for kind, value in kinds if kind is not None}
-
-
 @dataclass(frozen=True)
-class Mixture:
-    """Of what sorts the values of a column are. Those of parts of the rows can be joined in any order.
+class ColumnContent:
+    """Kinds of values in a column. The contents of parts can be joined in any order."""
 
-    Attributes
-    ----------
-    label : str
-        What errors call the column.
-    n_samples : int
-        Its rows.
-    examples : mapping of str to object
-        A value of every kind that there is.
-    n_spelled, n_words : int
-        The summed integer weight of text that spells numbers, and of words that do not stand for missing values.
-    words : mapping of str to int
-        In how many rows there is which text that spells no number.
-    """
-
-    label: str
+    label: str  # name of the column in error messages
     n_samples: int
-    examples: Mapping[str, Any] = field(default_factory=dict)
-    n_spelled: int = 0
-    n_words: int = 0
-    words: Mapping[str, int] = field(default_factory=dict)
+    examples: Mapping[str, Any] = field(default_factory=dict)  # a value of every kind that occurs
+    n_numeric: int = 0  # the summed integer weight of numeric text
+    n_words: int = 0  # the summed integer weight of words that are not placeholders
+    words: Mapping[str, int] = field(default_factory=dict)  # number of samples of every text that is not numeric
 
     @classmethod
-    def of_column(cls, column: Column, weights: Weights | None) -> "Mixture":
-        """Look at the values of a column whose rows have these weights; None if every row weighs 1."""
-        rows = column.weigh().tolist()
-        weight_sums = rows if weights is None else column.weigh(weights).tolist()
+    def of_column(cls, column: Column, weights: Weights | None) -> "ColumnContent":
+        """Summarise a column, weighted by integer weights; None weighs every sample 1."""
+        counts = column.weigh().tolist()
+        weight_sums = counts if weights is None else column.weigh(weights).tolist()
         words: dict[str, int] = {}
-        n_spelled = n_words = 0
-        for value, n_samples, mass in zip(column.values, rows, weight_sums, strict=True):
+        n_numeric = n_words = 0
+        for value, n_samples, weight in zip(column.values, counts, weight_sums, strict=True):
             if not isinstance(value, str):
                 continue
-            if spells_number(value):
-                n_spelled += mass
+            if is_numeric(value):
+                n_numeric += weight
             else:
-                n_words += 0 if stands_for_missing(value) else mass
+                n_words += 0 if is_placeholder(value) else weight
                 words[value] = n_samples
-        return cls(column.label, len(column.places), examples_of(column.values), n_spelled, n_words, words)
+        if is_text(column.values):
+            examples = {TEXT: column.values[0]}
+        else:
+            kinds = ((content_of(type(value)), value) for value in column.values if not is_missing(value))
+            examples = {kind: value for kind, value in kinds if kind is not None}
+        return cls(column.label, len(column.indices), examples, n_numeric, n_words, words)
 
     @classmethod
     def of_objects(
         cls, label: str, array: NDArray[Any], weights: Weights | None, find: Callable[[], Column]
-    ) -> "tuple[Mixture, Column | None]":
-        """Look at an array of objects; with their distinct values, if these had to be found."""
+    ) -> "tuple[ColumnContent, Column | None]":
+        """Summarise an array of objects; also return its distinct values, if they had to be found."""
         values = array.tolist()
         example_of_type = dict(zip(map(type, values), values, strict=True))
         kinds = {content_of(held): value for held, value in example_of_type.items()}
         if OBJECTS in kinds:
             return cls(label, len(values), {OBJECTS: kinds[OBJECTS]}), None
-        sure = {kind for kind in kinds if kind is not None}
-        if len(sure) < 2 and TEXT not in sure:
-            # NaN is of a type of numbers, too.
+        certain = {kind for kind in kinds if kind is not None}
+        if len(certain) < 2 and TEXT not in certain:
+            # NaN is a number by its type.
             first = islice((value for value in values if not is_missing(value)), 1)
-            return cls(label, len(values), dict(zip(sure, first, strict=False))), None
+            return cls(label, len(values), dict(zip(certain, first, strict=False))), None
         column = find()
         return cls.of_column(column, weights), column
 
     @classmethod
-    def join(cls, parts: "Sequence[Mixture]") -> "Mixture":
-        """That of several parts."""
+    def join(cls, parts: "Sequence[ColumnContent]") -> "ColumnContent":
+        """Join the contents of several parts."""
         examples: dict[str, Any] = {}
         words: dict[str, int] = {}
         for part in parts:
             examples |= part.examples
             for word, n_samples in part.words.items():
                 words[word] = words.get(word, 0) + n_samples
-        sums = (sum(part.n_spelled for part in parts), sum(part.n_words for part in parts))
+        sums = (sum(part.n_numeric for part in parts), sum(part.n_words for part in parts))
         return cls(parts[0].label, sum(part.n_samples for part in parts), examples, *sums, words)
 
     def is_category(self, *, text_allowed: bool, if_empty: bool) -> bool:
-        """Whether a column holds categories, if text may be some, or numbers; an error if it is neither."""
+        """Whether a column holds categories, which text can be if it is allowed, or numbers; raise if neither."""
         kinds = set(self.examples)
         if not kinds:
             return if_empty
@@ -149,7 +132,7 @@ class Mixture:
         if kinds <= {NUMBERS, TEXT}:
             if not self.words:
                 return False
-            if self._is_of_numbers() or NUMBERS in kinds:
+            if self._is_mostly_numeric() or NUMBERS in kinds:
                 raise self._word_error()
             if not text_allowed:
                 raise text_error(self.label, next(iter(self.words)))
@@ -159,19 +142,19 @@ class Mixture:
             raise ValueError(f"{self.label} of X mixes {seen}; give values of one kind.")
         return False
 
-    def _is_of_numbers(self) -> bool:
-        """Whether words are what is odd in a column, and not numbers."""
+    def _is_mostly_numeric(self) -> bool:
+        """Whether words are rare among numbers."""
         if NUMBERS not in self.examples:
-            return self.n_spelled > 0 and MANY * self.n_words <= self.n_spelled
-        return MANY * sum(n for word, n in self.words.items() if not stands_for_missing(word)) <= self.n_samples
+            return self.n_numeric > 0 and MANY * self.n_words <= self.n_numeric
+        return MANY * sum(n for word, n in self.words.items() if not is_placeholder(word)) <= self.n_samples
 
     def _word_error(self) -> ValueError:
-        """What to do about a few words among numbers."""
+        """Error about words among numbers."""
         by_rows = sorted(self.words, key=lambda word: (-self.words[word], word))
         listed = [f"{shown(word)} ({self.words[word]} of {self.n_samples} rows)" for word in by_rows[:MOST_SHOWN]]
         if len(by_rows) > MOST_SHOWN:
             listed.append(f"and {len(by_rows) - MOST_SHOWN} more")
-        if not self._is_of_numbers():
+        if not self._is_mostly_numeric():
             advice = "Give numbers alone, or text alone, for example with astype(str)"
         else:
             advice = (
@@ -185,39 +168,46 @@ class Mixture:
 
 
 def text_floats(column: Column) -> Floats:
-    """A column of text as the numbers that it spells."""
-    Mixture.of_column(column, None).is_category(text_allowed=False, if_empty=False)
+    """Convert a column of numeric text to floats."""
+    ColumnContent.of_column(column, None).is_category(text_allowed=False, if_empty=False)
     return column.spread([object_float(value, column.label) for value in column.values])
 
 
 def object_floats(array: NDArray[Any], label: str) -> Floats:
-    """Numbers, times and text that spells numbers, of any type, as floats."""
+    """Convert numbers, times and numeric text of any type to floats."""
     if array.dtype.kind != "O" or set(map(type, array.tolist())).isdisjoint(NUMPY_TIMES):  # NumPy drops their units
         try:
             return array.astype(np.float64)
-        except (ArithmeticError, TypeError, ValueError):  # a value is pandas.NA, a time, no number or too large
+        except (ArithmeticError, TypeError, ValueError):  # a value is pandas.NA, a time, not a number or too large
             pass
-    mixture, _ = Mixture.of_objects(label, array, None, lambda: Column.of_array(label, array))
-    mixture.is_category(text_allowed=False, if_empty=False)
+    content, _ = ColumnContent.of_objects(label, array, None, lambda: Column.of_array(label, array))
+    content.is_category(text_allowed=False, if_empty=False)
     return np.array([object_float(value, label) for value in array.tolist()])
 
 
 def object_float(value: Any, label: str) -> float:
-    """An object as a float, or an error that says what it is."""
+    """Convert an object to a float; raise an error that names it."""
     try:
         if is_missing(value):
             return math.nan
         return seconds_of(value) if content_of(type(value)) in TIMED else float(value)
     except OverflowError as error:
-        raise range_error(label, value) from error
+        raise ValueError(
+            f"{label} of X holds {shown(value)}, and floats end at 1.8e308; scale the column, or give NaN for unknown "
+            "values."
+        ) from error
     except ValueError as error:
-        raise (text_error if isinstance(value, str) else number_error)(label, value) from error
+        if isinstance(value, str):
+            raise text_error(label, value) from error
+        raise ValueError(
+            f"{label} of X holds {shown(value)}, which is not a number; give a number, or NaN if it is unknown."
+        ) from error
     except TypeError as error:
         raise TypeError(f"{label} of X holds {value!r}: {error}. Convert the column to numbers, or drop it.") from error
 
 
 def category_floats(column: Column) -> Floats:
-    """A column of a category dtype as the numbers that its values are, if they are to be read as such."""
+    """Convert a column of a category dtype, whose values are numbers, to floats."""
     text = next((value for value in column.values if isinstance(value, str)), None)
     if text is not None:
         raise text_error(column.label, text)
@@ -225,13 +215,13 @@ def category_floats(column: Column) -> Floats:
         return column.spread([object_float(value, column.label) for value in column.values])
     except TypeError as error:
         raise ValueError(
-            f"{column.label} of X holds categories that are no numbers: {error.__cause__}. Name the column in "
+            f"{column.label} of X holds categories that are not numbers: {error.__cause__}. Name the column in "
             "categorical_features, or convert it to numbers."
         ) from error
 
 
 def text_error(label: str, text: str) -> ValueError:
-    """What to do about text that is not among the categories."""
+    """Error about text in a column that is not categorical."""
     return ValueError(
         f"{label} of X holds text, such as {text!r}, where a number is expected. If it holds categories, name it in "
         'categorical_features, or give a data frame in which it has a category dtype, with astype("category") in '
@@ -239,19 +229,6 @@ def text_error(label: str, text: str) -> ValueError:
     )
 
 
-def range_error(label: str, value: Any) -> ValueError:
-    """What to do about a number that no float can hold."""
-    return ValueError(
-        f"{label} of X holds {shown(value)}, and floats end at 1.8e308; scale the column, or give NaN where nothing is "
-        "known."
-    )
-
-
-def number_error(label: str, value: Any) -> ValueError:
-    """What to do about a number that is none, such as a signalling NaN."""
-    return ValueError(f"{label} of X holds {shown(value)}, which is no number; give one, or NaN if it is not known.")
-
-
 def dtype_error(label: str, dtype: Any) -> ValueError:
-    """What to do about periods and the like."""
-    return ValueError(f"{label} of X has the dtype {dtype}, which holds no numbers; convert it to numbers, or drop it.")
+    """Error about a dtype that cannot be converted, such as periods."""
+    return ValueError(f"{label} of X has the dtype {dtype}, which is not numeric; convert it to numbers, or drop it.")

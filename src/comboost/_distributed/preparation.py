@@ -7,11 +7,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from comboost._data.categories import Categories
-from comboost._data.choosing import find_categorical, find_open, takes_text
-from comboost._data.floats import Offences
+from comboost._data.checks import InvalidColumns
 from comboost._data.sample_weights import ClassWeightSums, find_scale, no_weight_error
 from comboost._data.tables import RawTable
-from comboost._data.validation import read_part
+from comboost._data.validation import accepts_text, find_categorical, find_undecided, read_part
 from comboost._distributed.coding import Coding, LabelScale
 from comboost._distributed.quantiles import EdgeSearch, KeyCounts
 from comboost._distributed.survey import (
@@ -149,12 +148,12 @@ def find_features(
     scale: LabelScale | None,
 ) -> list[int]:
     """The features that hold categories. If dtypes leave it open, their values are looked at first."""
-    known, text_allowed = find_categorical(header, categorical_features), takes_text(categorical_features)
-    undecided = find_open(header.source, known)
+    known, text_allowed = find_categorical(header, categorical_features), accepts_text(categorical_features)
+    undecided = find_undecided(header.source, known)
     if not undecided:
         return known
     mixtures: Mixtures = cluster.merge(mix_part, collection.parts, join_mixtures, undecided, scale)
-    offences, found = Offences(), set(known)
+    offences, found = InvalidColumns(), set(known)
     for f, mixture in mixtures.items():
         with offences:
             if_empty = text_allowed and header.source.kind(f) == "text"

@@ -10,18 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._data.candidates import Candidates
 from comboost._data.categories import Categories, CategoryCounts
-from comboost._data.choosing import mix
-from comboost._data.floats import Offences
-from comboost._data.labels import find_distinct, join_labels, kind_of_labels, read_classes, read_labels
+from comboost._data.checks import InvalidColumns
+from comboost._data.labels import Candidates, find_distinct, join_labels, kind_of_labels, read_classes, read_labels
 from comboost._data.sample_weights import ClassWeights, read_weights_of_part
 from comboost._data.tables import EVERY_ROW
-from comboost._data.text import Mixture
-from comboost._data.validation import check_n_rows
+from comboost._data.text import ColumnContent
+from comboost._data.validation import content_of_column, n_samples_error
 from comboost._distributed.coding import CheckedPart, LabelScale, Part, partition_in_errors
 from comboost._distributed.quantiles import CountRequest, KeyCounts, count_keys
-from comboost._types import SUM, Sums
+from comboost._types import MAX_ROWS, SUM, Sums
 
 
 class PartLocation(NamedTuple):
@@ -118,7 +116,8 @@ class Survey:
 
     def class_counts(self) -> "ClassCounts":
         """Validate the classes and return them with their weights."""
-        check_n_rows(self.n_samples)
+        if self.n_samples > MAX_ROWS:
+            raise n_samples_error(self.n_samples)
         if self.counts is None:
             raise ValueError(
                 "Found array with 0 sample(s): no partition of X has a row; give at least one row a class."
@@ -163,7 +162,7 @@ def join_columns(columns: Sequence[Mapping[int, CategoryCounts]]) -> dict[int, C
     return {f: CategoryCounts.join(counts) for f, counts in by_feature.items()}
 
 
-Mixtures = dict[int, Mixture]  # of what the values of some features are
+Mixtures = dict[int, ColumnContent]  # of what the values of some features are
 
 
 def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtures:
@@ -172,10 +171,10 @@ def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtu
         return {}
     with partition_in_errors(part):
         checked = CheckedPart.read(part, scale)
-        table, weights, offences, mixtures = checked.table, checked.kept_weights, Offences(), {}
+        table, weights, offences, mixtures = checked.table, checked.kept_weights, InvalidColumns(), {}
         for f in features if table.shape[0] else []:
             with offences:
-                mixtures[f], _ = mix(table.part(EVERY_ROW, f, f + 1), 0, weights)
+                mixtures[f], _ = content_of_column(table.part(EVERY_ROW, f, f + 1), weights)
         offences.raise_any()
     return mixtures
 
@@ -183,7 +182,7 @@ def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtu
 def join_mixtures(parts: list[Mixtures]) -> Mixtures:
     """Of what they are in several parts together."""
     features = sorted({f for part in parts for f in part})
-    return {f: Mixture.join([part[f] for part in parts if f in part]) for f in features}
+    return {f: ColumnContent.join([part[f] for part in parts if f in part]) for f in features}
 
 
 class LabelWeights(NamedTuple):

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from comboost import _core
 from comboost._cached import cached_property
 from comboost._data.categories import Categories
-from comboost._data.choosing import fit_categories
 from comboost._data.tables import Entries, Matrix, RawTable, Table
+from comboost._data.validation import fit_categories
 from comboost._types import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
 
 MOST_COLUMNS = 64

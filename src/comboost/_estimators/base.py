@@ -14,7 +14,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._boosting.callbacks import CALLBACKS, CallbackSupportMixin, RoundCallbacks, with_callbacks
 from comboost._boosting.early_stopping import HeldRows, Patience, Validation, asks_models, hold_out_rows
 from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
 from comboost._boosting.learners import (
@@ -25,19 +24,24 @@ from comboost._boosting.learners import (
     TreeRules,
 )
 from comboost._boosting.loop import FINAL, History, boost
-from comboost._boosting.progress import ProgressPrinter
+from comboost._boosting.monitor import (
+    CALLBACKS,
+    CallbackSupportMixin,
+    ProgressPrinter,
+    RoundCallbacks,
+    Watch,
+    with_callbacks,
+)
 from comboost._boosting.voting import Voting
 from comboost._boosting.warm_start import Past, check_same_values, digest_rows, hash_matrix
-from comboost._boosting.watch import Watch
-from comboost._data.candidates import Candidates
 from comboost._data.cost_matrices import costs_among
+from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table
 from comboost._engine.binning import BinMapper, bin_table
-from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
-from comboost._engine.probabilities import ProbabilityMap
+from comboost._engine.probabilities import HeldVotes, ProbabilityMap
 from comboost._engine.rows import MemoryRows
 from comboost._engine.scores import check_votes
 from comboost._engine.sparse_rows import binned_rows
@@ -71,7 +75,7 @@ from comboost._estimators.parameters import (
 )
 from comboost._estimators.predict import STAGED_ARRAYS
 from comboost._extras import confusion_frame
-from comboost._persistence.state import PRIVATE_ATTRIBUTES
+from comboost._persistence.schema import FITTED
 from comboost._types import Floats
 
 
@@ -386,7 +390,7 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
 
     def _forget(self) -> None:
         """Forget an earlier fit, which may have had another kind of weak learner."""
-        for name in [name for name in vars(self) if name in PRIVATE_ATTRIBUTES or name.endswith("_")]:
+        for name in [name for name in vars(self) if name in FITTED or name.endswith("_")]:
             delattr(self, name)
 
     def _watch(

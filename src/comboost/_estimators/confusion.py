@@ -377,9 +377,9 @@ class ConfusionBoostingClassifier(ConfusionBooster):
     >>> model = ConfusionBoostingClassifier(n_estimators=1, max_depth=1, smoothing=1)
     >>> print(model.fit([[1.0], [2.0], [3.0]], ["a", "b", "c"]).export_text(0))
     |--- x0 <= 1.5
-    |   |--- votes: a +0.07, b -0.03, c -0.03
+    |   |--- values: a +0.07, b -0.03, c -0.03
     |--- x0 > 1.5
-    |   |--- votes: b +0.03, c +0.03, a -0.07
+    |   |--- values: b +0.03, c +0.03, a -0.07
     """
 
     __module__ = "comboost"  # where users find it; pickles keep this name

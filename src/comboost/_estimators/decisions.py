@@ -12,13 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import fingerprint
-from comboost._data.candidates import Candidates
-from comboost._data.cost_matrices import cost_array
-from comboost._data.labels import as_objects, exact_labels, join_labels, kind_of_labels, locate_labels, unpack_labels
-from comboost._data.priors import read_shares
-from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
-from comboost._engine.decisions import cheapest_decisions
-from comboost._engine.probabilities import ProbabilityMap
+from comboost._data.cost_matrices import cost_array, read_shares
+from comboost._data.labels import (
+    Candidates,
+    as_objects,
+    exact_labels,
+    join_labels,
+    kind_of_labels,
+    locate_labels,
+    unpack_labels,
+)
+from comboost._engine.probabilities import (
+    TEMPERATURES,
+    HeldVotes,
+    IsotonicCurves,
+    ProbabilityMap,
+    cheapest_decisions,
+    learn_temperature,
+)
 from comboost._estimators.parameters import CALIBRATION, PRIORS, REJECT_COST, Rule
 from comboost._types import Floats
 
@@ -134,7 +145,7 @@ def calibrate(booster: Any, held: HeldVotes) -> dict[str, Any]:
         warn_of_limits(temperature)
         return {"temperature_": temperature}
     uncalibrated = ProbabilityMap(scale, learned)
-    shares = uncalibrated.probabilities(held.votes, out=np.empty_like(held.votes))
+    shares = uncalibrated.probabilities(held.scores, out=np.empty_like(held.scores))
     return {"_isotonic": IsotonicCurves.learn(held, shares)}
 
 

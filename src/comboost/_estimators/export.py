@@ -7,8 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from comboost._estimators.parameters import check_parameters
 from comboost._export.blueprint import Blueprint, Link
-from comboost._export.c_code import c_source
-from comboost._export.onnx_model import make_onnx_model
+from comboost._export.c import c_source
+from comboost._export.onnx import make_onnx_model
 
 
 def link_of(model: Any, method: str) -> Link:
@@ -106,7 +106,7 @@ class Deployable:
         -------
         str
             The source of ``int name(const double *x)``, which gives the number of the class of a row, counted from 0
-            in the order of ``classes_``; of ``name_votes``, which gives the votes for every class, of ``name_label``,
+            in the order of ``classes_``; of ``name_scores``, which gives the scores of every class, of ``name_label``,
             which gives the name of a class, and, if categories are text, of ``name_code``, which gives their numbers.
             Numbers that are categories are given as they are. NaN is a missing number.
 

@@ -10,12 +10,10 @@ from comboost._engine.forest import Forest, Tree
 from comboost._estimators.parameters import DECIMALS, n_threads_of
 from comboost._estimators.predict import Voter
 from comboost._extras import import_shap
-from comboost._inspection.contributions import contributions, expected_votes
-from comboost._inspection.explanation import Explanation, ShapExplainer
-from comboost._inspection.frame import list_nodes
+from comboost._inspection.frame import Lineage, list_nodes
 from comboost._inspection.plot import TreeWords, boxes_of, draw_boxes
+from comboost._inspection.shap import Explanation, ShapExplainer, contributions, expected_votes
 from comboost._inspection.text import SplitWords, export_tree, format_name
-from comboost._inspection.tree_paths import Lineage
 from comboost._types import COMPLETE, NODE_DTYPE, Floats
 
 NO_COVERS = (
@@ -104,7 +102,7 @@ class Explained(Voter):
             ``categories_left``, those that do; ``missing_left``, whether missing values do, and categories that
             training has not seen; ``cover``, the node's share of the weight of the training rows, unless an earlier
             version has grown the trees; ``weight``, that of the round. Of a leaf ``class``, which gets the weight of
-            the round, or ``vote_<class>`` for every class that is voted for. What a node does not have is missing.
+            the round, or ``value_<class>`` for every class that has scores. What a node does not have is missing.
 
         Examples
         --------
@@ -191,7 +189,7 @@ class Explained(Voter):
             categories=self._categories.values,
             infrequent=self._categories.infrequent,
             missing=self._with_missing(),
-            votes=votes,
+            leaf_values=votes,
             decimals=decimals,
         )
 

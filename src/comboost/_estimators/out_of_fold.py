@@ -10,8 +10,8 @@ from comboost._boosting.fit import Fit
 from comboost._boosting.loop import boost
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
-from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory import check_large
+from comboost._engine.probabilities import HeldVotes
 from comboost._types import Labels
 
 NO_FOLD = -1

@@ -1,6 +1,5 @@
 """A weighted vote of trees. In: rows. Out: votes, classes, probabilities, at the end or after every round."""
 
-import copyreg
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
 
@@ -9,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._data.candidates import Candidates
 from comboost._data.categories import as_values
+from comboost._data.labels import Candidates
 from comboost._data.tables import Table
 from comboost._data.validation import read_table
 from comboost._engine.probabilities import ProbabilityMap
@@ -18,7 +17,7 @@ from comboost._engine.scores import SCORES_AT_ONCE, Audience, blocks_of, check_v
 from comboost._estimators.decisions import Decision, most_votes
 from comboost._estimators.parameters import PROBA, Rule, check_parameters, n_threads_of
 from comboost._persistence.model_file import PathOrStream, save_to
-from comboost._persistence.state import pack_state, plain_state, seal, unseal
+from comboost._persistence.pickling import attributes_of, state_of
 from comboost._types import Floats
 from comboost.metrics._outcomes import share_predicted
 
@@ -257,13 +256,10 @@ class Voter(ClassifierMixin, BaseEstimator):
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return seal(plain_state(vars(self)))
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return copyreg.__newobj__, (type(self),), pack_state(self.__getstate__())  # type: ignore[attr-defined]
+        return state_of(vars(self))
 
     def __setstate__(self, state: Any) -> None:
-        super().__setstate__(unseal(state, type(self).__name__))
+        super().__setstate__(attributes_of(state, type(self).__name__))
 
     @property
     def _log_odds(self) -> float:

@@ -1,10 +1,10 @@
-"""The rivals of the paper's experiments, on the same trees as CoMBo: AdaBoost.NC and SMOTEBoost.
+"""The baselines of the paper's experiments, on the same trees as CoMBo: AdaBoost.NC and SMOTEBoost.
 
-imbalanced-learn comes with the extra ``baselines``.
+They need imbalanced-learn, which the extra ``baselines`` installs.
 """
 
 try:
-    import imblearn  # noqa: F401  (asked for here, so that the error names the extra)
+    import imblearn  # noqa: F401  (imported here, so that the error names the extra)
 except ImportError as error:
     raise ImportError(
         'comboost.baselines needs imbalanced-learn, which is not installed. Run: pip install "comboost[baselines]"'

@@ -1,85 +1,154 @@
-"""AdaBoost.NC with random oversampling. In: a table. Out: a weighted vote of trees that disagree with each other."""
+"""AdaBoost.NC with random oversampling: the algorithm, its formulas and the estimator."""
 
-from typing import Any, ClassVar
+import math
+from typing import Any, ClassVar, NamedTuple
 
-from comboost._engine.forest import Forest
+import numpy as np
+from numpy.typing import NDArray
+
+from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER
+from comboost._engine.forest import Forest, Tree
+from comboost._engine.formulas import CAPPED_STEP, step_of_edge
 from comboost._engine.memory_plan import Uses
 from comboost._estimators.parameters import Rule, real
-from comboost._types import Sums
-from comboost.baselines._ambiguity import boost_diversely
-from comboost.baselines._estimator import TreeVoter
-from comboost.baselines._problem import Problem
+from comboost._types import MIN_EDGE, Floats, Labels, Sums
+from comboost.baselines._estimator import Problem, TreeVoter
 from comboost.baselines._weighted import TreeGrower, oversample
 
-ROW_NUMBERS = 2  # of a row, while a tree grows: its weight, as a float and as an integer
+WEIGHTS_PER_SAMPLE = 2  # while a tree grows: the weight as a float and as an integer
+
+
+def penalties(counts: NDArray[np.int64], labels: Labels) -> Floats:
+    """Penalties p = 1 − |amb|, where amb = (1/t)·Σ_s ([H_t(i)=y_i] − [h_s(i)=y_i]).
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_samples, n_classes)
+        Number of the hypotheses h_1, ..., h_t that predict each class. H_t is the class predicted most often, the first
+        one in a tie: α_t is not known yet, and amb weighs all hypotheses equally.
+    labels : ndarray of shape (n_samples,)
+        y.
+    """
+    correct_fraction = counts[np.arange(len(labels)), labels] / counts[0].sum()
+    return np.asarray(1.0 - np.abs((counts.argmax(axis=1) == labels) - correct_fraction))
+
+
+class Margin(NamedTuple):
+    """Σ D·p^λ over the samples that a hypothesis predicts correctly, and over the others."""
+
+    right: float
+    wrong: float
+
+    @property
+    def reason_to_stop(self) -> str | None:
+        """Reason to stop after this hypothesis, or None."""
+        if self.right - self.wrong <= MIN_EDGE * (self.right + self.wrong):
+            return NO_EDGE
+        return PERFECT_LEARNER if self.wrong == 0 else None
+
+    @property
+    def alpha(self) -> float:
+        """α = ½·ln(right/wrong), kept above 0 and below the largest weight of CoMBo."""
+        if self.reason_to_stop == NO_EDGE:
+            return step_of_edge(MIN_EDGE)
+        return CAPPED_STEP if self.wrong == 0 else min(0.5 * math.log(self.right / self.wrong), CAPPED_STEP)
+
+
+def next_distribution(penalised: Floats, is_right: NDArray[np.bool_], alpha: float) -> Floats:
+    """D_{t+1} ∝ p^λ·D_t·exp(−α·[h_t(i)=y_i])."""
+    weights = np.where(is_right, penalised * math.exp(-alpha), penalised)
+    return np.asarray(weights / weights.sum())
+
+
+def boost_with_penalty(grower: TreeGrower, n_estimators: int, strength: float) -> tuple[Forest, str]:
+    """Boost trees with the penalty strength λ; return them with their weights, and the reason why boosting stopped."""
+    labels = grower.labels
+    counts = np.zeros((len(labels), grower.n_classes), dtype=np.int64)
+    weights = np.full(len(labels), 1.0 / len(labels))  # D_1
+    trees: list[Tree] = []
+    alphas: list[float] = []
+    for t in range(n_estimators):
+        tree, predicted = grower.grow(weights, t)  # h_t on D_t
+        is_right = predicted == labels
+        counts[np.arange(len(labels)), predicted] += 1
+        penalised = weights * penalties(counts, labels) ** strength  # D_t·p^λ
+        margin = Margin(float(penalised[is_right].sum()), float(penalised[~is_right].sum()))
+        reason = margin.reason_to_stop
+        if reason != NO_EDGE or t == 0:
+            trees.append(tree)
+            alphas.append(margin.alpha)  # α_t
+        if reason is not None:
+            return grower.join(trees, alphas), reason
+        weights = next_distribution(penalised, is_right, margin.alpha)  # D_{t+1}
+    return grower.join(trees, alphas), N_ESTIMATORS
 
 
 class AdaBoostNCClassifier(TreeVoter):
-    """AdaBoost.NC: boosting that also penalises rows on which the trees disagree, after random oversampling.
+    """AdaBoost.NC: boosting that also penalises samples on which the trees disagree, after random oversampling.
 
-    Rows of every class are repeated at random until it has as many as the largest one. Then each round multiplies the
-    weight of a row by p^λ, p being smaller the more the trees so far disagree about it, beside what AdaBoost does with
-    it [1]_. There is no ``sample_weight``: the rows are resampled.
+    Samples of every class are repeated at random until it has as many as the largest one. In addition to AdaBoost's
+    update, each round multiplies the weight of a sample by p^λ; p is smaller the more the trees so far disagree about
+    it [1]_. There is no ``sample_weight``: the samples are resampled.
 
     Parameters
     ----------
     n_estimators : int, default=51
-        Rounds at most.
+        Maximum number of rounds.
     penalty_strength : float, default=2.0
-        λ, from 0, which is AdaBoost, to 100; its paper also uses 9.
+        λ, from 0, which is AdaBoost, to 100; the paper also uses 9.
     max_depth : int or None, default=3
-        Depth of the trees; None lets them grow until no split helps.
+        Maximum depth of the trees; None for no limit.
     criterion : {"gini", "cost"}, default="gini"
-        What a split should gain: ``"gini"`` is the usual one of weighted rows, ``"cost"`` the drop of their error.
+        Split criterion: the weighted Gini impurity, or with ``"cost"`` the weighted error.
     min_samples_leaf : int, default=1
-        Rows that a leaf must have, repeated ones included.
+        Minimum number of samples in a leaf, repeated ones included.
     max_bins : int, default=255
-        Bins of a feature; from 2 to 255. They are those of the original rows.
+        Maximum number of bins per feature, from 2 to 255; found on the original samples.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Features that hold categories: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list
-        of indices, of column names, or of a boolean for every feature; None is none. Text that spells numbers, dates
-        and many categories are treated as by `CoMBoClassifier`.
+        Categorical features: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list of
+        indices, of column names, or of a boolean for every feature; None for none. Numeric text, dates and many
+        categories are treated as by `CoMBoClassifier`.
     proba : {"softmax", "votes"}, default="softmax"
-        Probabilities as softmax(2f) of the votes f, or as their shares.
+        Probabilities as softmax(2f) of the raw scores f, or as the fraction of the weighted vote.
     n_jobs : int or None, default=None
-        Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
+        Number of threads, as in joblib: None is 1, -1 all processors. The model does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds the oversampling; nothing else is random.
+        Random seed of the oversampling; nothing else is random.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     n_classes_ : int
-        Their number.
+        Number of classes.
     n_features_in_ : int
-        Features seen in ``fit``.
+        Number of features seen in ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X had names that are all strings.
+        Names of the features, if all of them are strings.
     infrequent_categories_ : list of ndarray or None
         For every feature the categories that share a code, sorted, as in scikit-learn's encoders; None if each has its
         own, and for numbers.
     n_iter_ : int
-        Rounds kept.
+        Number of rounds.
     estimator_weights_ : ndarray of shape (n_rounds,)
         Weight α of every round.
     stop_reason_ : str
-        Why the rounds ended: ``"n_estimators"`` (all are there), ``"no_edge"`` (a tree is right on no more than half of
-        the penalised weight, so that α would not be positive) or ``"perfect_learner"`` (a tree makes no mistake).
+        Why boosting stopped: ``"n_estimators"`` (all rounds are done), ``"no_edge"`` (a tree is right on at most half
+        of the penalised weight, so α would not be positive) or ``"perfect_learner"`` (a tree makes no mistake).
 
     See Also
     --------
-    SMOTEBoostClassifier : The other rival in CoMBo's paper.
-    comboost.CoMBoClassifier : Every class counts the same without resampling.
+    SMOTEBoostClassifier : The other baseline of the CoMBo paper.
+    comboost.CoMBoClassifier : Gives all classes the same importance without resampling.
 
     Notes
     -----
-    The ambiguity of a row after t rounds is amb = (1/t)·Σ_s ([H_t = y] − [h_s = y]), and p = 1 − abs(amb). H_t is the
-    vote of the first t trees, all with the same weight, since α_t follows from p only afterwards.
+    The ambiguity of a sample after t rounds is amb = (1/t)·Σ_s ([H_t = y] − [h_s = y]), and p = 1 − abs(amb). H_t is
+    the unweighted vote of the first t trees, since α_t depends on p.
 
     α is positive only if a tree is right on more than half of the weight, however many classes there are. With many
-    of them, trees of the default depth may fail at that in the first round; deep ones, ``max_depth=None,
-    min_samples_leaf=2`` say, rarely do.
+    classes, trees of the default depth may fail in the first round; deep trees, for example with ``max_depth=None,
+    min_samples_leaf=2``, rarely do.
 
     References
     ----------
@@ -128,9 +197,11 @@ class AdaBoostNCClassifier(TreeVoter):
         self.random_state = random_state
 
     def _resampling(self, weight_sums: Sums, n_features: int) -> Uses:
-        """Bytes of the ballots, weights and penalties of rows that are repeated."""
-        return {"ballots of the rows": int(weight_sums.max()) * len(weight_sums) * 8 * (len(weight_sums) + ROW_NUMBERS)}
+        """Bytes of the predictions, weights and penalties of the oversampled data."""
+        n_classes = len(weight_sums)
+        n_samples = int(weight_sums.max()) * n_classes
+        return {"predictions on the rows": n_samples * 8 * (n_classes + WEIGHTS_PER_SAMPLE)}
 
     def _boost(self, problem: Problem) -> tuple[Forest, str]:
         grower = TreeGrower(problem, oversample(problem))
-        return boost_diversely(grower, self.n_estimators, self.penalty_strength)
+        return boost_with_penalty(grower, self.n_estimators, self.penalty_strength)

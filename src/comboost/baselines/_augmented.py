@@ -19,7 +19,7 @@ from comboost._engine.forest import Tree
 from comboost._engine.formulas import largest_row
 from comboost._engine.rows import Ballot, BinnedRows, Costs, Vote, quantise_below
 from comboost._types import CODE, Codes, Floats, Labels, Sums
-from comboost.baselines._problem import Problem
+from comboost.baselines._estimator import Problem
 
 
 class AugmentedRows(BinnedRows):

@@ -1,4 +1,4 @@
-"""SMOTEBoost. In: a table. Out: a weighted vote of trees, each of them grown on synthetic rows of its own, too."""
+"""SMOTEBoost: AdaBoost.M2 with trees grown on original and synthetic samples."""
 
 from typing import Any, ClassVar
 
@@ -11,88 +11,88 @@ from comboost._engine.memory_plan import Uses
 from comboost._estimators.parameters import Rule, integer
 from comboost._types import Sums
 from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
-from comboost.baselines._estimator import TreeVoter
-from comboost.baselines._problem import Problem
-from comboost.baselines._synthesis import Synthesis
+from comboost.baselines._estimator import Problem, TreeVoter
+from comboost.baselines._smote import Synthesis
 
-DRAWING = 5  # copies of the rows of a class while they are drawn
+DRAWING = 5  # copies of the samples of a class while they are drawn
 
 
 class SMOTEBoostClassifier(TreeVoter):
-    """SMOTEBoost: AdaBoost.M2 whose trees also see synthetic rows of the minority classes.
+    """SMOTEBoost: AdaBoost.M2 whose trees also train on synthetic samples of the minority classes.
 
-    In every round each class gets as many synthetic rows as it is short of the largest class, between its rows and
-    their nearest neighbours of the same class. They are used for the tree of that round only [1]_. There is no
-    ``sample_weight``: the rows are resampled.
+    In every round, synthetic samples fill up each class to the size of the largest one. They lie between a sample and
+    one of its nearest neighbours of the same class, and are used for the tree of that round only [1]_. There is no
+    ``sample_weight``: the samples are resampled.
 
     Parameters
     ----------
     n_estimators : int, default=51
-        Rounds at most.
+        Maximum number of rounds.
     k_neighbors : int, default=5
-        Neighbours of a row to draw from. A class of no more rows than that uses those it has; a single row is copied.
+        Number of neighbours to draw from, or all others of a smaller class; a single sample is copied.
     max_depth : int or None, default=3
-        Depth of the trees; None lets them grow until no split helps.
+        Maximum depth of the trees; None for no limit.
     criterion : {"gini", "cost"}, default="gini"
-        What a split should gain; see `comboost.CoMBoClassifier`.
+        Split criterion; see `comboost.CoMBoClassifier`.
     min_samples_leaf : int, default=1
-        Rows that a leaf must have, synthetic ones included.
+        Minimum number of samples in a leaf, synthetic ones included.
     max_bins : int, default=255
-        Bins of a feature; from 2 to 255. They are those of the original rows.
+        Maximum number of bins per feature, from 2 to 255; found on the original samples.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Features that hold categories: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list
-        of indices, of column names, or of a boolean for every feature; None is none. Text that spells numbers, dates
-        and many categories are treated as by `CoMBoClassifier`.
+        Categorical features: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list of
+        indices, of column names, or of a boolean for every feature; None for none. Numeric text, dates and many
+        categories are treated as by `CoMBoClassifier`.
     proba : {"softmax", "votes"}, default="softmax"
-        Probabilities as the softmax of the votes, whose weights are already twice those of CoMBo, or as their shares.
+        Probabilities as the softmax of the raw scores, which are twice those of CoMBo, or as the fraction of the
+        weighted vote.
     n_jobs : int or None, default=None
-        Threads, as in joblib: None is 1, -1 all processors. The model is the same for any number.
+        Number of threads, as in joblib: None is 1, -1 all processors. The model does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds the synthetic rows; nothing else is random.
+        Random seed of the synthetic samples; nothing else is random.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     n_classes_ : int
-        Their number.
+        Number of classes.
     n_features_in_ : int
-        Features seen in ``fit``.
+        Number of features seen in ``fit``.
     feature_names_in_ : ndarray of str
-        Their names, if X had names that are all strings.
+        Names of the features, if all of them are strings.
     infrequent_categories_ : list of ndarray or None
         For every feature the categories that share a code, sorted, as in scikit-learn's encoders; None if each has its
         own, and for numbers.
     n_iter_ : int
-        Rounds kept.
+        Number of rounds.
     estimator_weights_ : ndarray of shape (n_rounds,)
-        Weight ln(1/β) of every round, β = ε/(1−ε), ε being its pseudo-loss on the original rows.
+        Weight ln(1/β) of every round, β = ε/(1−ε), where ε is the pseudo-loss on the original samples.
     stop_reason_ : str
-        Why the rounds ended: ``"n_estimators"`` (all are there), ``"no_edge"`` (the pseudo-loss on the original rows is
-        no better than that of guessing, ½), ``"perfect_learner"`` (it is 0), ``"loss_vanished"`` or ``"rounding"``
-        (the weights of the rows differ too much to be told apart).
+        Why boosting stopped: ``"n_estimators"`` (all rounds are done), ``"no_edge"`` (the pseudo-loss on the original
+        samples is not below ½, that of guessing), ``"perfect_learner"`` (it is 0), ``"loss_vanished"`` or
+        ``"rounding"`` (the weights differ by more than rounding allows).
 
     See Also
     --------
-    AdaBoostNCClassifier : The other rival in CoMBo's paper.
-    comboost.CoMBoClassifier : Every class counts the same without resampling.
+    AdaBoostNCClassifier : The other baseline of the CoMBo paper.
+    comboost.CoMBoClassifier : Gives all classes the same importance without resampling.
 
     Notes
     -----
-    The weak hypotheses vote 0 or 1, and then AdaBoost.M2 is AdaBoost.MM with twice its weights: if all classes have
-    the same size, the trees are those of `comboost.AdaBoostMMClassifier`, to the last bit. The tree is grown on
-    AdaBoost.M2's distribution D over wrong labels itself, not on its sums over the labels.
+    The weak hypotheses output 0 or 1. Then AdaBoost.M2 is AdaBoost.MM with twice its weights: if all classes have the
+    same size, the trees are those of `comboost.AdaBoostMMClassifier`, to the last bit. Trees are grown on AdaBoost.M2's
+    distribution D over wrong labels, not on its sums over the labels.
 
-    A tree that synthetic rows lead astray may be no better than guessing on the original ones, and ends the fit. Deep
-    trees, ``max_depth=None, min_samples_leaf=2`` say, rarely are.
+    The fit ends if a tree is no better than guessing on the original samples, because the synthetic ones mislead it.
+    Deep trees, for example with ``max_depth=None, min_samples_leaf=2``, rarely are.
 
-    A wrong label of a synthetic row weighs 1/(m(K−1)) in every round, the mean of D over the m original rows; the
-    pseudo-loss and the next D are those of the original rows alone.
+    A wrong label of a synthetic sample weighs 1/(m(K−1)) in every round, the mean of D over the m original samples; the
+    pseudo-loss and the next D depend on the original samples only.
 
-    The distance between rows is Euclidean, as SMOTE's; numbers are not scaled. Two categories differ by Cost and
-    Salzberg's value difference, the summed differences of their class shares. A synthetic row has the category that is
-    the most frequent one among the neighbours, in a tie that of the nearest. A number that one of two rows lacks counts
-    in their distance as the mean of the other features, and is missing in rows drawn between them.
+    The distance is Euclidean, as in SMOTE; numbers are not scaled. Two categories differ by Cost and Salzberg's value
+    difference, the summed differences of their class proportions. A synthetic sample has the most frequent category
+    among the neighbours, in a tie that of the nearest. A number that is missing in one of two samples counts in their
+    distance as the mean of the other features, and is missing in samples drawn between them.
 
     References
     ----------
@@ -114,8 +114,8 @@ class SMOTEBoostClassifier(TreeVoter):
     __module__ = "comboost.baselines"  # where users find it; pickles keep this name
 
     _rules: ClassVar[dict[str, Rule]] = {**TreeVoter._rules, "k_neighbors": integer(1, 2**31 - 1)}
-    _takes_sparse: ClassVar[bool] = False  # a row between two others has what either of them has
-    _scale: ClassVar[float] = 1.0  # weights are twice those of CoMBo already
+    _takes_sparse: ClassVar[bool] = False  # a sample between two others has the entries of both
+    _scale: ClassVar[float] = 1.0  # the weights are already twice those of CoMBo
 
     def __init__(
         self,
@@ -143,12 +143,12 @@ class SMOTEBoostClassifier(TreeVoter):
         self.random_state = random_state
 
     def _resampling(self, weight_sums: Sums, n_features: int) -> Uses:
-        """Bytes of the rows of minority classes with their neighbours, and of those drawn between them."""
+        """Bytes of the minority samples with their neighbours, and of the synthetic samples."""
         shortfalls = weight_sums.max() - weight_sums
         n_short, n_drawn = int(weight_sums[shortfalls > 0].sum()), int(shortfalls.sum())
         return {
             "rows and their neighbours": n_short * 8 * (n_features + int(self.k_neighbors)),
-            "rows that are drawn": (2 * n_drawn + DRAWING * int(shortfalls.max())) * 8 * n_features,
+            "synthetic rows": (2 * n_drawn + DRAWING * int(shortfalls.max())) * 8 * n_features,
         }
 
     def _boost(self, problem: Problem) -> tuple[Forest, str]:

@@ -5,24 +5,24 @@ from collections.abc import Sequence
 
 import numpy as np
 from imblearn.over_sampling import RandomOverSampler
+from numpy.typing import NDArray
 
 from comboost._boosting.voting import first_costs
 from comboost._data.sample_weights import integer_weights
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.sparse_rows import binned_rows
 from comboost._types import Floats, Labels
-from comboost.baselines._neighbours import Indices
-from comboost.baselines._problem import Problem
+from comboost.baselines._estimator import Problem
 
 
-def oversample(problem: Problem) -> Indices:
+def oversample(problem: Problem) -> NDArray[np.intp]:
     """Indices of all rows, and again of rows drawn at random until every class has as many as the largest."""
     sampler = RandomOverSampler(random_state=problem.rules.seed)
     with warnings.catch_warnings():
         # That labels may be no classes if there are many of them: these are indices of classes.
         warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
         sampler.fit_resample(np.arange(len(problem.labels))[:, np.newaxis], problem.labels)
-    indices: Indices = sampler.sample_indices_.astype(np.intp)
+    indices: NDArray[np.intp] = sampler.sample_indices_.astype(np.intp)
     return indices
 
 
@@ -37,7 +37,7 @@ class TreeGrower:
         Which of them to learn from, in which order; some may stand there several times.
     """
 
-    def __init__(self, problem: Problem, indices: Indices) -> None:
+    def __init__(self, problem: Problem, indices: NDArray[np.intp]) -> None:
         self._problem = problem
         self._codes = problem.codes_of(indices)
         self._unit = problem.objective.unit

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, recall_score
 from sklearn.model_selection import train_test_split
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._boosting.callbacks import RoundCounter
+from comboost._boosting.monitor import RoundCounter
 from comboost.datasets import load_yeast
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 

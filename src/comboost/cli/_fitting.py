@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from comboost._boosting.callbacks import RoundCounter
+from comboost._boosting.monitor import RoundCounter
 from comboost.cli._learning import Lesson, Request, read_lesson
 from comboost.cli._outputs import check_apart, check_output
 from comboost.cli._progress import Tick

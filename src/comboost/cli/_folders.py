@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from comboost._boosting.callbacks import RoundCounter
+from comboost._boosting.monitor import RoundCounter
 from comboost.cli._columns import MISSING_CELLS, dates_of, without_cells
 from comboost.cli._errors import CommandError, one_line
 from comboost.cli._fitting import FitResult, save_fitted

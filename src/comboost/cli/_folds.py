@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from comboost._boosting.callbacks import RoundCounter
+from comboost._boosting.monitor import RoundCounter
 from comboost.cli._errors import CommandError
 from comboost.cli._learning import Lesson, Request, read_lesson
 from comboost.cli._progress import Tick

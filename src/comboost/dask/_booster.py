@@ -15,11 +15,11 @@ from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.warm_start import Past
 from comboost._distributed.memory import check_client_memory
 from comboost._distributed.preparation import PreparedTable
-from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape
+from comboost._engine.probabilities import HeldVotes
 from comboost._estimators.base import Booster
 from comboost._estimators.parameters import NOTHING, Rule, either, explained, real
-from comboost._inspection.explanation import Explanation
+from comboost._inspection.shap import Explanation
 from comboost._persistence.model_file import PathOrStream
 from comboost._types import Floats
 from comboost.dask._cluster import Cluster

@@ -17,7 +17,7 @@ import numpy as np
 from dask.delayed import Delayed
 from sklearn.exceptions import DataConversionWarning
 
-from comboost._data.floats import numbers_in_errors
+from comboost._data.checks import numbers_in_errors
 from comboost._data.validation import check_header
 from comboost._distributed.coding import Part
 

@@ -1,9 +1,10 @@
-"""The data of the paper's experiments, in the style of scikit-learn's loaders, and synthetic imbalanced problems."""
+"""Data sets of the paper's experiments, with loaders as in scikit-learn, and synthetic imbalanced problems."""
 
 from comboost.datasets._connect4 import load_connect4
 from comboost.datasets._loaders import (
     load_balance,
     load_car,
+    load_dataset,
     load_ecoli,
     load_glass,
     load_new_thyroid,
@@ -11,7 +12,6 @@ from comboost.datasets._loaders import (
     load_satimage,
     load_yeast,
 )
-from comboost.datasets._loading import load_dataset
 from comboost.datasets._making import make_imbalanced
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What a loader returns. In: a record, numbers and classes. Out: a Bunch or a pair, as arrays or as frames."""
+"""Return values of the loaders: a Bunch or a pair, of arrays or of frames."""
 
 from importlib import resources
 from typing import Any
@@ -18,7 +18,8 @@ def make_bunch(
     return_X_y: bool,
     pandas: Any | None,
 ) -> Any:
-    """Make what a loader returns; words are codes in ``data``, and with ``pandas`` frames are made of the arrays."""
+    """Create the return value of a loader; with ``pandas``, convert arrays to frames and codes to categories."""
+    description = resources.files("comboost.datasets") / "descr" / record.description_filename
     bunch = Bunch(
         data=data,
         target=target,
@@ -26,7 +27,7 @@ def make_bunch(
         feature_names=feature_names,
         target_names=np.unique(target),
         categories={name: list(scale.values) for name, scale in record.scales.items()},
-        DESCR=read_description(record),
+        DESCR=description.read_text(encoding="utf-8"),
         filename=record.filename,
     )
     if pandas is not None:
@@ -34,14 +35,8 @@ def make_bunch(
     return (bunch.data, bunch.target) if return_X_y else bunch
 
 
-def read_description(record: DatasetRecord) -> str:
-    """Read what a reader should know of a data set."""
-    path = resources.files("comboost.datasets") / "descr" / record.description_filename
-    return path.read_text(encoding="utf-8")
-
-
 def turn_into_frames(bunch: Bunch, record: DatasetRecord, pandas: Any) -> None:
-    """Replace the arrays of a bunch by a DataFrame and a Series, the codes by categories."""
+    """Convert the arrays of a bunch to a DataFrame and a Series, and codes to categories."""
     columns = {}
     for name, values in zip(bunch.feature_names, bunch.data.T, strict=True):
         scale = record.scales.get(name)
@@ -50,7 +45,7 @@ def turn_into_frames(bunch: Bunch, record: DatasetRecord, pandas: Any) -> None:
                 values.astype(np.int8), categories=list(scale.values), ordered=scale.ordered
             )
         else:
-            # Whole numbers, like counts and pixels, stay whole.
+            # Whole numbers, such as counts and pixels, become integers.
             columns[name] = values.astype(np.int64) if np.array_equal(values, np.rint(values)) else values
     bunch.data = pandas.DataFrame(columns)
     bunch.target = pandas.Series(bunch.target, name="target")

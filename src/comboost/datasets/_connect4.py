@@ -1,4 +1,4 @@
-"""Connect-4, which is too large to be bundled. In: a folder of the user's, or OpenML. Out: checked rows."""
+"""Loader of Connect-4, which is too large to be bundled, from a local folder or from OpenML."""
 
 import gzip
 import hashlib
@@ -23,7 +23,7 @@ Connect-4 is not bundled with comboost. Three ways to get it:
 1. load_connect4(data_home=folder), with a folder that holds {CONNECT4.filename}, the file of the Penn Machine \
 Learning Benchmarks (tab-separated columns {CELLS[0]} to {CELLS[-1]} and target);
 2. the environment variable {FOLDER_VARIABLE} with the path of such a folder;
-3. neither, but a network connection: it is then fetched from OpenML (id {OPENML_ID}) and kept by scikit-learn."""
+3. neither, but a network connection: it is then downloaded from OpenML (id {OPENML_ID}) and cached by scikit-learn."""
 
 
 def load_connect4(
@@ -32,24 +32,24 @@ def load_connect4(
     as_frame: bool = False,
     data_home: str | os.PathLike[str] | None = None,
 ) -> Any:
-    """Load the Connect-4 data set: who wins a game of connect-4, from its board after eight moves.
+    """Load the Connect-4 data set: the winner of a game of connect-4, from its board after eight moves.
 
     67557 rows, 42 nominal features (the cells of the board: blank, o or x) and 3 classes of 44473, 16635 and 6449 rows.
 
-    It is not bundled. It is read from the file ``connect_4.tsv.gz`` in a folder that you name, or, if you name none,
-    fetched from OpenML (id 40668) by :func:`sklearn.datasets.fetch_openml`, which keeps it for the next time. The rows
-    are verified; their order is that of the source.
+    The data set is not bundled. It is read from the file ``connect_4.tsv.gz`` in a folder, or, if no folder is given,
+    downloaded from OpenML (id 40668) by :func:`sklearn.datasets.fetch_openml`, which caches it. The rows are verified
+    by a checksum; their order is that of the source.
 
     Parameters
     ----------
     return_X_y : bool, default=False
         Whether to return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Whether to return a pandas DataFrame, whose columns are categories (b, o, x), and a pandas Series instead of
-        arrays, whose codes are 0, 1 and 2 for b, o and x. Needs pandas.
+        Whether to return a pandas DataFrame with categorical columns (b, o, x) and a pandas Series instead of arrays,
+        with the codes 0, 1 and 2 for b, o and x. Needs pandas.
     data_home : str or path-like, default=None
-        Folder that holds ``connect_4.tsv.gz``. By default the one that the environment variable ``COMBOOST_DATA``
-        names; without that, OpenML is asked.
+        Folder that contains ``connect_4.tsv.gz``. By default the environment variable ``COMBOOST_DATA``; if it is not
+        set, the data set is downloaded.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def load_connect4(
 
 
 def read_codes(folder: Path) -> np.ndarray:
-    """Read the codes of the cells, with the outcome in the last column, from the file in a folder."""
+    """Read the codes of the cells, with the outcome in the last column, from a folder."""
     path = folder / CONNECT4.filename
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {CONNECT4.filename} in the folder {str(folder)!r}.\n{WAYS}")
@@ -93,33 +93,35 @@ def read_codes(folder: Path) -> np.ndarray:
 
 
 def fetch_codes() -> np.ndarray:
-    """Fetch the same codes from OpenML."""
-    from sklearn.datasets import fetch_openml  # slow to import, and seldom needed
+    """Download the same codes from OpenML."""
+    from sklearn.datasets import fetch_openml  # slow to import and seldom needed
 
     try:
         fetched = fetch_openml(data_id=OPENML_ID, as_frame=False, parser="liac-arff")  # this parser needs no pandas
-    except (OSError, ValueError) as error:  # no network, or no answer that scikit-learn understands
+    except (OSError, ValueError) as error:  # no network, or an invalid response
         raise FileNotFoundError(
-            f"No folder is named, and OpenML gave no data: {type(error).__name__}: {error}.\n{WAYS}"
+            f"No folder is given, and the download from OpenML failed: {type(error).__name__}: {error}.\n{WAYS}"
         ) from error
     try:
         columns = [fetched.data[:, fetched.feature_names.index(name)] for name in CELLS]
-        # Nominal features are given as places in their list of categories, a nominal target as text.
+        # OpenML returns nominal features as indices into their categories, and a nominal target as text.
         for name, categories in (fetched.categories or {}).items():
-            place = CELLS.index(name)
-            columns[place] = np.asarray(categories)[columns[place].astype(np.intp)]
+            index = CELLS.index(name)
+            columns[index] = np.asarray(categories)[columns[index].astype(np.intp)]
         codes = np.column_stack([column.astype(np.uint8) for column in (*columns, np.asarray(fetched.target))])
     except (ValueError, IndexError) as error:
-        raise OSError(f"The data set {OPENML_ID} of OpenML has not the form expected: {error}.\n{WAYS}") from error
+        raise OSError(
+            f"The data set {OPENML_ID} of OpenML does not have the expected form: {error}.\n{WAYS}"
+        ) from error
     return verify_rows(codes, f"the data set {OPENML_ID} of OpenML")
 
 
 def verify_rows(codes: np.ndarray, source: str) -> np.ndarray:
-    """Return the rows if they are those that the record knows, in any order."""
-    found = hashlib.sha256(b"".join(sorted(row.tobytes() for row in codes))).hexdigest()
-    if found != CONNECT4.sha256:
+    """Return the rows; raise unless their checksum, which does not depend on their order, is that of the record."""
+    checksum = hashlib.sha256(b"".join(sorted(row.tobytes() for row in codes))).hexdigest()
+    if checksum != CONNECT4.sha256:
         raise OSError(
-            f"The rows of {source} are not those of connect-4: {len(codes)} rows whose SHA-256 is {found}, expected "
+            f"The rows of {source} are not those of connect-4: {len(codes)} rows whose SHA-256 is {checksum}, expected "
             f"67557 rows with {CONNECT4.sha256}. Get it again.\n{WAYS}"
         )
     return codes

@@ -1,4 +1,4 @@
-"""Synthetic problems. In: the sizes of the classes. Out: rows with exactly these sizes."""
+"""Synthetic classification problems with exact class sizes."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,40 +27,40 @@ def make_imbalanced(
     shuffle: bool = True,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Make a random classification problem whose classes have exactly the sizes asked for.
+    """Generate a random classification problem with exact class sizes.
 
-    Every class has one or more clusters of rows. The centres of the clusters are drawn from a normal distribution, the
-    rows of a cluster from one of standard deviation 1 around its centre; features that are not informative have the
-    centre 0 in all classes. No label is flipped, so the sizes of the classes are kept.
+    Every class has one or more clusters of samples. The centres of the clusters are drawn from a normal distribution,
+    the samples of a cluster from a normal distribution of standard deviation 1 around its centre; features that are
+    not informative have the centre 0 in all classes. No label is flipped.
 
     Parameters
     ----------
     n_samples : int, default=None
-        Number of rows. By default the sum of ``class_sizes`` if these are counts, and 1000 if they are shares.
+        Number of samples. By default the sum of ``class_sizes`` if these are counts, and 1000 if they are proportions.
     class_sizes : array-like of shape (n_classes,), default=(0.85, 0.12, 0.03)
-        Sizes of the classes: either counts, which are integers of at least 1, or shares of ``n_samples``, which are
-        positive and add up to 1. Shares are rounded up or down so that the rows add up; a class that would have none
-        takes one from the largest.
+        Sizes of the classes: either counts, integers of at least 1, or proportions of ``n_samples``, which are positive
+        and add up to 1. Proportions are rounded so that the counts add up to ``n_samples``; a class that would be empty
+        gets a sample of the largest.
     n_features : int, default=10
         Number of features.
     n_informative : int, default=4
-        Number of features that tell the classes apart; they are the first columns. The others are noise.
+        Number of informative features, which are the first columns. The others are noise.
     n_clusters_per_class : int, default=1
-        Number of clusters of a class; its rows are shared evenly between them.
+        Number of clusters of a class; its samples are divided evenly between them.
     class_sep : float, default=1.0
-        Standard deviation of the centres: the larger it is, the farther apart the classes are. With 0 no feature tells
-        anything.
+        Standard deviation of the centres: the larger it is, the farther apart the classes are. With 0 no feature is
+        informative.
     shuffle : bool, default=True
-        Whether to shuffle the rows. Without it they are sorted by class.
+        Whether to shuffle the samples; otherwise they are sorted by class.
     random_state : int, RandomState instance or None, default=None
-        Determines the rows and their order. An int gives the same bits at every call.
+        Random seed. An int gives the same bits at every call.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The rows.
+        The samples.
     y : ndarray of shape (n_samples,)
-        Their classes, integers from 0 to n_classes - 1.
+        The classes, integers from 0 to n_classes - 1.
 
     See Also
     --------
@@ -97,7 +97,7 @@ def make_imbalanced(
         raise ValueError(
             f"make_imbalanced got n_informative={n_informative} of n_features={n_features}; give at most as many."
         )
-    counts = rows_per_class(n_samples, class_sizes)
+    counts = class_counts(n_samples, class_sizes)
     y = np.repeat(np.arange(len(counts)), counts)
     cluster = np.concatenate([np.arange(count) % n_clusters_per_class for count in counts])
 
@@ -111,8 +111,8 @@ def make_imbalanced(
     return X, y
 
 
-def rows_per_class(n_samples: int | None, class_sizes: ArrayLike) -> np.ndarray:
-    """Turn counts or shares into counts."""
+def class_counts(n_samples: int | None, class_sizes: ArrayLike) -> np.ndarray:
+    """Convert counts or proportions to counts."""
     sizes = np.asarray(class_sizes)
     counts = sizes.dtype.kind in "iu"
     if sizes.ndim != 1 or len(sizes) < 2 or not (counts or sizes.dtype.kind == "f"):
@@ -123,22 +123,24 @@ def rows_per_class(n_samples: int | None, class_sizes: ArrayLike) -> np.ndarray:
         if n_samples is not None and n_samples != sizes.sum():
             raise ValueError(
                 f"make_imbalanced got n_samples={n_samples}, but class_sizes={class_sizes!r} add up to {sizes.sum()}; "
-                "leave n_samples out, or give shares."
+                "leave n_samples out, or give proportions."
             )
         return sizes.astype(np.int64)
     if not (np.all(sizes > 0) and abs(sizes.sum() - 1.0) <= 1e-6):
         raise ValueError(
-            f"make_imbalanced got class_sizes={class_sizes!r}; give shares, all positive and with the sum 1, or "
-            "counts, all integers."
+            f"make_imbalanced got class_sizes={class_sizes!r}; give proportions, all positive and with the sum "
+            "1, or counts, all integers."
         )
     return apportion(DEFAULT_N_SAMPLES if n_samples is None else n_samples, sizes)
 
 
-def apportion(n_samples: int, shares: np.ndarray) -> np.ndarray:
-    """Round shares of the rows by the largest remainder, with one row or more for each."""
-    if n_samples < len(shares):
-        raise ValueError(f"make_imbalanced got n_samples={n_samples} for {len(shares)} classes; give one row for each.")
-    quotas = n_samples * (shares / shares.sum())
+def apportion(n_samples: int, proportions: np.ndarray) -> np.ndarray:
+    """Convert proportions to counts of at least 1, rounded by the largest remainder."""
+    if n_samples < len(proportions):
+        raise ValueError(
+            f"make_imbalanced got n_samples={n_samples} for {len(proportions)} classes; give one row for each."
+        )
+    quotas = n_samples * (proportions / proportions.sum())
     counts: np.ndarray = np.floor(quotas).astype(np.int64)
     largest_remainders = np.argsort(counts - quotas, kind="stable")
     counts[largest_remainders[: n_samples - counts.sum()]] += 1

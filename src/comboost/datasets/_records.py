@@ -1,6 +1,7 @@
-"""The records of the data sets. In: a name. Out: the file, its checksum and the scales of its attributes.
+"""Records of the data sets: name, file, checksum and categorical features.
 
-A new set is one record here, a file in ``data/`` (with its donors in ``data/NOTICE``) and a description in ``descr/``.
+A new data set is a record here, a file in ``data/`` (with its donors in ``data/NOTICE``) and a description in
+``descr/``.
 """
 
 from collections.abc import Mapping
@@ -9,35 +10,35 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Scale:
-    """The values of an attribute that is given in words; the place of a value is its code."""
+    """The values of a categorical feature; the index of a value is its code."""
 
     values: tuple[str, ...]
     ordered: bool
 
 
 def ordinal(*values: str) -> Scale:
-    """Words in their order."""
+    """Values in their order."""
     return Scale(values, ordered=True)
 
 
 def nominal(*values: str) -> Scale:
-    """Words without an order."""
+    """Values without an order."""
     return Scale(values, ordered=False)
 
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """What has to be known about a data set besides its rows."""
+    """Metadata of a data set."""
 
-    name: str  # as the paper's table has it
-    filename: str  # a header line, the features, the class in the last column
+    name: str  # in the paper's table
+    filename: str  # with a header line and the class in the last column
     sha256: str  # of the compressed file
-    scales: Mapping[str, Scale] = field(default_factory=dict)  # by attribute; those not named here are numbers
+    scales: Mapping[str, Scale] = field(default_factory=dict)  # by feature; features not listed here are numeric
     aliases: tuple[str, ...] = ()  # other names, besides other spellings of the name
 
     @property
     def description_filename(self) -> str:
-        """The name of the description in ``descr/``."""
+        """Name of the description in ``descr/``."""
         return self.filename.partition(".")[0] + ".rst"
 
 
@@ -111,7 +112,7 @@ RECORDS: dict[str, DatasetRecord] = {
     )
 }
 
-# Not bundled: the file is the user's, packed by anyone, or a download, so the checksum is that of its rows, sorted.
+# Not bundled: the file may be compressed by any program, so the checksum is that of the sorted rows.
 CONNECT4 = DatasetRecord(
     name="connect-4",
     filename="connect_4.tsv.gz",
@@ -121,7 +122,7 @@ CONNECT4 = DatasetRecord(
 
 
 def find_record(name: str) -> DatasetRecord:
-    """Find a data set by its name or an alias, in any spelling: letter case, hyphens and underscores do not count."""
+    """Find a data set by its name or an alias; letter case, hyphens and underscores do not matter."""
     records = [*RECORDS.values(), CONNECT4]
     by_spelling = {plain_spelling(known): record for record in records for known in (record.name, *record.aliases)}
     record = by_spelling.get(plain_spelling(name)) if isinstance(name, str) else None
@@ -132,5 +133,5 @@ def find_record(name: str) -> DatasetRecord:
 
 
 def plain_spelling(name: str) -> str:
-    """What counts when names are compared."""
+    """Normalise a name for comparison."""
     return name.lower().replace("-", "").replace("_", "").replace(" ", "")

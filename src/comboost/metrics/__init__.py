@@ -1,12 +1,12 @@
-"""Metrics for many classes of unequal size, and scorers made of them.
+"""Metrics for imbalanced multi-class classification, and scorers.
 
-In come true labels and predicted labels (or scores), out comes one number, or the error confusion matrix C that
-CoMBo makes small: truth in rows, prediction in columns, zero diagonal. Every class counts the same here, however rare
-it is; `expected_cost_loss` alone is a mean over rows.
+All metrics take true labels and predicted labels, scores or probabilities. The error confusion matrix C, whose norm
+CoMBo minimises, has the truth in rows, the prediction in columns and a zero diagonal. Every class has the same weight,
+however rare it is, except in `expected_cost_loss`, which is a mean over samples.
 
-One law for all functions. The classes are ``labels``, by default every label that is seen, sorted. A class is
-*absent* if its rows in ``y_true`` are none or weigh nothing; each function says what it does then, and none crashes.
-A label outside of ``labels`` is an error: leaving such a row out would hide a mistake.
+The classes are ``labels``, by default the sorted labels that occur. A class is *absent* if it has no samples in
+``y_true``, or only samples of weight 0; the functions document how they treat absent classes. A label that is not in
+``labels`` is an error: ignoring such samples would hide mistakes.
 """
 
 from comboost.metrics._measures import (

@@ -1,8 +1,7 @@
-"""The measures. In: true labels and predictions. Out: one number, or the error confusion matrix.
+"""The metrics.
 
-All but MAUC, the log-loss and the bound follow from the counts N(l, j), the weight of the rows of class l that are
-predicted as j.
-Their formulas are functions of the counts, at the end of the module, which is how early stopping calls them too.
+All but MAUC, the log-loss and the bound are functions of the counts N(l, j), the weight of the samples of class l that
+are predicted as j. These functions are at the end of the module; early stopping and reports call them, too.
 """
 
 import warnings
@@ -17,7 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from comboost import _core
 from comboost._data.cost_matrices import cost_array, named_classes
-from comboost._types import LABEL, MAX_CLASSES, Floats, Labels
+from comboost._types import LABEL, MAX_CLASSES, Floats
 from comboost.metrics._outcomes import (
     check_class_columns,
     check_squares,
@@ -27,7 +26,6 @@ from comboost.metrics._outcomes import (
     read_outcomes,
     resolve_classes,
     score_array,
-    share_of,
     sums_by,
     weight_array,
     without_rejected,
@@ -35,11 +33,10 @@ from comboost.metrics._outcomes import (
 
 CostMatrix = ArrayLike | Mapping[Any, float] | None
 
-#: K×K matrices of eight bytes an entry that are held at once.
-CONFUSION_SQUARES = 2  # the counts and their shares
-NORM_SQUARES = 2  # and their shares, in which the singular values are found
+#: Number of K×K matrices of doubles in memory at a time.
+NORM_SQUARES = 2  # the counts and the confusion matrix, which is overwritten
 COST_SQUARES = 3  # the counts, the costs and their products
-MAUC_SQUARES = 2  # the chances of all pairs, and those of different classes
+MAUC_SQUARES = 2  # A(j|k) of all pairs, and of different classes
 
 
 def error_confusion_matrix(
@@ -49,10 +46,10 @@ def error_confusion_matrix(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Floats:
-    """Share of each class that is taken for each other class.
+    """Fraction of each class that is predicted as each other class.
 
-    C(l, j) is the weighted share of the rows of class l that are predicted as j, for j ≠ l, and C(l, l) = 0. So row l
-    sums to 1 minus the recall of class l, and a perfect classifier has C = 0.
+    C(l, j) is the weighted fraction of the samples of class l that are predicted as j, for j ≠ l, and C(l, l) = 0. So
+    row l sums to 1 minus the recall of class l, and a perfect classifier has C = 0.
 
     Parameters
     ----------
@@ -62,7 +59,7 @@ def error_confusion_matrix(
         The classes in the order of the rows and columns. By default the sorted labels seen in `y_true` or `y_pred`. A
         label outside of them is an error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, at least 0.
+        Sample weights, at least 0.
 
     Returns
     -------
@@ -77,7 +74,7 @@ def error_confusion_matrix(
            [0. , 0. , 0. ],
            [1. , 0. , 0. ]])
     """
-    return confusion_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts(CONFUSION_SQUARES))
+    return confusion_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts(NORM_SQUARES))
 
 
 def confusion_norm_loss(
@@ -87,10 +84,9 @@ def confusion_norm_loss(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Spectral norm of the error confusion matrix; what CoMBo minimises.
+    """Spectral norm of the error confusion matrix, which CoMBo minimises.
 
-    The norm ‖C‖ is at most √(K−1) for K classes, and the error rate is at most √K·‖C‖, whatever the shares of the
-    classes are.
+    The norm ‖C‖ is at most √(K−1) for K classes, and the error rate is at most √K·‖C‖ for any class proportions.
 
     Parameters
     ----------
@@ -100,13 +96,13 @@ def confusion_norm_loss(
         The classes, in any order. By default the labels seen in `y_true` or `y_pred`. A label outside of them is an
         error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, at least 0.
+        Sample weights, at least 0.
 
     Returns
     -------
     float
         0 for a perfect classifier; smaller is better. A class absent from `y_true` has a zero row in C, so its errors
-        are not seen.
+        do not count.
 
     Examples
     --------
@@ -127,26 +123,26 @@ def confusion_norm_bound(
 ) -> float:
     """Upper bound on the true confusion norm that holds with probability 1 − eta.
 
-    The corollary of the CoMBo paper, ‖C‖ ≤ ‖C_S‖ + √(2K·Σ_k (1/m_k)·ln(K/eta)), where m_k is the number of rows of
-    class k. It holds only for rows that the classifier has not seen.
+    The corollary of the CoMBo paper, ‖C‖ ≤ ‖C_S‖ + √(2K·Σ_k (1/m_k)·ln(K/eta)), where m_k is the number of samples
+    of class k. It holds only for samples that were not used for training.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted labels of rows that were not used for training.
+        True and predicted labels of samples that were not used for training.
     eta : float, default=0.05
         Probability with which the bound may fail, in (0, 1].
     labels : array-like of shape (n_classes,), default=None
         All classes of the problem, in any order. By default the labels seen in `y_true` or `y_pred`. A label outside
         of them is an error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, at least 0. With weights n_i, m_k = (Σ n_i)²/Σ n_i² over class k: a weight is an
-        importance, not a number of copies, so weight 2 is less evidence than the row twice.
+        Sample weights, at least 0. With weights n_i, m_k = (Σ n_i)²/Σ n_i² over class k: a weight is an
+        importance, not a number of copies, so weight 2 is less evidence than two samples.
 
     Returns
     -------
     float
-        The bound; infinite if a class of `labels` is absent from `y_true`, since nothing is known about it.
+        The bound; infinite if a class of `labels` is absent from `y_true`.
 
     Examples
     --------
@@ -157,13 +153,14 @@ def confusion_norm_bound(
     >>> confusion_norm_bound(y_true, y_pred, labels=[0, 1, 2])
     inf
     """
-    check_eta(eta)
+    if not isinstance(eta, Real) or not 0 < eta <= 1:
+        raise ValueError(f"eta={eta!r} must lie in (0, 1]: it is the probability with which the bound may fail.")
     outcomes = read_outcomes(y_true, y_pred, labels, sample_weight)
     class_weights = outcomes.class_weights()
     if not class_weights.all():
         return float("inf")
     n_classes = outcomes.classes.size
-    # Σ_k 1/m_k, since the rows of class k have Σ (n_i/M_k)² = 1/m_k.
+    # Σ_k 1/m_k, since Σ (n_i/M_k)² = 1/m_k over class k.
     inverse_sizes = np.sum((outcomes.weight / class_weights[outcomes.true_idx]) ** 2)
     norm = norm_of(outcomes.counts(NORM_SQUARES))
     return norm + norm_slack(n_classes, float(inverse_sizes), float(eta))
@@ -186,13 +183,13 @@ def geometric_mean_score(
         The classes, in any order. By default the labels seen in `y_true` or `y_pred`. A label outside of them is an
         error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, at least 0.
+        Sample weights, at least 0.
 
     Returns
     -------
     float
         Between 0 and 1; greater is better, and 0 if a class is never recognised. The mean is over the classes present
-        in `y_true`: an absent class has no recall, and is left out rather than counted as 0.
+        in `y_true`: absent classes have no recall and are skipped.
 
     Examples
     --------
@@ -210,7 +207,7 @@ def min_recall_score(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Recall of the class that is recognised worst.
+    """Smallest recall of all classes.
 
     Parameters
     ----------
@@ -220,7 +217,7 @@ def min_recall_score(
         The classes, in any order. By default the labels seen in `y_true` or `y_pred`. A label outside of them is an
         error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, at least 0.
+        Sample weights, at least 0.
 
     Returns
     -------
@@ -246,17 +243,17 @@ def expected_cost_loss(
     reject_cost: float | None = None,
     reject_label: Any = None,
 ) -> float:
-    """Mean cost per row of what was predicted.
+    """Mean cost of the predictions.
 
-    The weighted mean over the rows of c(y_true, y_pred), where a right prediction costs nothing. Unlike the other
-    metrics here it weighs a class by its share of the rows; the costs say what a class is worth.
+    The weighted mean over the samples of c(y_true, y_pred), where a correct prediction costs nothing. Unlike the other
+    metrics, it weighs a class by its proportion of the samples; the costs express the importance of a class.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels.
     cost_matrix : array-like of shape (n_classes, n_classes) or (n_classes,), DataFrame or dict, default=None
-        Cost c(l, j) of taking class l for class j: **truth in rows, prediction in columns**. An array follows the
+        Cost c(l, j) of predicting class l as class j: **truth in rows, prediction in columns**. An array follows the
         order of `labels`; a DataFrame is labelled with the classes, in any order; a dict or 1-D array has one cost
         per true class. By default every mistake costs 1, which gives the error rate.
     labels : array-like of shape (n_classes,), default=None
@@ -264,12 +261,12 @@ def expected_cost_loss(
         names in `cost_matrix`. A label outside of them is an error. An unnamed array needs `labels` when a class of
         it occurs in neither `y_true` nor `y_pred`.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, at least 0.
+        Sample weights, at least 0.
     reject_cost : float, default=None
-        What a rejected row costs, at least 0; only with `reject_label`.
+        Cost of a rejected sample, at least 0; requires `reject_label`.
     reject_label : label, default=None
-        What stands for rejected rows in `y_pred`, and is no class; as the classifiers' ``reject_label``. By default no
-        row is rejected.
+        Label of rejected samples in `y_pred`, which is not a class; the classifiers' ``reject_label``. By default no
+        sample is rejected.
 
     Returns
     -------
@@ -282,7 +279,7 @@ def expected_cost_loss(
     >>> cost_matrix = [[0, 1], [10, 0]]  # missing a "sick" costs 10, a false alarm 1
     >>> expected_cost_loss(["ok", "ok", "sick", "ok"], ["ok", "sick", "ok", "ok"], cost_matrix=cost_matrix)
     2.75
-    >>> y_pred = ["ok", "reject", "reject", "ok"]  # to ask somebody costs 2
+    >>> y_pred = ["ok", "reject", "reject", "ok"]  # a rejected sample costs 2
     >>> y_true = ["ok", "ok", "sick", "ok"]
     >>> expected_cost_loss(y_true, y_pred, cost_matrix=cost_matrix, reject_cost=2, reject_label="reject")
     1.0
@@ -290,12 +287,16 @@ def expected_cost_loss(
     rejection = 0.0
     if reject_label is not None or reject_cost is not None:
         y_pred, rejected = without_rejected(y_true, y_pred, reject_label)
-        rejection = check_reject_cost(reject_cost) * share_of(rejected, sample_weight)
+        if not isinstance(reject_cost, Real) or not 0 <= reject_cost < np.inf:
+            raise ValueError(f"reject_cost={reject_cost!r} must be a number of at least 0, beside reject_label.")
+        weight = weight_array(sample_weight, rejected.size)
+        rejection = float(reject_cost) * float(weight[rejected].sum() / weight.sum())
     outcomes = read_outcomes(y_true, y_pred, labels, sample_weight, more_classes=named_classes(cost_matrix))
     check_squares(outcomes.classes.size, COST_SQUARES)
-    # A single class has no cost at all, which cost_array refuses.
+    # A single class has no cost at all, which cost_array would not accept.
     costs = np.zeros((1, 1)) if outcomes.classes.size == 1 else cost_array(cost_matrix, outcomes.classes)
-    return expected_cost_of(outcomes.counts(), costs) + rejection
+    counts = outcomes.counts()
+    return float((counts * costs).sum() / counts.sum()) + rejection
 
 
 def mauc_score(
@@ -307,23 +308,23 @@ def mauc_score(
 ) -> float:
     """Area under the ROC curve for many classes, after Hand and Till (MAUC).
 
-    A(j|k) is the chance that a random row of class j has a higher score for j than a random row of class k, ties
-    counting one half. MAUC is the mean of A(j|k) over all ordered pairs of classes. It equals scikit-learn's
-    ``roc_auc_score(multi_class="ovo", average="macro")`` wherever that is defined, and also takes weights, scores that
-    are not probabilities, and classes that are absent.
+    A(j|k) is the probability that a random sample of class j has a higher score for j than a random sample of class k,
+    ties counting one half. MAUC is the mean of A(j|k) over all ordered pairs of classes. It equals scikit-learn's
+    ``roc_auc_score(multi_class="ovo", average="macro")`` wherever that is defined, and also supports weights, scores
+    that are not probabilities, and absent classes.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True labels.
     y_score : array-like of shape (n_samples, n_classes) or (n_samples,)
-        A score per class, as from `predict_proba` or `decision_function`; only its order within a column counts. With
-        two classes also one score per row, higher for the second class.
+        A score per class, as from `predict_proba` or `decision_function`; only its order within a column matters.
+        With two classes also one score per sample, higher for the second class.
     labels : array-like of shape (n_classes,), default=None
         The classes in the order of the columns, as in ``estimator.classes_``. By default the sorted labels of
         `y_true`; needed when a class is absent from `y_true`. A label outside of them is an error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, at least 0: every row counts in its class in proportion to its weight.
+        Sample weights, at least 0; a sample counts in its class in proportion to its weight.
 
     Returns
     -------
@@ -358,11 +359,11 @@ def mauc_score(
         return float("nan")
     check_class_columns(scores, classes, "y_score")
     if sample_weight is None and classes.size <= MAX_CLASSES:
-        return mauc_of(scores, true_idx.astype(LABEL), 1)
+        return _core.mean_chance_above(scores, true_idx.astype(LABEL), 1)
     check_squares(present.size, MAUC_SQUARES)
     wins = np.empty((present.size, present.size))  # A(j|k)
-    for place, j in enumerate(present.tolist()):
-        wins[place] = chances_above(scores[:, j], j, true_idx, weight, classes.size)[present]
+    for row, j in enumerate(present.tolist()):
+        wins[row] = probabilities_above(scores[:, j], j, true_idx, weight, classes.size)[present]
     return float(np.mean(wins[~np.eye(present.size, dtype=bool)]))
 
 
@@ -373,12 +374,12 @@ def balanced_log_loss(
     sample_weight: ArrayLike | None = None,
     labels: ArrayLike | None = None,
 ) -> float:
-    """Log-loss in which every class counts the same, however rare it is.
+    """Log-loss in which every class has the same weight, however rare it is.
 
-    The mean over the classes of the weighted mean of −ln p(i, y_i) over the rows i of a class, where p(i, y_i) is the
-    probability given to the true class of a row. It is smooth where the norm of the confusion matrix is a staircase.
-    As scikit-learn's ``log_loss`` does, it takes p for at least ε and at most 1 − ε, ε being the gap from 1 to the next
-    number of its dtype (2.2e-16 for float64): a certain mistake costs 36, not infinity.
+    The mean over the classes of the weighted mean of −ln p(i, y_i) over the samples i of a class, where p(i, y_i) is
+    the predicted probability of the true class. Unlike the norm of the confusion matrix, it is smooth. As in
+    scikit-learn's ``log_loss``, p is clipped to [ε, 1 − ε], where ε is the machine epsilon of its dtype (2.2e-16 for
+    float64): a certain mistake costs 36, not infinity.
 
     Parameters
     ----------
@@ -386,9 +387,9 @@ def balanced_log_loss(
         True labels.
     y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
         A probability per class, as from `predict_proba`; every row sums to 1. With two classes also one probability per
-        row, that of the second class.
+        sample, that of the second class.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows, at least 0: every row counts in its class in proportion to its weight.
+        Sample weights, at least 0; a sample counts in its class in proportion to its weight.
     labels : array-like of shape (n_classes,), default=None
         The classes in the order of the columns, as in ``estimator.classes_``. By default the sorted labels of
         `y_true`; needed when a class is absent from `y_true`. A label outside of them is an error.
@@ -420,74 +421,41 @@ def balanced_log_loss(
     return float(np.mean(sums_by(true_idx, weight * losses, classes.size)[present] / totals[present]))
 
 
-def check_reject_cost(reject_cost: float | None) -> float:
-    """What a rejected row costs."""
-    if not isinstance(reject_cost, Real) or not 0 <= reject_cost < np.inf:
-        raise ValueError(f"reject_cost={reject_cost!r} must be a number of at least 0, beside reject_label.")
-    return float(reject_cost)
-
-
-def check_eta(eta: float) -> None:
-    """Raise if it is no probability with which a bound may fail."""
-    if not isinstance(eta, Real) or not 0 < eta <= 1:
-        raise ValueError(f"eta={eta!r} must lie in (0, 1]: it is the probability with which the bound may fail.")
-
-
 def norm_slack(n_classes: int, inverse_sizes: float, eta: float) -> float:
-    """√(2K·Σ_k (1/m_k)·ln(K/eta)): what the true norm is above the one seen, at most."""
+    """√(2K·Σ_k (1/m_k)·ln(K/eta)): upper bound on the difference of the true norm and the observed one."""
     return float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / eta)))
 
 
-def mauc_of(scores: Floats, labels: Labels, n_threads: int) -> float:
-    """MAUC of rows without weights, of two classes at least: the same bits for any order of the rows."""
-    return _core.mean_chance_above(scores, labels, n_threads)
-
-
-def chances_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:
+def probabilities_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:
     """A(j|k) for every class k, from the score for j; 0 for a class without weight."""
     order = np.argsort(score)
     score, true_idx, weight = score[order], true_idx[order], weight[order]
-    ties = np.zeros(score.size, dtype=np.intp)  # rows of equal score have the same number
+    ties = np.zeros(score.size, dtype=np.intp)  # samples of equal score have the same number
     np.cumsum(score[1:] != score[:-1], out=ties[1:])
     own = sums_by(ties, np.where(true_idx == j, weight, 0.0), 1)
     up_to = np.cumsum(own)
-    share_above = (up_to[-1] - (up_to - own / 2)) / up_to[-1]
-    beaten = sums_by(true_idx, weight * share_above[ties], n_classes)
-    # Summed in the same order, so that a class which is beaten always has exactly 1.
+    fraction_above = (up_to[-1] - (up_to - own / 2)) / up_to[-1]
+    below = sums_by(true_idx, weight * fraction_above[ties], n_classes)
+    # Summed in the same order, so that a class that is always below has exactly 1.
     totals = sums_by(true_idx, weight, n_classes)
-    return np.divide(beaten, totals, out=np.zeros(n_classes), where=totals > 0)
+    return np.divide(below, totals, out=np.zeros(n_classes), where=totals > 0)
 
 
 def confusion_of(counts: Floats) -> Floats:
     """C(l, j) = N(l, j)/Σ_j N(l, j), zero diagonal; zero rows for absent classes."""
-    shares = np.empty_like(counts)
-    _core.find_confusion(counts, shares)
-    return shares
+    confusion = np.empty_like(counts)
+    _core.find_confusion(counts, confusion)
+    return confusion
 
 
 def norm_of(counts: Floats) -> float:
     """‖C‖, the largest singular value."""
-    # What np.linalg.norm(ord=2) gives, in a fifth of its time for few classes.
-    # Transposed, it lies as LAPACK wants it.
+    # The same as np.linalg.norm(ord=2), in a fifth of its time for few classes. Transposed, it is in LAPACK's order.
     _, singular_values, _, _ = dgesvd(confusion_of(counts).T, compute_uv=0, overwrite_a=1)
     return float(singular_values[0])
 
 
-def geometric_mean_of(counts: Floats) -> float:
-    """Geometric mean of the recalls."""
-    return _core.geometric_mean_recall(counts)
-
-
-def mean_recall_of(counts: Floats) -> float:
-    """Mean of the recalls."""
-    return _core.mean_recall(counts)
-
-
-def min_recall_of(counts: Floats) -> float:
-    """Smallest recall."""
-    return _core.min_recall(counts)
-
-
-def expected_cost_of(counts: Floats, costs: Floats) -> float:
-    """Σ N·c/Σ N."""
-    return float((counts * costs).sum() / counts.sum())
+#: Functions of the counts that the core computes.
+geometric_mean_of = _core.geometric_mean_recall
+mean_recall_of = _core.mean_recall
+min_recall_of = _core.min_recall

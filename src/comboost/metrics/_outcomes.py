@@ -1,4 +1,4 @@
-"""Labels, predictions, scores and weights, checked. In: what the user has. Out: indices into the classes, floats."""
+"""Validation of the input of metrics: labels to class indices, scores and weights to floats."""
 
 from collections.abc import Sequence
 from reprlib import repr as short_repr
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score
 
-from comboost._data.floats import numbers_in_errors
+from comboost._data.checks import check_unmasked, numbers_in_errors
 from comboost._data.labels import (
     as_objects,
     exact_labels,
@@ -19,7 +19,6 @@ from comboost._data.labels import (
     objects_of,
     unpack_labels,
 )
-from comboost._data.masks import check_unmasked
 from comboost._engine.memory import check_large
 from comboost._types import Floats
 
@@ -28,7 +27,7 @@ NO_NUMBER = "pass a number in its place, or leave the row out."
 
 
 class RowOutcomes(NamedTuple):
-    """What every row is and what it is taken for, as indices into `classes`, and its weight."""
+    """True and predicted classes of every sample, as indices into `classes`, and its weight."""
 
     classes: NDArray[Any]
     true_idx: NDArray[np.intp]
@@ -36,13 +35,13 @@ class RowOutcomes(NamedTuple):
     weight: Floats
 
     def class_weights(self) -> Floats:
-        """The weight of the rows of every class."""
+        """Summed weight of every true class."""
         return sums_by(self.true_idx, self.weight, self.classes.size)
 
     def counts(self, n_squares: int = 1) -> Floats:
-        """N(l, j): the weight of the rows of class l that are predicted as j.
+        """N(l, j): the weight of the samples of class l that are predicted as j.
 
-        ``n_squares`` says how many matrices of this size their user will hold at once.
+        ``n_squares`` is the number of matrices of this size that the caller needs at a time.
         """
         n_classes = self.classes.size
         check_squares(n_classes, n_squares)
@@ -51,11 +50,11 @@ class RowOutcomes(NamedTuple):
 
 
 def check_squares(n_classes: int, n_squares: int) -> None:
-    """Raise if that many K×K matrices would need more memory than there is."""
+    """Raise if the K×K matrices would need more memory than is available."""
     check_large(
-        f"A measure of {n_classes} classes",
+        f"A metric of {n_classes} classes",
         {f"matrices of {n_classes} × {n_classes} classes": n_squares * n_classes**2 * 8},
-        "Are these classes? Give labels as predict returns them, or a measure that needs no confusion matrix, such as "
+        "Are these classes? Give labels as predict returns them, or a metric that needs no confusion matrix, such as "
         "balanced_log_loss.",
     )
 
@@ -72,7 +71,7 @@ def read_outcomes(
     sample_weight: ArrayLike | None,
     more_classes: Sequence[Any] = (),
 ) -> RowOutcomes:
-    """Check labels and weights; `more_classes` join the labels seen if `labels` is None."""
+    """Check labels and weights; `more_classes` are added to the labels that occur if `labels` is None."""
     true, pred = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
     if true.size != pred.size:
         raise ValueError(f"y_true has {true.size} rows and y_pred {pred.size}; pass one prediction per true label.")
@@ -83,7 +82,7 @@ def read_outcomes(
 
 
 def without_rejected(y_true: ArrayLike, y_pred: ArrayLike, reject_label: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Predictions in which rejected rows are right, and which rows these are."""
+    """Replace rejected predictions by the true labels; also return which samples are rejected."""
     if reject_label is None:
         raise ValueError("reject_cost is the cost of rows that are predicted as reject_label; give reject_label, too.")
     true, pred = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
@@ -92,46 +91,35 @@ def without_rejected(y_true: ArrayLike, y_pred: ArrayLike, reject_label: Any) ->
         raise ValueError(f"reject_label={reject_label!r} is a class of y_true; give the label of rejected rows alone.")
     rejected = find_indices(pred, label, "y_pred") >= 0
     if true.size != pred.size:
-        return pred, rejected  # `read_outcomes` says so
+        return pred, rejected  # `read_outcomes` raises
     pairs = zip(objects_of(true), objects_of(pred), rejected.tolist(), strict=True)
-    return as_objects([truth if is_rejected else taken for truth, taken, is_rejected in pairs]), rejected
-
-
-def share_of(rows: NDArray[np.bool_], sample_weight: ArrayLike | None) -> float:
-    """The share of some rows in the weight of all."""
-    weight = weight_array(sample_weight, rows.size)
-    return float(weight[rows].sum() / weight.sum())
+    return as_objects([truth if is_rejected else predicted for truth, predicted, is_rejected in pairs]), rejected
 
 
 def share_predicted(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """The share of rows that are right, by scikit-learn; that takes no labels such as dates, so it gets indices."""
+    """Accuracy by scikit-learn, from class indices: it does not accept labels such as dates."""
     outcomes = read_outcomes(y_true, y_pred, None, None)
     return float(accuracy_score(outcomes.true_idx, outcomes.pred_idx, sample_weight=sample_weight))
 
 
 def resolve_classes(labels: ArrayLike | None, **seen: NDArray[Any]) -> NDArray[Any]:
-    """Return `labels`, checked against the kind of what was seen, or else all that was seen, sorted."""
+    """Return `labels`, which must be of the kind of the labels that occur, or else all labels that occur, sorted."""
     named = seen if labels is None else {"labels": label_array(labels, "labels"), **seen}
     kinds = {name: kind_of_labels(array) for name, array in named.items()}
     if len(set(kinds.values())) > 1:
         raise ValueError(f"Labels must be of one kind, all text or all numbers, got {kinds}; convert one to the other.")
     if labels is None:
-        return all_labels(seen)
+        if len({array.dtype.kind for array in seen.values()}) > 1:  # then labels are joined one by one
+            seen = {name: find_distinct(array, name)[0] for name, array in seen.items()}
+        together = join_labels(list(seen.values()), "labels")
+        return np.unique(together) if together.dtype.kind in EXACT_KINDS else find_distinct(together, "labels")[0]
     if find_distinct(named["labels"], "labels")[0].size < named["labels"].size:
         raise ValueError(f"labels={short_repr(named['labels'].tolist())} must name every class once; drop the copies.")
     return named["labels"]
 
 
-def all_labels(seen: dict[str, NDArray[Any]]) -> NDArray[Any]:
-    """Everything that was seen, sorted."""
-    if len({array.dtype.kind for array in seen.values()}) > 1:  # then labels are joined one by one
-        seen = {name: find_distinct(array, name)[0] for name, array in seen.items()}
-    together = join_labels(list(seen.values()), "labels")
-    return np.unique(together) if together.dtype.kind in EXACT_KINDS else find_distinct(together, "labels")[0]
-
-
 def class_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[np.intp]:
-    """Find the place of every label in `classes`."""
+    """Index of every label in `classes`; raise if a label is not there."""
     idx = find_indices(y, classes, name)
     if (idx < 0).any():
         raise ValueError(
@@ -144,10 +132,10 @@ def class_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[
 def find_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[np.intp]:
     """As `class_indices`, -1 for a label that is not there."""
     if y.dtype.kind != classes.dtype.kind or y.dtype.kind not in EXACT_KINDS:
-        distinct, places = find_distinct(y, name)
-        found: NDArray[np.intp] = locate_labels(distinct, classes)[places]
-        return found
-    # Of one kind, NumPy compares them exactly, and need not sort them all.
+        distinct, indices = find_distinct(y, name)
+        located: NDArray[np.intp] = locate_labels(distinct, classes)[indices]
+        return located
+    # NumPy compares labels of one kind exactly, and does not have to sort them all.
     order = np.argsort(classes)
     idx: NDArray[np.intp] = order[np.minimum(np.searchsorted(classes, y, sorter=order), classes.size - 1)]
     idx[classes[idx] != y] = -1
@@ -155,7 +143,7 @@ def find_indices(y: NDArray[Any], classes: NDArray[Any], name: str) -> NDArray[n
 
 
 def label_array(y: ArrayLike, name: str) -> NDArray[Any]:
-    """Return one label per row, as numbers, as text or as they are."""
+    """Return one label per sample, as numbers, text or objects."""
     labels = unpack_labels(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
@@ -165,7 +153,7 @@ def label_array(y: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def weight_array(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
-    """Return the weights divided by a power of two: sums cannot overflow, and round as without it."""
+    """Return the weights divided by a power of two, which prevents overflow and does not change rounding."""
     if sample_weight is None:
         return np.ones(n_samples)
     weight = float_array(sample_weight, "sample_weight")

@@ -1,11 +1,11 @@
-"""Scorers made of the measures. In: a name. Out: an object that cross-validation and searches take."""
+"""Scorers for cross-validation and parameter search."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -30,7 +30,7 @@ from comboost.metrics._outcomes import class_indices, label_array, resolve_class
 
 Scorer = Callable[..., float]
 
-# What the scorers of these names give, as functions of the counts N(l, j) of `_measures`.
+# Scorers that are functions of the counts N(l, j) of `_measures`.
 SCORES_OF_COUNTS: dict[str, Callable[[Floats], float]] = {
     "neg_confusion_norm": lambda counts: -norm_of(counts),
     "g_mean": geometric_mean_of,
@@ -53,22 +53,21 @@ def get_scorer(
     Parameters
     ----------
     name : str or callable
-        "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", "min_recall", "neg_expected_cost", or what
-        `sklearn.metrics.get_scorer` takes.
+        "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", "min_recall", "neg_expected_cost", or any
+        argument of `sklearn.metrics.get_scorer`.
     cost_matrix : array-like of shape (n_classes, n_classes) or (n_classes,), DataFrame or dict, default=None
         Costs for "neg_expected_cost", truth in rows; by default 1 for every mistake. An unnamed array follows the
-        sorted classes of the training and the test rows together; if a class can be missing from both, as in nested
+        sorted classes of training and test set together; if a class can be missing from both, as in nested
         cross-validation, name the classes with a DataFrame or a dict.
     reject_cost, reject_label : float and label, default=None
-        What a row costs that is predicted as `reject_label`, for "neg_expected_cost". For other scorers that look at
-        predictions, a rejected row is one that is not recognised.
+        Cost of a sample that is predicted as `reject_label`, for "neg_expected_cost". For other scorers of predictions,
+        a rejected sample is a mistake.
 
     Returns
     -------
     callable
         Called as ``scorer(estimator, X, y, sample_weight=None)``; greater is better. A class absent from the test
-        rows is treated as by the metric. A class absent from the training rows counts as never recognised, and for
-        "mauc" and "neg_balanced_log_loss" as a class of probability 0.
+        set is treated as by the metric. A class absent from the training set is never predicted; its probability is 0.
 
     Examples
     --------
@@ -84,40 +83,34 @@ def get_scorer(
     ignored = [option for option, value in options.items() if value is not None and name != "neg_expected_cost"]
     if ignored:
         raise ValueError(f'{ignored[0]} is for "neg_expected_cost" only and {name!r} would ignore it; leave it out.')
-    scorer: Scorer
     if name == "g_mean":
-        scorer = make_scorer(geometric_mean_score)
+        scorer: Scorer = make_scorer(geometric_mean_score)
     elif name == "min_recall":
         scorer = make_scorer(min_recall_score)
     elif name == "neg_confusion_norm":
         scorer = make_scorer(confusion_norm_loss, greater_is_better=False)
     elif name == "mauc":
-        scorer = ClassesScorer(name, score_mauc)
+        scorer = ClassesScorer(name, partial(score_probabilities, name=name, metric=mauc_score, sign=1.0))
     elif name == "neg_balanced_log_loss":
-        scorer = ClassesScorer(name, score_neg_balanced_log_loss)
+        scorer = ClassesScorer(name, partial(score_probabilities, name=name, metric=balanced_log_loss, sign=-1.0))
     elif name == "neg_expected_cost" and (cost_matrix is None or named_classes(cost_matrix)):
         scorer = make_scorer(expected_cost_loss, greater_is_better=False, **options)
     elif name == "neg_expected_cost":
         scorer = ClassesScorer(name, partial(score_neg_expected_cost, **options))
     else:
-        scorer = find_sklearn_scorer(name)
+        try:
+            scorer = sklearn_get_scorer(name)
+        except ValueError as error:
+            raise ValueError(
+                f'{name!r} is not a scorer. Use "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", '
+                '"min_recall", "neg_expected_cost", or a name of scikit-learn (sklearn.metrics.get_scorer_names() '
+                "lists them)."
+            ) from error
     return scorer
 
 
-def find_sklearn_scorer(name: str | Scorer) -> Any:
-    """Find a scorer of scikit-learn, or name all that are known here."""
-    try:
-        return sklearn_get_scorer(name)
-    except ValueError as error:
-        raise ValueError(
-            f'{name!r} is no scorer. Use "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", '
-            '"min_recall", "neg_expected_cost", or a name of scikit-learn\'s (sklearn.metrics.get_scorer_names() lists '
-            "them)."
-        ) from error
-
-
 class ClassesScorer:
-    """A scorer that looks at the classes the estimator was trained on, which a scorer of `make_scorer` cannot."""
+    """A scorer that uses the classes of the estimator, which scorers of `make_scorer` cannot."""
 
     def __init__(self, name: str, score: Scorer) -> None:
         self._name = name
@@ -131,34 +124,24 @@ class ClassesScorer:
         return f"get_scorer({self._name!r})"
 
     def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
-        """Ask for weights, as any scorer of scikit-learn does."""
+        """Request weights, as any scorer of scikit-learn."""
         self._metadata_request = MetadataRequest(owner=self)
         self._metadata_request.score.add_request(param="sample_weight", alias=sample_weight)
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Say what was asked for."""
+        """Return the request."""
         return self._metadata_request
 
     def _accept_sample_weight(self) -> bool:
-        # scikit-learn 1.9 asks this of every scorer in a dict when weights come without metadata routing.
+        # scikit-learn 1.9 calls this for every scorer in a dict when weights are passed without metadata routing.
         return True
 
 
-def score_mauc(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """MAUC of the probabilities; a class that is new to the estimator has none."""
-    classes, probabilities = probabilities_of(estimator, X, y, "mauc")
-    return mauc_score(y, probabilities, labels=classes, sample_weight=sample_weight)
-
-
-def score_neg_balanced_log_loss(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """Minus the balanced log-loss of the probabilities; a class that is new to the estimator has none."""
-    classes, probabilities = probabilities_of(estimator, X, y, "neg_balanced_log_loss")
-    return -balanced_log_loss(y, probabilities, labels=classes, sample_weight=sample_weight)
-
-
-def probabilities_of(estimator: Any, X: Any, y: ArrayLike, name: str) -> tuple[NDArray[Any], Floats]:
-    """The classes of training and test rows together, sorted, and a column of probabilities for each."""
+def score_probabilities(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, name: str, metric: Scorer, sign: float
+) -> float:
+    """Score the probabilities of the classes of training and test set; classes absent from training have 0."""
     if not hasattr(estimator, "predict_proba"):
         raise AttributeError(
             f'The scorer "{name}" needs predict_proba, which {type(estimator).__name__} lacks; wrap it in '
@@ -169,13 +152,13 @@ def probabilities_of(estimator: Any, X: Any, y: ArrayLike, name: str) -> tuple[N
     classes = resolve_classes(None, **{"y": label_array(y, "y"), "estimator.classes_": known})
     columns = np.zeros((probabilities.shape[0], classes.size), dtype=probabilities.dtype)
     columns[:, class_indices(known, classes, "estimator.classes_")] = probabilities
-    return classes, columns
+    return sign * metric(y, columns, labels=classes, sample_weight=sample_weight)
 
 
 def score_neg_expected_cost(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, **options: Any
 ) -> float:
-    """Minus the expected cost; the costs are those of the classes of training and test rows together, sorted."""
+    """Negative expected cost; costs are in the order of the sorted classes of training and test set together."""
     known = label_array(estimator.classes_, "estimator.classes_")
     classes = resolve_classes(None, **{"y": label_array(y, "y"), "estimator.classes_": known})
     y_pred = estimator.predict(X)

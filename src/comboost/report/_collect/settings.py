@@ -10,7 +10,7 @@ import scipy
 import sklearn
 
 from comboost import __version__
-from comboost._data.floats import shown
+from comboost._data.checks import shown
 from comboost._stats.formatting import format_confidence, shorten, text_of
 from comboost.report._collect.request import EvaluationRequest
 
