@@ -111,7 +111,7 @@ def test_matrices_norms_and_row_sums_are_those_of_the_metrics(yeast, models):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_weights_of_rows_count_in_matrices():
+def test_sample_weights_count_in_matrices():
     display = ConfusionNormDisplay.from_predictions(["a", "a", "b"], ["a", "b", "b"], sample_weight=[3, 1, 1])
     assert display.confusions["predictions"].tolist() == [[0, 0.25], [0, 0]]
     assert display.sizes.tolist() == [2, 1]
@@ -156,7 +156,7 @@ def test_curves_are_those_of_the_model_and_norms_those_of_its_stages(name, yeast
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_weights_of_rows_count_in_curves():
+def test_sample_weights_count_in_curves():
     X, y = load_new_thyroid(return_X_y=True)
     weight = 1.0 + np.arange(len(y)) % 3
     model = CoMBoClassifier(n_estimators=3, max_depth=1).fit(X, y, weight)
@@ -166,7 +166,7 @@ def test_weights_of_rows_count_in_curves():
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_class_that_only_the_new_rows_have_counts_as_missed(yeast):
+def test_class_unknown_to_the_model_counts_as_missed(yeast):
     X, y, X_val, y_val = yeast
     known = y != "ERL"
     model = CoMBoClassifier(n_estimators=2).fit(X[known], y[known])
@@ -178,7 +178,7 @@ def test_class_that_only_the_new_rows_have_counts_as_missed(yeast):
     assert norms[-1] == pytest.approx(confusion.norms["CoMBoClassifier"])
 
 
-def test_class_without_rows_is_neither_found_nor_missed():
+def test_class_without_samples_has_no_recall():
     y, labels = ["a", "a", "b"], ["a", "b", "c"]
     display = PerClassRecallDisplay.from_predictions(y, ["a", "b", "b"], labels=labels)
     assert np.isnan(display.recalls["predictions"][2])
@@ -214,7 +214,7 @@ def test_two_models_stand_side_by_side_and_share_their_scale(yeast, models):
         assert title.endswith(f"{display.norms[name]:.3f}")
 
 
-def test_curves_have_a_second_panel_only_with_rows(models, yeast):
+def test_curves_have_a_second_panel_only_with_samples(models, yeast):
     X, y, _, _ = yeast
     alone = TrainingCurveDisplay.from_estimator(models["ours"])
     assert alone.train_norm is alone.validation_norm is None
@@ -297,7 +297,7 @@ def test_recalls_stand_above_their_sizes_and_say_their_names():
         assert line.get_ydata().tolist() == recalls
 
 
-def test_axis_of_rows_says_where_it_is_no_exact_scale():
+def test_axis_of_sizes_says_if_its_scale_is_not_exact():
     for sizes, expected in {(10, 10, 100): "moved apart", (50,) * 26: "too similar for a scale"}.items():
         y = np.repeat(np.arange(len(sizes)), sizes)
         panel = PerClassRecallDisplay.from_predictions(y, y).ax_
@@ -375,7 +375,7 @@ def test_percentages_are_short_and_only_nothing_is_nothing(share):
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.floats(0.001, 0.2), st.floats(0, 0.1))
 @FEW
-def test_places_are_moved_apart_in_order_and_inside(places, apart, margin):
+def test_positions_are_moved_apart_in_order_and_inside(places, apart, margin):
     places = np.sort(places)
     moved = move_apart(places, apart, margin)
     room = min(apart, (1 - 2 * margin) / max(len(places) - 1, 1))
@@ -384,7 +384,7 @@ def test_places_are_moved_apart_in_order_and_inside(places, apart, margin):
     assert moved.max() <= 1 - margin + 1e-9
 
 
-def test_places_that_are_far_apart_stay():
+def test_positions_that_are_far_apart_stay():
     assert move_apart(np.array([0.1, 0.4, 0.9]), 0.2).tolist() == pytest.approx([0.1, 0.4, 0.9])
 
 
@@ -424,7 +424,7 @@ def test_models_that_cannot_predict_are_refused(kind, yeast, models):
 
 
 @pytest.mark.parametrize("kind", OF_ROWS)
-def test_rows_that_do_not_match_are_refused(kind, yeast, models):
+def test_samples_that_do_not_match_are_refused(kind, yeast, models):
     _, _, X, y = yeast
     with pytest.raises(ValueError, match=r"X has 742 rows, as ConfusionBoostingClassifier sees it, and y 741"):
         kind.from_estimator(models["ours"], X, y[1:])
@@ -467,7 +467,7 @@ def test_models_without_curves_are_refused(yeast, models):
         TrainingCurveDisplay.from_estimator(pipeline)
 
 
-def test_models_that_reject_rows_are_refused_with_a_way_out(yeast):
+def test_models_that_reject_samples_are_refused_with_advice(yeast):
     X, y, _, _ = yeast
     options = {"decision": "expected_cost", "reject_cost": 0.01, "reject_label": "ask"}
     model = ConfusionBoostingClassifier(n_estimators=3, **options).fit(X, y)
@@ -480,7 +480,7 @@ def test_models_that_reject_rows_are_refused_with_a_way_out(yeast):
         kind.from_estimator(model, X, y)
 
 
-def test_rows_of_curves_that_do_not_match_are_refused(yeast, models):
+def test_samples_of_curves_that_do_not_match_are_refused(yeast, models):
     X, y, _, _ = yeast
     model = models["ours"]
     with pytest.raises(ValueError, match="X is given without y; give both"):

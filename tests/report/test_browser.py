@@ -98,7 +98,7 @@ def background(driver):
     return driver.execute_script("return getComputedStyle(document.body).backgroundColor")
 
 
-def test_page_renders_without_error_and_asks_nobody(driver, address):
+def test_page_renders_without_errors_or_requests(driver, address):
     for kind in ("browser", "performance"):
         driver.get_log(kind)
     driver.get(address)

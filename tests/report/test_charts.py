@@ -59,7 +59,7 @@ def test_values_that_are_far_apart_get_a_logarithmic_axis():
 
 
 @given(FRACTION, st.floats(0.01, 1))
-def test_colours_grow_with_the_share(value, top):
+def test_colours_grow_with_the_fraction(value, top):
     levels = [int(heat_level(each, top)[1:] or 0) for each in (0.0, value / 2, value, top, 1.0)]
     assert levels == sorted(levels)
     assert levels[-1] == N_LEVELS
@@ -148,7 +148,7 @@ def test_calibration_is_drawn_within_its_frame():
 
 
 @pytest.mark.parametrize("rejects", [True, False])
-def test_rows_of_a_matrix_are_whole(rejects):
+def test_rows_of_a_matrix_are_complete(rejects):
     summary = make_summary(class_names(6), rejects=rejects)
     matrices = confusion_matrices(summary)
     assert matrices["subjects"] == ["model", "baseline", "difference"]

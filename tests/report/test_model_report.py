@@ -53,7 +53,7 @@ def test_a_report_is_written_whole_or_not_at_all(report, tmp_path, monkeypatch):
     assert [each.read_text() for each in tmp_path.iterdir()] == ["precious"]
 
 
-def test_places_that_cannot_be_written_are_named(report, tmp_path):
+def test_paths_that_cannot_be_written_are_named(report, tmp_path):
     (tmp_path / "folder.md").mkdir()
     with pytest.raises(OSError, match="folder"):
         report.save(tmp_path / "folder.md")
@@ -120,7 +120,7 @@ def test_names_are_escaped_in_markdown(report):
         ("", "(no name)"),
     ],
 )
-def test_signs_of_markdown_are_shown_as_they_are(text, expected):
+def test_special_characters_of_markdown_are_escaped(text, expected):
     assert escaped(text) == expected
 
 

@@ -182,7 +182,7 @@ def test_page_can_be_made_of_little(change):
     assert parsed.crossed == parsed.open == []
 
 
-def test_class_that_nobody_knows_has_a_page():
+def test_class_unknown_to_both_models_has_a_page():
     summary = make_summary(["a", "b", "new"])
     nothing = dict.fromkeys(["recall", "interval", "precision", "predicted_as", "predicted_as_fraction"])
     summary["classes"][2] |= {"known": False, "n_samples": 0, "difference": None, "models": [nothing, nothing]}
@@ -202,7 +202,7 @@ def test_numbers_are_written_with_their_sign_and_no_false_digits():
 
 
 @given(st.lists(st.text(), unique=True, max_size=8), st.integers(8, 40))
-def test_brief_names_tell_apart_what_can_be_told_apart(names, limit):
+def test_brief_names_stay_distinct(names, limit):
     brief = brief_names(names, limit)
     assert all(1 <= len(name) <= limit for name in brief)
     assert len(set(brief)) >= len({visible(name) for name in names})

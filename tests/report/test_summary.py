@@ -86,7 +86,7 @@ def of_classes(summary, key, model=0):
 
 @FEW
 @given(evaluations())
-def test_counts_recalls_and_measures_are_those_of_scikit_learn(trial):
+def test_counts_recalls_and_metrics_are_those_of_scikit_learn(trial):
     classes, truth, *answers = trial
     summary = report_on(truth, *answers, classes=classes)
     present = np.isin(classes, truth)
@@ -377,7 +377,7 @@ def test_times_and_whole_numbers_are_shown_with_all_their_digits():
 # What only boosters have
 
 
-def test_probabilities_are_measured_with_every_class_counting_the_same(yeast, models, summary):
+def test_probability_metrics_weight_all_classes_equally(yeast, models, summary):
     _, _, X_new, y_new = yeast
     for place, model in enumerate(models):
         probabilities, metrics = model.predict_proba(X_new), metrics_of(summary, place)
@@ -465,7 +465,7 @@ def test_pipelines_and_searches_are_looked_into(yeast):
         assert summary["bounds"]["available"]
 
 
-def test_settings_tell_what_was_changed(yeast, models, summary):
+def test_parameters_that_differ_from_defaults_are_marked(yeast, models, summary):
     changed = {each["name"]: each["value"] for each in summary["parameters"] if each["changed"]}
     assert changed == {"n_estimators": str(N_ROUNDS)}
     changed = {each["name"]: each["value"] for each in summary["baseline_parameters"] if each["changed"]}
@@ -475,7 +475,7 @@ def test_settings_tell_what_was_changed(yeast, models, summary):
     assert not any("0x" in value for value in values)
 
 
-def test_rows_of_training_are_noticed(yeast, models):
+def test_training_samples_are_noted(yeast, models):
     X, y, X_new, y_new = yeast
     assert "optimistic" in ModelReport(models[0], X, y).summary["notes"][0]
     order = np.random.default_rng(0).permutation(len(y))
@@ -504,7 +504,7 @@ def test_options_that_cannot_be_meant_are_refused(options, error, words):
         ModelReport(Oracle(["a"], ["a", "b"]), table_of(1), ["a"], **options)
 
 
-def test_rows_that_do_not_fit_are_refused():
+def test_samples_that_do_not_fit_are_refused():
     model = Oracle(["a", "b"], ["a", "b"])
     with pytest.raises(ValueError, match="X has 2 rows, as the model sees it, and y 1"):
         ModelReport(model, table_of(2), ["a"])
@@ -524,7 +524,7 @@ def test_a_baseline_may_want_other_columns(yeast, models):
     assert metrics_of(summary, 1)["mean_recall"] == pytest.approx(expected)
 
 
-def test_models_of_one_class_are_told_apart(yeast, models):
+def test_models_of_the_same_type_get_distinct_names(yeast, models):
     names = [each["name"] for each in ModelReport(models[1], yeast[2], yeast[3], baseline=models[1]).summary["models"]]
     assert names == ["DecisionTreeClassifier", "DecisionTreeClassifier (baseline)"]
 

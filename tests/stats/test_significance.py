@@ -13,7 +13,7 @@ def test_plain_p_is_that_of_scipy():
     assert compare(FIRST, SECOND).p == pytest.approx(ttest_rel(FIRST, SECOND).pvalue)
 
 
-def test_corrected_p_is_the_plain_one_if_folds_shared_no_rows_and_grows_with_what_they_share():
+def test_corrected_p_grows_from_the_plain_one_with_the_test_ratio():
     assert compare(FIRST, SECOND, test_ratio=0.0).p_corrected == pytest.approx(compare(FIRST, SECOND).p)
     p = [compare(FIRST, SECOND, test_ratio=share).p_corrected for share in (0.0, 0.1, 0.25, 1.0)]
     assert p == sorted(p)
@@ -35,7 +35,7 @@ def test_better_depends_on_the_direction():
 
 
 @pytest.mark.parametrize("values", [[0.5] * 4, [0.1, 0.2, 0.3], [0.7], []])
-def test_equal_figures_are_no_difference(values):
+def test_equal_values_are_no_difference(values):
     comparison = compare(values, values)
     assert comparison == (0.0, 1.0, 1.0)
     assert not comparison.is_better()

@@ -95,7 +95,7 @@ def test_codes_give_the_model_that_a_data_frame_gives(name):
 
 
 @pytest.mark.parametrize("name", ["car", "glass"])
-def test_rows_come_in_the_same_order_however_the_source_has_them(name, monkeypatch):
+def test_samples_have_the_same_order_for_any_order_of_the_source(name, monkeypatch):
     bunch = load_dataset(name)
     order = np.random.default_rng(0).permutation(len(bunch.target))
     shuffled = {"data": bunch.data[order], "target": bunch.target[order]}

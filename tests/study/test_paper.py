@@ -18,7 +18,7 @@ def test_distributions_agree_with_themselves():
         assert max(counts) / min(counts) == pytest.approx(printed["imbalance_ratio"], abs=0.005)
 
 
-def test_combo_has_the_same_figures_in_both_tables():
+def test_combo_has_the_same_values_in_both_tables():
     for measure, by_dataset in PAPER["baselines"].items():
         for dataset, printed in by_dataset.items():
             other = PAPER["mm"][measure].get(dataset)

@@ -33,7 +33,7 @@ def test_report_is_plain_data(make_results, noisy):
     assert report["about"]["left_out"] == {"car": "not here"}
 
 
-def test_cell_has_mean_deviation_number_and_the_papers_figure(make_results, noisy):
+def test_cell_has_mean_deviation_number_and_the_papers_value(make_results, noisy):
     values = noisy(0.7)
     cell = find_cell(
         report_of(make_results("balance", "CoMBo", g_mean=values)), "baselines", "G-mean", "balance", "CoMBo"
@@ -68,7 +68,7 @@ def test_best_is_who_is_significantly_better_than_all_others_of_the_paper(make_r
     assert (peer["best"], peer["best_of_all"]) == (False, True)  # bold is for the paper's methods
 
 
-def test_a_lead_may_be_sure_for_the_plain_test_and_not_for_the_corrected_one(make_results, noisy):
+def test_a_lead_may_only_be_significant_in_the_plain_test(make_results, noisy):
     first = make_results("balance", "CoMBo", confusion_norm=noisy(0.3, 1))
     second = make_results("balance", "AdaBoost.MM", confusion_norm=noisy(0.309, 2))
     cell = find_cell(report_of(first, second), "mm", "‖C‖", "balance", "CoMBo")
@@ -149,7 +149,7 @@ def test_only_folds_that_both_methods_have_are_compared(make_results, noisy):
 
 
 @pytest.mark.parametrize("n_folds", [2, 5, 10])
-def test_correction_is_for_as_many_test_rows_per_training_row_as_the_folds_have(make_results, noisy, n_folds):
+def test_correction_uses_the_test_ratio_of_the_folds(make_results, noisy, n_folds):
     figures = noisy(0.7, 1), noisy(0.69, 2)
     methods = ("CoMBo", "SMOTEBoost")
     folds = [
@@ -219,7 +219,7 @@ def test_chosen_and_fixed_settings_stand_side_by_side(make_results, noisy):
     assert taken["text"] == "max_depth=2: 10"
 
 
-def test_smallest_norm_is_the_figure_of_the_fixed_setting_that_had_it(make_results, noisy):
+def test_smallest_norm_has_the_values_of_its_fixed_settings(make_results, noisy):
     chosen = make_results("balance", "CoMBo", g_mean=noisy(0.7))
     settings = [f"CoMBo {name}" for name in ("depth 3 gini", "depth 3 cost", "depth 2 gini", "depth 2 cost")]
     assert [METHODS[name].candidates[0] for name in settings] == list(METHODS["CoMBo"].candidates)
@@ -232,13 +232,13 @@ def test_smallest_norm_is_the_figure_of_the_fixed_setting_that_had_it(make_resul
     assert find_cell(report_of(chosen, *fixed[:3]), *find) is None
 
 
-def test_confusion_matrices_are_averaged_with_the_truth_in_rows(make_results):
+def test_confusion_matrices_are_averaged_with_true_classes_in_rows(make_results):
     report = report_of(make_results("balance", "SMOTEBoost"))
     assert find_cell(report, "confusions", "balance, SMOTEBoost", "c", "b")["mean"] == pytest.approx(0.2)
     assert find_cell(report, "confusions", "balance, SMOTEBoost", "c", "c")["mean"] == 0
 
 
-def test_times_stand_apart_from_the_figures(make_results):
+def test_times_are_separate_from_other_results(make_results):
     slow = make_results("balance", "CoMBo")
     for fold in slow:
         fold["seconds"] = {"choose": 9.0, "fit": 9.0, "predict": 9.0}

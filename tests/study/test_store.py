@@ -137,7 +137,7 @@ def test_damaged_result_is_named(tmp_path, description):
 
 
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_a_flipped_bit_of_a_result_is_found_or_changes_nothing(sealed, place, bit):
+def test_a_flipped_bit_of_a_result_is_detected_or_changes_nothing(sealed, place, bit):
     path, written = sealed
     changed = bytearray(written)
     changed[int(place * len(written))] ^= 1 << bit
@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, description):
         Store(tmp_path / "file" / "inner", description)
 
 
-def test_too_little_disk_is_said_with_figures(tmp_path, description, monkeypatch):
+def test_too_little_disk_space_is_reported_with_numbers(tmp_path, description, monkeypatch):
     usage = namedtuple("Usage", "free")
     with Store(tmp_path, description) as store:
         store.check_space(10)

@@ -56,10 +56,10 @@ def class_in_sentence(name: str) -> str:
 
 def join_names(names: Sequence[str]) -> str:
     """Join names with commas and "and"; count those beyond `MAX_JOINED`."""
-    told = list(names[:MAX_JOINED])
+    shown = list(names[:MAX_JOINED])
     if len(names) > MAX_JOINED:
-        told.append(f"{len(names) - MAX_JOINED:,} more")
-    return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+        shown.append(f"{len(names) - MAX_JOINED:,} more")
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def join_classes(names: Sequence[str]) -> str:
@@ -161,5 +161,5 @@ def describe_significance(subject: str, higher: Sequence[str], lower: Sequence[s
     """
     groups = (("higher", higher), ("lower", lower))
     parts = [f"{word} for {join_names(names)}" for word, names in groups if names]
-    told = f"{subject} is significantly {', '.join(parts)}"
-    return f"{told}; no significant difference for {rest}." if rest else f"{told}."
+    claim = f"{subject} is significantly {', '.join(parts)}"
+    return f"{claim}; no significant difference for {rest}." if rest else f"{claim}."

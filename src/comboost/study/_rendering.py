@@ -146,7 +146,7 @@ def latex_cell(cell: dict[str, Any] | None) -> str:
 
 
 def is_bold(cell: dict[str, Any]) -> bool:
-    """Whether a figure is marked as the best, by us or by the paper."""
+    """Whether a cell is marked as the best, by us or by the paper."""
     return bool(cell.get("best") or cell.get("bold"))
 
 
@@ -235,8 +235,8 @@ def verdict_table(report: dict[str, Any], methods: list[str]) -> str:
         [
             *label_of(cell),
             cell["method"],
-            format_figure(cell["ours"]),
-            format_figure(cell["paper"]),
+            format_statistics(cell["ours"]),
+            format_statistics(cell["paper"]),
             f"**{cell['verdict']}**" if cell["verdict"] == "worse" else cell["verdict"],
         ]
         for cell in report["verdicts"]
@@ -254,7 +254,7 @@ def satimage_section(table: dict[str, Any]) -> list[str]:
     """The one data set on which the paper is behind its baselines."""
     block = table["blocks"][0]
     rows = [
-        [row["label"], column["label"], format_figure(cell), format_figure(cell.get("paper"))]
+        [row["label"], column["label"], format_statistics(cell), format_statistics(cell.get("paper"))]
         for row in block["rows"]
         for column, cell in zip(block["columns"], row["cells"], strict=True)
         if row["label"].startswith("satimage") and cell and cell["mean"] is not None
@@ -264,6 +264,6 @@ def satimage_section(table: dict[str, Any]) -> list[str]:
     return ["## Satimage: G-mean", markdown_table(["data set", "method", "ours", "paper"], rows)]
 
 
-def format_figure(figure: dict[str, Any] | None) -> str:
+def format_statistics(cell: dict[str, Any] | None) -> str:
     """Mean and deviation without marks."""
-    return MISSING_VALUE if figure is None else format_mean(figure["mean"], figure["std"])
+    return MISSING_VALUE if cell is None else format_mean(cell["mean"], cell["std"])

@@ -10,7 +10,7 @@ from typing import Any
 from comboost import __version__
 from comboost.study._experiment import DATASETS, Study, read_paper
 from comboost.study._methods import METHODS
-from comboost.study._results import MEASURES, Figure, Results
+from comboost.study._results import MEASURES, Results, Statistics
 from comboost.study._tables import PAIR, WITH_BASELINES, make_tables, make_times, mark
 
 PAPER_DECIMALS = 3
@@ -80,9 +80,9 @@ def make_report(
 def list_verdicts(results: Results, paper: dict[str, Any]) -> list[dict[str, Any]]:
     """Judge every cell of the paper's second and third table; MAUC has a verdict for each kind of probabilities."""
     verdicts: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for table, printed_measure, dataset, method, printed in printed_figures(paper):
+    for table, printed_measure, dataset, method, printed in printed_cells(paper):
         for measure in [printed_measure, "mauc_softmax"] if printed_measure == "mauc" else [printed_measure]:
-            ours = results.figure(dataset, method, measure)
+            ours = results.statistics(dataset, method, measure)
             entry = {
                 "table": table,
                 "measure": measure,
@@ -130,14 +130,14 @@ def count_by_setting(results: Results, paper: dict[str, Any]) -> dict[str, dict[
     fixed = [
         name for name, method in METHODS.items() if name.startswith("CoMBo ") and len(method.datasets) == len(DATASETS)
     ]
-    find: dict[str, Callable[..., Figure | None]] = {
-        "chosen": partial(results.figure, method="CoMBo"),
-        "smallest norm": partial(results.figure_of_smallest, method="CoMBo"),
-        **{name.removeprefix("CoMBo "): partial(results.figure, method=name) for name in fixed},
+    find: dict[str, Callable[..., Statistics | None]] = {
+        "chosen": partial(results.statistics, method="CoMBo"),
+        "smallest norm": partial(results.statistics_of_smallest, method="CoMBo"),
+        **{name.removeprefix("CoMBo "): partial(results.statistics, method=name) for name in fixed},
     }
     means = {
         (dataset, measure): printed["mean"]
-        for _, measure, dataset, method, printed in printed_figures(paper)
+        for _, measure, dataset, method, printed in printed_cells(paper)
         if method == "CoMBo"
     }
     counts = {
@@ -156,7 +156,7 @@ def list_claims(results: Results, paper: dict[str, Any]) -> list[dict[str, Any]]
     only used for the mark *best*.
     """
     claims = []
-    for table, measure, dataset, figures in printed_rows(paper):
+    for table, measure, dataset, cells in printed_rows(paper):
         methods = TABLE_METHODS[table]
         marks = mark(results, dataset, measure, methods, ())
         ran = all(results.of(dataset, method) for method in methods)
@@ -166,26 +166,26 @@ def list_claims(results: Results, paper: dict[str, Any]) -> list[dict[str, Any]]
                 "measure": measure,
                 "dataset": dataset,
                 "method": method,
-                "mark": "best" if "bold" in figure else "worst",
-                "holds": marks[method]["best" if "bold" in figure else "worst"] if ran else None,
-                "holds_corrected": marks[method]["best_corrected"] if ran and "bold" in figure else None,
+                "mark": "best" if "bold" in cell else "worst",
+                "holds": marks[method]["best" if "bold" in cell else "worst"] if ran else None,
+                "holds_corrected": marks[method]["best_corrected"] if ran and "bold" in cell else None,
             }
-            for method, figure in figures.items()
-            if {"bold", "worst"} & set(figure)
+            for method, cell in cells.items()
+            if {"bold", "worst"} & set(cell)
         ]
     return claims
 
 
 def printed_rows(paper: dict[str, Any]) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """Every row of the paper's second and third table: table, measure, data set, and figures by method."""
+    """Every row of the paper's second and third table: table, measure, data set, and cells by method."""
     for table in TABLE_METHODS:
         for measure, by_dataset in paper[table].items():
-            for dataset, figures in by_dataset.items():
-                yield table, measure, dataset, figures
+            for dataset, cells in by_dataset.items():
+                yield table, measure, dataset, cells
 
 
-def printed_figures(paper: dict[str, Any]) -> Iterator[tuple[str, str, str, str, dict[str, Any]]]:
-    """Every figure of these tables, with table, measure, data set and method."""
-    for table, measure, dataset, figures in printed_rows(paper):
+def printed_cells(paper: dict[str, Any]) -> Iterator[tuple[str, str, str, str, dict[str, Any]]]:
+    """Every cell of these tables, with table, measure, data set and method."""
+    for table, measure, dataset, cells in printed_rows(paper):
         for method in TABLE_METHODS[table]:
-            yield table, measure, dataset, method, figures[method]
+            yield table, measure, dataset, method, cells[method]

@@ -12,7 +12,7 @@ from comboost._types import Floats
 from comboost.metrics._measures import confusion_of
 from comboost.study._methods import name_fixed
 
-Figure = dict[str, Any]
+Statistics = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Results:
                 return dict(zip(result["classes"], result["class_counts"], strict=True))
         return None
 
-    def figure(self, dataset: str, method: str, measure: str) -> Figure | None:
+    def statistics(self, dataset: str, method: str, measure: str) -> Statistics | None:
         """Mean, deviation and number of folds; None without folds."""
         return summarise([fold["measures"][measure] for fold in self.of(dataset, method)])
 
-    def figure_of_smallest(self, dataset: str, method: str, measure: str) -> Figure | None:
+    def statistics_of_smallest(self, dataset: str, method: str, measure: str) -> Statistics | None:
         """The same if the candidate with the smallest inner norm were always chosen; None if folds are missing.
 
         The same seed and setting give the same classifier, so these are folds of methods with fixed settings.
@@ -93,13 +93,13 @@ class Results:
             test_ratio=1 / (self.n_folds - 1),
         )
 
-    def confusion(self, dataset: str, method: str, classes: list[str]) -> list[list[Figure | None]]:
+    def confusion(self, dataset: str, method: str, classes: list[str]) -> list[list[Statistics | None]]:
         """Error confusion matrix averaged over the folds, in the order of ``classes``."""
         matrices = [fold_confusion(fold, classes) for fold in self.of(dataset, method)]
         idx = range(len(classes))
         return [[summarise([matrix[row, column] for matrix in matrices]) for column in idx] for row in idx]
 
-    def recalls(self, dataset: str, method: str) -> dict[str, Figure | None]:
+    def recalls(self, dataset: str, method: str) -> dict[str, Statistics | None]:
         """Recall of every class averaged over the folds."""
         folds = self.of(dataset, method)
         classes = folds[0]["classes"] if folds else []
@@ -115,13 +115,13 @@ class Results:
         )
         return dict(sorted(taken.items(), key=lambda item: (-item[1], item[0])))
 
-    def seconds(self, dataset: str, method: str) -> dict[str, Figure | None]:
+    def seconds(self, dataset: str, method: str) -> dict[str, Statistics | None]:
         """Seconds to choose a setting, to fit and to predict, averaged over the folds."""
         folds = self.of(dataset, method)
         return {part: summarise([fold["seconds"][part] for fold in folds]) for part in ("choose", "fit", "predict")}
 
 
-def summarise(values: Iterable[float]) -> Figure | None:
+def summarise(values: Iterable[float]) -> Statistics | None:
     """Mean, standard deviation (0 for a single value) and number of values; None without any."""
     array = np.array(list(values), dtype=np.float64)
     if not array.size:

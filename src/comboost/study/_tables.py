@@ -1,8 +1,8 @@
 """The paper's four tables and four more as plain dicts, with our results beside the paper's.
 
 A table has a name, a title, notes and blocks. A block has a label, a corner (the header of its first column), columns
-and rows; ``paper`` of a column tells whether the paper has figures for it. A cell is None, a text, or a figure (mean,
-std, n) with ``paper``, the paper's own figure or None, and the marks
+and rows; ``paper`` of a column says whether the paper has values for it. A cell is None, a text, or statistics (mean,
+std, n) with ``paper``, the paper's own statistics or None, and the marks
 
 - best: a method of the paper that is significantly better than all others, by the paired t-test at 95 %
 - best_corrected: the same by the corrected resampled t-test
@@ -10,7 +10,7 @@ std, n) with ``paper``, the paper's own figure or None, and the marks
 - worst: CoMBo is significantly worse than all other methods of the paper, if there are several
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from comboost._stats.tests import Comparison
@@ -72,27 +72,24 @@ def make_times(results: Results, datasets: Sequence[str]) -> StudyTable:
     blocks = []
     for part, label in parts.items():
         methods = [name for name, method in METHODS.items() if part != "choose" or len(method.candidates) > 1]
-        rows = [
-            {"label": method, "cells": [results.seconds(dataset, method)[part] for dataset in datasets]}
-            for method in methods
-        ]
-        blocks.append(make_block(f"seconds {label}", "method", make_columns(datasets), rows))
+        rows = {method: [results.seconds(dataset, method)[part] for dataset in datasets] for method in methods}
+        blocks.append(make_block(f"seconds {label}", "method", datasets, rows))
     note = "One fold on one core, in seconds. It depends on the load of the machine."
     return {"name": "times", "title": "Times", "notes": [note], "blocks": blocks}
 
 
 def distributions_table(results: Results, paper: dict[str, Any], datasets: Sequence[str]) -> StudyTable:
     """The paper's first table: samples and classes of the data sets."""
-    columns = make_columns(["classes", "examples", "distribution", "imbalance ratio"], with_paper=True)
-    rows = []
+    columns = ("classes", "examples", "distribution", "imbalance ratio")
+    rows = {}
     for dataset in datasets:
         counts, printed = results.class_counts(dataset), paper["distributions"][dataset]
         ours = describe_counts(sorted(counts.values(), reverse=True)) if counts else [None] * 4
         theirs = [*describe_counts(printed["class_counts"])[:3], f"{printed['imbalance_ratio']:.2f}"]
-        cells = [{"text": mine, "paper": {"text": its}} for mine, its in zip(ours, theirs, strict=True)]
-        rows.append({"label": dataset, "cells": cells})
+        rows[dataset] = [{"text": mine, "paper": {"text": its}} for mine, its in zip(ours, theirs, strict=True)]
     note = "Ours from the largest class to the smallest, the paper's in its own order."
-    return {"title": "Class distributions", "notes": [note], "blocks": [make_block("", "data set", columns, rows)]}
+    block = make_block("", "data set", columns, rows, with_paper=columns)
+    return {"title": "Class distributions", "notes": [note], "blocks": [block]}
 
 
 def describe_counts(counts: list[int]) -> list[str]:
@@ -133,34 +130,20 @@ def compare_block(
     results: Results, measure: str, group: Sequence[str], datasets: Sequence[str], printed: dict[str, Any]
 ) -> dict[str, Any]:
     """One measure of the paper's methods and other libraries, with a row per data set and one for deeper trees."""
-    rows = []
+    rows: dict[str, list[Cell]] = {}
     for dataset in datasets:
-        rows.append(compare_row(results, dataset, measure, group, printed.get(dataset, {})))
-        rows += deep_rows(results, dataset, measure, group[1:])
-    columns = [*make_columns(group, with_paper=bool(printed)), *make_columns(PEERS)]
-    return make_block(MEASURES[measure].label, "data set", columns, rows)
-
-
-def compare_row(
-    results: Results, dataset: str, measure: str, group: Sequence[str], printed: dict[str, Any]
-) -> dict[str, Any]:
-    """One data set: the paper's methods with marks and the paper's figures, then other libraries."""
-    marks = mark(results, dataset, measure, group, PEERS)
-    cells = []
-    for method in (*group, *PEERS):
-        figure = results.figure(dataset, method, measure)
-        marked = figure and figure | marks.get(method, {})
-        cells.append(beside_paper(marked, printed.get(method)))
-    return {"label": dataset, "cells": cells}
-
-
-def deep_rows(results: Results, dataset: str, measure: str, others: Sequence[str]) -> list[dict[str, Any]]:
-    """An extra row if CoMBo was run with deeper trees."""
-    figure = results.figure(dataset, DEEP, measure)
-    if figure is None:
-        return []
-    marks = mark(results, dataset, measure, (DEEP, *others), PEERS)[DEEP]
-    return [{"label": f"{dataset}, deeper trees", "cells": [figure | marks, *[None] * (len(others) + len(PEERS))]}]
+        marks = mark(results, dataset, measure, group, PEERS)
+        rows[dataset] = []
+        for method in (*group, *PEERS):
+            ours = results.statistics(dataset, method, measure)
+            marked = ours and ours | marks.get(method, {})
+            rows[dataset].append(beside_paper(marked, printed.get(dataset, {}).get(method)))
+        deep = results.statistics(dataset, DEEP, measure)
+        if deep is not None:
+            deep |= mark(results, dataset, measure, (DEEP, *group[1:]), PEERS)[DEEP]
+            rows[f"{dataset}, deeper trees"] = [deep, *[None] * (len(group) + len(PEERS) - 1)]
+    label, with_paper = MEASURES[measure].label, group if printed else ()
+    return make_block(label, "data set", [*group, *PEERS], rows, with_paper=with_paper)
 
 
 def connect_table(results: Results, paper: dict[str, Any]) -> StudyTable:
@@ -169,16 +152,11 @@ def connect_table(results: Results, paper: dict[str, Any]) -> StudyTable:
     blocks = []
     for method in PAIR:
         matrix, printed = results.confusion("connect-4", method, classes), paper["connect"]["matrices"][method]
-        rows = [
-            {
-                "label": truth,
-                "cells": [
-                    beside_paper(matrix[row][column], {"mean": printed[row][column]}) for column in range(len(classes))
-                ],
-            }
-            for row, truth in enumerate(classes)
-        ]
-        blocks.append(make_block(method, "truth", make_columns(classes, with_paper=True), rows))
+        rows = {
+            name: [beside_paper(ours, {"mean": mean}) for ours, mean in zip(matrix[k], printed[k], strict=True)]
+            for k, name in enumerate(classes)
+        }
+        blocks.append(make_block(method, "true class", classes, rows, with_paper=classes))
     notes = [FRACTIONS_NOTE, PAPER_NOTE]
     return {"title": "Confusion matrices on connect-4", "notes": notes, "blocks": blocks}
 
@@ -191,21 +169,18 @@ def settings_table(results: Results, datasets: Sequence[str]) -> StudyTable:
         extra = [DEEP] if family == "CoMBo" else []
         headers = ["chosen", "smallest norm", *(name.removeprefix(f"{family} ") for name in [*fixed, *extra])]
         for measure, description in MEASURES.items():
-            rows = [
-                {
-                    "label": dataset,
-                    "cells": [
-                        results.figure(dataset, family, measure),
-                        results.figure_of_smallest(dataset, family, measure),
-                        *(results.figure(dataset, method, measure) for method in [*fixed, *extra]),
-                    ],
-                }
+            rows = {
+                dataset: [
+                    results.statistics(dataset, family, measure),
+                    results.statistics_of_smallest(dataset, family, measure),
+                    *(results.statistics(dataset, method, measure) for method in [*fixed, *extra]),
+                ]
                 for dataset in datasets
-            ]
-            if any(cell for row in rows for cell in row["cells"]):
-                blocks.append(make_block(f"{family}, {description.label}", "data set", make_columns(headers), rows))
-        chosen = [{"label": name, "cells": [chosen_settings(results, name, family)]} for name in datasets]
-        blocks.append(make_block(f"{family}, settings chosen", "data set", make_columns(["setting: folds"]), chosen))
+            }
+            if any(cell for cells in rows.values() for cell in cells):
+                blocks.append(make_block(f"{family}, {description.label}", "data set", headers, rows))
+        chosen = {name: [chosen_settings(results, name, family)] for name in datasets}
+        blocks.append(make_block(f"{family}, settings chosen", "data set", ["setting: folds"], chosen))
     notes = [FOLDS_NOTE, RULE_NOTE, SMALLEST_NOTE]
     return {"title": "Depth and criterion: chosen and fixed", "notes": notes, "blocks": blocks}
 
@@ -223,11 +198,11 @@ def recalls_table(results: Results, datasets: Sequence[str]) -> StudyTable:
     for dataset in datasets:
         recalls = {method: results.recalls(dataset, method) for method in methods}
         counts = results.class_counts(dataset) or {}
-        rows = [
-            {"label": f"{name} ({n} samples)", "cells": [recalls[method].get(name) for method in methods]}
+        rows = {
+            f"{name} ({n} samples)": [recalls[method].get(name) for method in methods]
             for name, n in sorted(counts.items(), key=lambda item: -item[1])
-        ]
-        blocks.append(make_block(dataset, "class", make_columns(methods), rows))
+        }
+        blocks.append(make_block(dataset, "class", methods, rows))
     return {"title": "Per-class recall", "notes": [FOLDS_NOTE], "blocks": blocks}
 
 
@@ -237,9 +212,8 @@ def confusions_table(results: Results, datasets: Sequence[str]) -> StudyTable:
     for dataset in datasets:
         classes = list(results.class_counts(dataset) or {})
         for method in (*PAPER_METHODS, *PEERS, DEEP):
-            matrix = results.confusion(dataset, method, classes)
-            rows = [{"label": truth, "cells": cells} for truth, cells in zip(classes, matrix, strict=True)]
-            blocks.append(make_block(f"{dataset}, {method}", "truth", make_columns(classes), rows))
+            rows = dict(zip(classes, results.confusion(dataset, method, classes), strict=True))
+            blocks.append(make_block(f"{dataset}, {method}", "true class", classes, rows))
     return {"title": "Confusion matrices", "notes": [FRACTIONS_NOTE, FOLDS_NOTE], "blocks": blocks}
 
 
@@ -285,21 +259,28 @@ def all_better(comparisons: list[Comparison | None], *, corrected: bool) -> bool
     )
 
 
-def beside_paper(figure: dict[str, Any] | None, printed: dict[str, Any] | None) -> Cell:
-    """A figure with the paper's; None if there is neither."""
-    if figure is None and printed is None:
+def beside_paper(cell: dict[str, Any] | None, printed: dict[str, Any] | None) -> Cell:
+    """A cell with the paper's; None if there is neither."""
+    if cell is None and printed is None:
         return None
-    return (figure or {"mean": None, "std": None, "n": 0}) | {"paper": printed}
+    return (cell or {"mean": None, "std": None, "n": 0}) | {"paper": printed}
 
 
-def make_columns(labels: Iterable[str], *, with_paper: bool = False) -> list[dict[str, Any]]:
-    """Columns by their headers."""
-    return [{"label": label, "paper": with_paper} for label in labels]
-
-
-def make_block(label: str, corner: str, columns: list[dict[str, Any]], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """A block of a table."""
-    return {"label": label, "corner": corner, "columns": columns, "rows": rows}
+def make_block(
+    label: str,
+    corner: str,
+    columns: Iterable[str],
+    rows: Mapping[str, Sequence[Cell]],
+    *,
+    with_paper: Sequence[str] = (),
+) -> dict[str, Any]:
+    """A block of a table; the paper has values for the columns ``with_paper``."""
+    return {
+        "label": label,
+        "corner": corner,
+        "columns": [{"label": column, "paper": column in with_paper} for column in columns],
+        "rows": [{"label": name, "cells": list(cells)} for name, cells in rows.items()],
+    }
 
 
 def in_printed_order(printed: Iterable[str], datasets: Sequence[str]) -> list[str]:
