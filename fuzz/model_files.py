@@ -21,8 +21,6 @@ from comboost._persistence.plain_values import dump_json
 from fuzz.models import FORGERS, Mutation, Subject, answers
 from fuzz.programs import program
 
-SECONDS = 60
-SHARE = 2.0
 MODELS = Path(__file__).with_name("models.py")  # the models that are saved
 N_SUBJECTS = 4
 N_MUTATIONS = 40  # of one model, so that fitting it does not take all the time

@@ -190,7 +190,7 @@ def leafy_problem(*, weighted=False, **settings):
     X = random.normal(size=(900, 7)).round(1)
     X[random.random(X.shape) < 0.05] = np.nan
     X[:, 0] = random.integers(12, size=len(X))
-    settings = {"algorithm": "votes", "n_estimators": 2, "max_bins": 40} | settings
+    settings = {"algorithm": "confusion", "n_estimators": 2, "max_bins": 40} | settings
     weights = random.uniform(size=len(X)) if weighted else None
     return Problem(X, random.integers(4, size=len(X)), weights, settings=settings, categorical=(0,))
 
@@ -271,7 +271,7 @@ def test_narrow_and_wide_vectors_give_the_same_bits(problem):
         _core.allow_wide_vectors(True)
 
 
-@pytest.mark.parametrize("algorithm", ["combo", "votes"])
+@pytest.mark.parametrize("algorithm", ["combo", "confusion"])
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 9, 17, 33])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("min_samples_leaf", [1, 3])

@@ -266,7 +266,7 @@ def wide_answers(model, X):
 
 
 MODELS = {
-    "votes": lambda: ConfusionBoostingClassifier(n_estimators=1),
+    "confusion": lambda: ConfusionBoostingClassifier(n_estimators=1),
     "classes": lambda: CoMBoClassifier(n_estimators=1),
     "rows": lambda: AdaBoostMMClassifier(n_estimators=1),
     "AdaBoost.NC": lambda: AdaBoostNCClassifier(n_estimators=1),
@@ -380,7 +380,7 @@ def test_fit_that_just_fits_in_is_the_same_model(algorithm, free):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 2, 0, 1, 2]
     booster = CLASSIFIERS[algorithm](n_estimators=3, max_depth=3)
     expected = model_bytes(booster.fit(X, y))
-    limits = TreeLimits(3, n_trees=3, for_every_class=algorithm == "votes")
+    limits = TreeLimits(3, n_trees=3, for_every_class=algorithm == "confusion")
     needed = total(FitShape(6, 2, 3, n_bins=12, limits=limits, table=TableCopies(6, 2)).peak())  # no value comes twice
     for beside in (0, 1):
         free(needed + beside)

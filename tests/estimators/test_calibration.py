@@ -213,10 +213,10 @@ def test_calibration_changes_neither_the_model_nor_its_decisions(algorithm, lear
 
 def parameters(algorithm, learner):
     """Those of a weak learner."""
-    return {} if algorithm == "votes" else {"estimator": make_booster(algorithm, learner).estimator}
+    return {} if algorithm == "confusion" else {"estimator": make_booster(algorithm, learner).estimator}
 
 
-@law(seed=st.integers(0, 2**16), algorithm=st.sampled_from(["combo", "mm", "votes"]), kind=st.sampled_from(KINDS))
+@law(seed=st.integers(0, 2**16), algorithm=st.sampled_from(["combo", "mm", "confusion"]), kind=st.sampled_from(KINDS))
 def test_no_calibration_moves_a_decision(seed, algorithm, kind):
     random = np.random.default_rng(seed)
     n_classes = random.integers(2, 5)
@@ -281,8 +281,10 @@ def expected_calibration(model, votes, y, weights=None):
 
 
 def test_refit_is_calibrated_by_folds_of_all_rows_with_as_many_rounds():
-    early = make("votes", "temperature", early_stopping=True, refit=True, n_estimators=30, n_iter_no_change=2).fit(X, Y)
-    plain = make("votes", "temperature", n_estimators=early.n_iter_).fit(X, Y)
+    early = make("confusion", "temperature", early_stopping=True, refit=True, n_estimators=30, n_iter_no_change=2).fit(
+        X, Y
+    )
+    plain = make("confusion", "temperature", n_estimators=early.n_iter_).fit(X, Y)
     assert early.temperature_ == plain.temperature_
 
 
@@ -300,11 +302,11 @@ def test_warm_start_learns_the_calibration_of_all_rounds(algorithm, calibration)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_random_state_alone_draws_the_folds_and_moves_on_as_without_them(n_jobs):
     states = [np.random.RandomState(7) for _ in range(2)]
-    plain = make("votes", None, random_state=states[0]).fit(X, Y)
-    model = make("votes", "temperature", random_state=states[1], n_jobs=n_jobs).fit(X, Y)
+    plain = make("confusion", None, random_state=states[0]).fit(X, Y)
+    model = make("confusion", "temperature", random_state=states[1], n_jobs=n_jobs).fit(X, Y)
     assert states[0].randint(2**31) == states[1].randint(2**31)
     seed = np.random.RandomState(7)
-    assert model.temperature_ == make("votes", "temperature", random_state=seed).fit(X, Y).temperature_
+    assert model.temperature_ == make("confusion", "temperature", random_state=seed).fit(X, Y).temperature_
     assert model_bytes(model) == model_bytes(plain)
 
 
@@ -349,7 +351,7 @@ def test_folds_are_fitted_in_silence(capsys):
     counts = []
     for calibration in (None, "temperature"):
         heard.clear()
-        make("votes", calibration, verbose=1).set_callbacks(Counter()).fit(X, Y)
+        make("confusion", calibration, verbose=1).set_callbacks(Counter()).fit(X, Y)
         counts.append((len(heard), len(capsys.readouterr().out.splitlines())))
     assert counts[0] == counts[1]
 
@@ -407,5 +409,5 @@ def test_folds_that_do_not_fit_into_memory_are_refused_before_they_are_made(monk
 
 
 def test_names_of_classes_do_not_matter():
-    named = make("votes", "temperature").fit(*make_named_rows(150, seed=0))
-    assert named.temperature_ == make("votes", "temperature").fit(X, Y).temperature_
+    named = make("confusion", "temperature").fit(*make_named_rows(150, seed=0))
+    assert named.temperature_ == make("confusion", "temperature").fit(X, Y).temperature_

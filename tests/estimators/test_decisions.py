@@ -20,7 +20,7 @@ X_NEW, Y_NEW = make_named_rows(80, seed=1)
 COSTS = np.array([[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [3.0, 8.0, 0.0]])
 
 
-def make(algorithm="votes", **parameters):
+def make(algorithm="confusion", **parameters):
     return make_booster(algorithm, **({"n_estimators": 5, "decision": "expected_cost"} | parameters))
 
 

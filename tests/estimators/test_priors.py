@@ -16,14 +16,14 @@ from comboost._engine.probabilities import ProbabilityMap
 X, Y = make_named_rows(200, seed=0)
 X_NEW, _ = make_rows(60, seed=1)
 SHARES = np.array([0.5, 0.2, 0.3])
-UNIFORM = {"combo": None, "mm": "uniform", "votes": "uniform"}
+UNIFORM = {"combo": None, "mm": "uniform", "confusion": "uniform"}
 
 
 def make(algorithm, **parameters):
     return make_booster(algorithm, **({"n_estimators": 5} | parameters))
 
 
-@pytest.fixture(scope="module", params=["combo", "mm", "votes"])
+@pytest.fixture(scope="module", params=["combo", "mm", "confusion"])
 def model(request):
     return make(request.param).fit(X, Y)
 
@@ -74,7 +74,7 @@ def test_default_is_what_the_votes_were_learned_for(model):
 
 
 def test_votes_for_rows_are_learned_for_the_training_rows():
-    model = make("votes", balance=0.0).fit(X, Y)
+    model = make("confusion", balance=0.0).fit(X, Y)
     training = model.set_params(priors="training").predict_proba(X_NEW)
     np.testing.assert_allclose(model.set_params(priors=None).predict_proba(X_NEW), training, rtol=1e-12)
 
