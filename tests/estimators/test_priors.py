@@ -107,7 +107,7 @@ WRONG = {
     "nobody": ({}, "has the shape .0,."),
     "text": (["a", "b", "c"], "priors"),
     "masked": (np.ma.array([0.5, 0.2, 0.3], mask=[0, 1, 0]), "priors"),
-    "a word": ("balanced", "got priors='balanced'; give 'uniform' or 'training', or None, or shares of the classes"),
+    "a word": ("balanced", "got priors='balanced'; give 'uniform' or 'training', or class probabilities"),
     "a number": (3, "got priors=3; give 'uniform' or 'training'"),
 }
 
