@@ -104,8 +104,10 @@ def types(session: nox.Session) -> None:
     """Types of the installed package, whose build has written the stub of the compiled part."""
     install(session, PACKAGE, *TOOLS)
     shutil.copy("pyproject.toml", session.create_tmp())
+    typed = Path("tests/typed").absolute()
     session.chdir(session.create_tmp())
     session.run("mypy", *session.posargs)
+    session.run("mypy", *session.posargs, typed)  # calls that must be type errors, and some that must not
 
 
 @nox.session

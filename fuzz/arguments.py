@@ -86,7 +86,7 @@ BOOSTERS = SHARED | {
     "verbose": [*integers(0, 3), "True", "2**70"],
     "calibration": ["None", "'temperature'", "'isotonic'", "'platt'"],
     "calibration_folds": [*integers(2, 4), "1", "2**31", "10**400"],
-    "decision": ["'votes'", "'expected_cost'", "'cost'"],
+    "decision": ["'argmax'", "'expected_cost'", "'cost'"],
     "reject_cost": ["None", "0.1", "1", "Fraction(1, 3)", "0", "1e300"],
     "reject_label": ["None", "-1", "'reject'", "0", "1.5", "()"],
 }
@@ -94,7 +94,7 @@ PAPER = BOOSTERS | {
     "priors": ["None", "'uniform'", "'training'", "'balanced'", "[0.5, 0.5]", "{0: 0.5, 1: 0.5}", "np.full(3, 1 / 3)"],
     "criterion": ["'gini'", "'cost'", "'entropy'"],
     "step": ["'edge'", "'exact'", "'line'"],
-    "proba": ["'softmax'", "'votes'", "'shares'"],
+    "proba": ["'softmax'", "'vote_fraction'", "'shares'"],
     "estimator": [
         "None",
         "DecisionTreeClassifier(max_depth=1)",

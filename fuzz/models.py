@@ -72,7 +72,7 @@ def subjects(seed: int = 0) -> list[Subject]:
     y = np.array(["ash", "elm", "fir"])[np.where(random.random(len(X)) < 0.2, random.integers(0, 3, 300), labels)]
     models = {
         "combo": CoMBoClassifier(n_estimators=12, max_depth=3, categorical_features=[3]),
-        "deep": AdaBoostMMClassifier(n_estimators=3, max_depth=None, categorical_features=[3], proba="votes"),
+        "deep": AdaBoostMMClassifier(n_estimators=3, max_depth=None, categorical_features=[3], proba="vote_fraction"),
         "votes": ConfusionBoostingClassifier(n_estimators=12, categorical_features=[3], priors="training"),
         "leaves": ConfusionBoostingClassifier(n_estimators=6, max_leaf_nodes=9, max_bins=255),
     }

@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 
 import comboost.dask
 from comboost import metrics
-from comboost.cli._app import app
+from comboost.cli.app import app
 
 # State of a model
 
@@ -109,7 +109,7 @@ def check_answers(model, X):
     assert np.isfinite(probabilities).all(), "predict_proba is not finite"
     assert ((probabilities >= 0) & (probabilities <= 1)).all(), "a probability is not within 0 and 1"
     assert np.allclose(probabilities.sum(axis=1), 1, rtol=0, atol=1e-6), "probabilities do not sum to 1"
-    if getattr(model, "decision", "votes") == "votes":
+    if getattr(model, "decision", "argmax") == "argmax":
         highest = scores.argmax(axis=1) if n_classes > 2 else (scores > 0).astype(int)
         assert [*model.classes_[highest].tolist()] == predicted.tolist(), "predict is not the highest score"
     logarithms = model.predict_log_proba(X)

@@ -39,7 +39,7 @@ def as_float32(X):
 
 def scores_of(model, X):
     """The scores for every class, two classes too."""
-    return model._for_all(model._scores(X), model._no_votes)
+    return model._for_all(model._scores(X), model._absent_score)
 
 
 def text_frame(seed, n_samples=600):

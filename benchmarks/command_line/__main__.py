@@ -66,7 +66,7 @@ def measure_compare() -> dict[str, Any]:
     """Seconds of a comparison with all peers that are here."""
     total, said = seconds_of([*COMMAND, "compare", "satimage", "--json"])
     contest = json.loads(said)
-    seconds = {each["name"]: each["seconds"] for each in contest["contestants"]}
+    seconds = {each["name"]: each["seconds"] for each in contest["classifiers"]}
     about = {"seconds": seconds, "left_out": contest["left_out"]}
     return {"what": "comboost compare satimage, seconds", "figure": total, "limit": 120.0, **about}
 

@@ -280,7 +280,7 @@ def test_fewer_rounds_than_were_tried_but_not_than_were_kept_are_those_at_once(t
 @for_kinds
 def test_threads_printing_and_probabilities_may_change(table, algorithm, learner, capsys):
     model = make_booster(algorithm, learner, n_estimators=3, warm_start=True).fit(*table)
-    other = {"priors": "training"} if algorithm == "votes" else {"proba": "votes"}
+    other = {"priors": "training"} if algorithm == "votes" else {"proba": "vote_fraction"}
     model.set_params(n_estimators=8, n_jobs=2, verbose=1, **other).fit(*table)
     expected = make_booster(algorithm, learner, n_estimators=8, **other).fit(*table)
     assert all_bits(model, table[0]) == all_bits(expected, table[0])

@@ -19,7 +19,7 @@ from comboost.datasets import load_yeast
 from comboost.metrics import get_scorer
 
 ROUNDING = 1 / 32  # of a loss, by what the page on exact arithmetic allows
-CANCELS = "sample_weight is the same for all rows of a class"
+CANCELS = "sample_weight is the same for all samples of a class"
 
 #: Positive weights that span 84 decades, of rows or of whole classes.
 FAR_APART = st.builds(lambda f, x: f * 2.0**x, st.floats(1, 2, exclude_max=True), st.integers(-140, 140))

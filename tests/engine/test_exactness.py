@@ -142,14 +142,17 @@ class BlockRows:
 def fit_in_blocks(problem, cuts):
     """What the classifier does, with the rows in blocks: nodes, votes, weights, edges and losses."""
     booster = booster_for(problem)
+    settings = booster._settings()
     raw = read_table(booster, problem.X, reset=True)
     data = TrainingSet.read(problem.y, problem.sample_weight, raw.shape[0])
     raw = raw if data.rows is None else raw.take(data.rows)
-    _, _, bins, codes = bin_table(raw, booster.categorical_features, data.weights, booster.max_bins, 1, lambda _: None)
+    _, _, bins, codes = bin_table(
+        raw, settings.categorical_features, data.weights, settings.max_bins, 1, lambda _: None
+    )
     n_classes = len(data.classes)
-    seed = booster._seed(raw.shape[0], data.classes, None)
-    plan = booster._plan(raw.shape[0], data.candidates, data.weight_sums, seed, by_class=False)
-    learner = booster._tree_learner(bins, plan, None)
+    seed = booster._seed(settings, raw.shape[0], data.classes, None)
+    plan = booster._plan(settings, raw.shape[0], data.candidates, data.weight_sums, seed, 1, by_class=False)
+    learner = booster._tree_learner(settings, bins, plan, None)
     blocks = [
         BinnedRows(
             data.labels[part],
@@ -162,7 +165,7 @@ def fit_in_blocks(problem, cuts):
         )
         for part in np.split(np.arange(len(data.labels)), cuts)
     ]
-    history = boost(BlockRows(blocks, n_classes), learner, plan.voting, plan.parameters["n_estimators"])
+    history = boost(BlockRows(blocks, n_classes), learner, plan.voting, settings.n_estimators)
     return bits_of(learner.forest(history.alphas)), history.edges, history.losses
 
 

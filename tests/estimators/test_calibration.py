@@ -21,7 +21,7 @@ from sklearn.isotonic import IsotonicRegression
 from strategies import law
 
 from comboost._engine.probabilities import TEMPERATURES, HeldVotes, IsotonicCurves, ProbabilityMap, learn_temperature
-from comboost._estimators.out_of_fold import NO_FOLD, draw_folds
+from comboost._estimators.calibration import NO_FOLD, draw_folds
 
 X, Y = make_rows(150, seed=0)
 X_NEW, Y_NEW = make_rows(90, seed=1)
@@ -316,7 +316,7 @@ def test_rare_classes_count_as_far_as_they_are_out_of_fold(calibration):
 
 
 def test_rows_of_single_classes_are_refused_and_nothing_is_left_behind():
-    with unchanged(model := make("combo", "temperature")), pytest.raises(ValueError, match="has rows of 0 class"):
+    with unchanged(model := make("combo", "temperature")), pytest.raises(ValueError, match="has samples of 0 class"):
         model.fit(X[:3], [0, 1, 2])
 
 
@@ -369,10 +369,13 @@ def test_who_looks_on_sees_probabilities_that_are_not_calibrated_yet():
 
 
 def test_votes_as_probabilities_cannot_be_calibrated():
-    with unchanged(model := make("combo", "isotonic", proba="votes")), pytest.raises(ValueError, match="leave one out"):
+    with (
+        unchanged(model := make("combo", "isotonic", proba="vote_fraction")),
+        pytest.raises(ValueError, match="leave one out"),
+    ):
         model.fit(X, Y)
-    model.set_params(proba="softmax").fit(X, Y).set_params(proba="votes")
-    with pytest.raises(ValueError, match=r"calibration='isotonic' is one of proba=\"softmax\""):
+    model.set_params(proba="softmax").fit(X, Y).set_params(proba="vote_fraction")
+    with pytest.raises(ValueError, match=r"calibration='isotonic' requires proba=\"softmax\""):
         model.predict_proba(X)
 
 

@@ -53,11 +53,11 @@ def test_map_is_its_formula(votes, learned, wanted, temperature, by_share):
     assert meaning.probabilities(in_place, in_place).tobytes() == found.tobytes()
 
 
-@pytest.mark.parametrize("proba", ["softmax", "votes"])
+@pytest.mark.parametrize("proba", ["softmax", "vote_fraction"])
 def test_probabilities_move_by_the_shares(model, proba):
-    if proba == "votes" and not hasattr(model, "estimator_weights_"):
+    if proba == "vote_fraction" and not hasattr(model, "estimator_weights_"):
         pytest.skip("votes for every class have no shares")
-    model = clone(model).set_params(**({"proba": proba} if proba == "votes" else {})).fit(X, Y)
+    model = clone(model).set_params(**({"proba": proba} if proba == "vote_fraction" else {})).fit(X, Y)
     uniform = model.set_params(priors="uniform").predict_proba(X_NEW)
     training = model.set_params(priors="training").predict_proba(X_NEW)
     given = model.set_params(priors=SHARES).predict_proba(X_NEW)

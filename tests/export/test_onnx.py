@@ -106,8 +106,8 @@ def test_classes_without_weight_are_never_given(kind):
 def test_every_map_of_scores_to_probabilities():
     X, y = load_glass(return_X_y=True)
     for model in (
-        CoMBoClassifier(n_estimators=9, proba="votes"),
-        CoMBoClassifier(n_estimators=9, proba="votes", priors="training"),
+        CoMBoClassifier(n_estimators=9, proba="vote_fraction"),
+        CoMBoClassifier(n_estimators=9, proba="vote_fraction", priors="training"),
         CoMBoClassifier(n_estimators=9, calibration="temperature", priors=np.arange(1, 7) / 21),
         ConfusionBoostingClassifier(n_estimators=9, priors="training"),
         ConfusionBoostingClassifier(n_estimators=9, balance=0.5, loss="exponential"),

@@ -24,7 +24,7 @@ MODELS = {
         random_state=0,
     ),
     "mm": AdaBoostMMClassifier(
-        n_estimators=4, max_depth=2, proba="votes", step="exact", priors={"ash": 0.5, "elm": 0.3, "fir": 0.2}
+        n_estimators=4, max_depth=2, proba="vote_fraction", step="exact", priors={"ash": 0.5, "elm": 0.3, "fir": 0.2}
     ),
     "confusion": ConfusionBoostingClassifier(
         n_estimators=3,

@@ -256,7 +256,7 @@ def test_class_without_weight_has_only_its_base_value(classifier):
     found = close_to_scores(model, frame)
     idx = model.classes_.tolist().index("none")
     assert not found.values[..., idx].any()
-    assert found.base_values[idx] == model._no_votes
+    assert found.base_values[idx] == model._absent_score
     assert not model.class_importances_[idx].any()
 
 
@@ -279,7 +279,7 @@ def test_models_of_other_weak_learners_and_unfitted_ones_say_so():
         lambda model: model.export_text(0),
     ]
     for ask in asked:
-        with pytest.raises(ValueError, match="with estimator= look at estimators_ instead"):
+        with pytest.raises(ValueError, match="with estimator= inspect estimators_ instead"):
             ask(model)
         with pytest.raises(NotFittedError):
             ask(CoMBoClassifier())

@@ -50,10 +50,10 @@ def test_no_rows_are_no_evidence():
     assert 0 < low[1] < high[1] < 1
 
 
-@pytest.mark.parametrize(("shares", "sizes"), [([1.1], [3]), ([-0.1], [3]), ([0.5], [-1]), ([math.nan], [3])])
-def test_shares_outside_of_0_to_1_are_refused(shares, sizes):
-    with pytest.raises(ValueError, match="Shares must lie in 0 to 1"):
-        wilson_interval(shares, sizes)
+@pytest.mark.parametrize(("proportions", "n_samples"), [([1.1], [3]), ([-0.1], [3]), ([0.5], [-1]), ([math.nan], [3])])
+def test_proportions_outside_of_0_to_1_are_refused(proportions, n_samples):
+    with pytest.raises(ValueError, match="Proportions must lie between 0 and 1"):
+        wilson_interval(proportions, n_samples)
 
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.5, 2, "high", None, math.nan])
@@ -130,7 +130,7 @@ def test_frames_say_what_the_arrays_do(model):
     np.testing.assert_array_equal(frame["recall"], found.recalls)
     np.testing.assert_array_equal(frame[["recall_low", "recall_high"]].T, found.recall_intervals)
     confusion = found.confusion_frame()
-    for name, other, share in zip(frame.index, frame["taken_for"], frame["taken_for_share"], strict=True):
+    for name, other, share in zip(frame.index, frame["predicted_as"], frame["predicted_as_fraction"], strict=True):
         assert share == confusion.loc[name].max()
         assert other is None or confusion.loc[name, other] == share
     fitted = model.fit(X, y)

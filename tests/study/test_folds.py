@@ -30,7 +30,7 @@ def test_measures_equal_those_computed_directly():
         "accuracy": accuracy_score(y, predicted),
         "g_mean": np.prod(recalls) ** (1 / len(recalls)),
     }
-    for name, proba in (("mauc", "votes"), ("mauc_softmax", "softmax")):
+    for name, proba in (("mauc", "vote_fraction"), ("mauc_softmax", "softmax")):
         scores = model.set_params(proba=proba).predict_proba(problem.X[test])
         expected[name] = roc_auc_score(y, scores, multi_class="ovo", average="macro")
     assert result["measures"] == pytest.approx(expected)
@@ -84,7 +84,7 @@ def test_peers_have_one_kind_of_probabilities():
 @pytest.mark.parametrize("method", ["AdaBoost.NC", "SMOTEBoost", "BalancedRandomForest"])
 def test_methods_of_the_extra_run(method):
     pytest.importorskip("imblearn")
-    result = run_task(Task("new-thyroid", method, 0, 0), Study(n_rival_rounds=3))
+    result = run_task(Task("new-thyroid", method, 0, 0), Study(n_baseline_rounds=3))
     assert np.sum(result["counts"]) == 43
     assert result["setting"] in METHODS[method].candidates
     assert 0 < result["measures"]["mauc"] <= 1

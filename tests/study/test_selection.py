@@ -9,16 +9,16 @@ from comboost import CoMBoClassifier
 from comboost.metrics import confusion_norm_loss
 from comboost.study import METHODS, Study, Task, load_problem, run_task
 from comboost.study import _folds as folds
-from comboost.study._methods import Method
-from comboost.study._problems import ClassificationProblem
-from comboost.study._selection import (
+from comboost.study._experiment import ClassificationProblem
+from comboost.study._folds import (
+    MIN_WINS,
     N_RESAMPLES,
-    SURE,
+    choose_candidate,
     choose_setting,
     count_inner_fits,
     resample_norms,
-    take,
 )
+from comboost.study._methods import Method
 
 STUDY = Study(n_rounds=4)
 COMBO = METHODS["CoMBo"]
@@ -71,15 +71,15 @@ def test_the_first_candidate_is_the_default_of_the_estimators():
     ("norms", "n_smaller", "place"),
     [
         ([0.5, 0.4, 0.3], N_RESAMPLES, 2),
-        ([0.5, 0.4, 0.3], round(SURE * N_RESAMPLES), 2),
-        ([0.5, 0.4, 0.3], round(SURE * N_RESAMPLES) - 1, 0),
+        ([0.5, 0.4, 0.3], round(MIN_WINS * N_RESAMPLES), 2),
+        ([0.5, 0.4, 0.3], round(MIN_WINS * N_RESAMPLES) - 1, 0),
         ([0.3, 0.4, 0.5], N_RESAMPLES, 0),
     ],
 )
 def test_the_first_candidate_gives_way_only_to_a_sure_lead_of_the_smallest_norm(norms, n_smaller, place):
     resampled = np.full((3, N_RESAMPLES), 0.5)
     resampled[2, :n_smaller] = 0.3
-    assert take(norms, resampled) == place
+    assert choose_candidate(norms, resampled) == place
 
 
 @given(st.integers(2, 4), st.integers(1, 30), st.integers(0, 2**32 - 1))

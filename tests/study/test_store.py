@@ -76,7 +76,7 @@ def test_settings_are_kept(tmp_path, description):
     kept = json.loads((tmp_path / "settings.json").read_text())
     assert kept == description
     assert {"format", "comboost", "behaviour", "libraries", "study", "rule", "candidates"} <= set(kept)
-    assert kept["study"] == {"seed": 2013, "n_folds": 5, "n_rounds": 200, "n_rival_rounds": 51}
+    assert kept["study"] == {"seed": 2013, "n_folds": 5, "n_rounds": 200, "n_baseline_rounds": 51}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_settings_are_kept(tmp_path, description):
         ({"comboost": "9.9"}, r"comboost: 9\.9 in the folder, .* now"),
         ({"behaviour": {"CoMBo": "other"}}, r"behaviour\.CoMBo: other in the folder, \w+ now"),
         (
-            {"study": {"seed": 7, "n_folds": 5, "n_rounds": 200, "n_rival_rounds": 51}},
+            {"study": {"seed": 7, "n_folds": 5, "n_rounds": 200, "n_baseline_rounds": 51}},
             r"study\.seed: 7 in the folder, 2013 now",
         ),
         ({"libraries": {"numpy": "0.1"}}, r"libraries\.numpy: 0\.1 in the folder, .* now"),

@@ -20,17 +20,6 @@ from comboost._types import Codes, Labels, Weights
 
 BLOCK_SIZE = 2**16  # samples, or entries of a sparse table, that are hashed at a time to save memory
 
-#: Parameters that a warm start may change: the rounds do not depend on them.
-FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "warm_start", "client", "timeout"}
-FREE_PARAMETERS |= {
-    "proba",
-    "priors",
-    "calibration",
-    "calibration_folds",
-    "reject_cost",
-    "reject_label",
-}  # of predictions
-
 
 @dataclass(frozen=True)
 class Origin:
@@ -64,7 +53,7 @@ class Past(NamedTuple):
     learned: Any  # its weak hypotheses
     validation_curve: list[float]  # the validation scores of its rounds, if it was validated
 
-    def check_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def check_parameters(self, parameters: Mapping[str, Any], n_estimators: int) -> None:
         """Raise if parameters changed that a warm start may not change."""
         now, then = fingerprints(parameters), self.origin.parameters
         changed = sorted(name for name in now.keys() & then.keys() if now[name] != then[name])
@@ -73,9 +62,9 @@ class Past(NamedTuple):
                 f"warm_start: {', '.join(changed)} changed since the earlier fit, so its rounds cannot be continued; "
                 "set the old values, or set warm_start=False."
             )
-        if parameters["n_estimators"] < len(self.history):
+        if n_estimators < len(self.history):
             raise ValueError(
-                f"warm_start: n_estimators={parameters['n_estimators']}, but the model already has "
+                f"warm_start: n_estimators={n_estimators}, but the model already has "
                 f"{len(self.history)} rounds; give at least as many, or set warm_start=False."
             )
 
@@ -157,12 +146,11 @@ def hash_matrix(X: Any, labels: Labels, weights: Weights | None) -> str:
 
 
 def fingerprints(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Fingerprints of the parameters that a warm start may not change."""
-    fixed = {}
+    """Fingerprints of parameters."""
+    found = {}
     for name, value in parameters.items():
-        if name not in FREE_PARAMETERS:
-            fixed[name] = fingerprint(value)
-    return fixed
+        found[name] = fingerprint(value)
+    return found
 
 
 def fingerprint(value: Any) -> str:

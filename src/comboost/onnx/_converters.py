@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._estimators.export import blueprint_of
+from comboost._estimators.inspection import blueprint_of
 from comboost._export.blueprint import Blueprint
 from comboost._export.onnx import (
     LEAST_OPSET,

@@ -45,7 +45,7 @@ class Peer:
     unstopped : mapping
         Parameters that disable early stopping, if it is enabled by default.
     categories : callable
-        Parameters for the names of categorical columns. None if the class does not support categories.
+        Parameters for the names or indices of categorical columns. None if the class does not support categories.
     callback : callable
         The library's own callback for an `OnRound`. None if the class has no callbacks.
     """
@@ -62,7 +62,7 @@ class Peer:
     threads: str | None = "n_jobs"
     predict_threads: str | None = None
     unstopped: Mapping[str, Any] = field(default_factory=dict)
-    categories: Callable[[Sequence[str]], dict[str, Any]] | None = None
+    categories: Callable[[Sequence[str | int]], dict[str, Any]] | None = None
     callback: Callable[[OnRound], Any] | None = None
 
     @property
@@ -89,7 +89,7 @@ class Peer:
         n_rounds: int | None = None,
         seed: int | None = 0,
         balanced: bool = True,
-        categories: Sequence[str] | None = None,
+        categories: Sequence[str | int] | None = None,
         **parameters: Any,
     ) -> Any:
         """Construct the classifier, not fitted, with the library's defaults otherwise.
@@ -133,7 +133,7 @@ def xgboost_callback(on_round: OnRound) -> Any:
     """Return an entry of `callbacks` of `XGBClassifier()` and `xgboost.train`."""
     from xgboost.callback import TrainingCallback
 
-    class AfterIteration(TrainingCallback):  # type: ignore[misc]
+    class AfterIteration(TrainingCallback):
         def after_iteration(self, *_: Any) -> bool:
             return on_round()
 
