@@ -65,11 +65,8 @@ def draw_booster(random: Random, classifier: str, *, counts_rows: bool) -> str:
         options |= {"max_leaf_nodes": ["None", "3", "5"], "max_thresholds": ["None", "1", "3"], "noise": ["0.0", "1.0"]}
         options |= {"priors": ["'uniform'", "'training'"]}
     else:
-        options |= {
-            "criterion": ["'gini'", "'cost'"],
-            "step": ["'edge'", "'exact'"],
-            "proba": ["'softmax'", "'vote_fraction'"],
-        }
+        options |= {"criterion": ["'gini'", "'cost'"], "step": ["'edge'", "'exact'"]}
+        options |= {"proba": ["'softmax'", "'vote_fraction'"]}
     for name in random.sample(sorted(options), random.randint(0, 4)):
         drawn[name] = random.choice(options[name])
     return constructor(classifier, drawn)
