@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "comboost/costs.hpp"
-#include "comboost/covers.hpp"
+#include "comboost/growing.hpp"
 #include "comboost/types.hpp"
 #include "without_python.hpp"
 
@@ -94,16 +93,6 @@ inline void require_starts(std::span<const std::int64_t> starts, std::size_t siz
     require(starts.front() >= 0 && std::cmp_less_equal(starts.back(), size), "starts lie outside what they divide");
 }
 
-// Where to write what the rows of every leaf weigh; nowhere if nobody asks.
-inline comboost::LeafCovers covers_of(const comboost::CostTable* table,
-                                      const std::optional<OutVector<comboost::Sum>>& covers, const comboost::Tree& tree,
-                                      std::size_t n_rows) {
-    if (!covers) return {};
-    require(table != nullptr && table->n_rows() == n_rows, "covers are those of the rows of a table");
-    require(covers->size() == tree.nodes.size() / 2 + 1, "covers must have one entry per leaf");
-    return {table->weights(), span_of(*covers)};
-}
-
 // A new NumPy array of this shape with a copy of `records`, seen as elements of T.
 template <class T, class Record, class... Shape>
 Array<T, Shape...> copy_records(const std::vector<Record>& records, std::initializer_list<std::size_t> shape) {
@@ -113,6 +102,28 @@ Array<T, Shape...> copy_records(const std::vector<Record>& records, std::initial
     nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     copy.release();  // only now: the constructor of the capsule may throw
     return Array<T, Shape...>(data, shape, owner);
+}
+
+// A NumPy array of this shape that takes over a vector.
+template <class T, class... Shape>
+Array<T, Shape...> own_vector(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    owned->reserve(1);  // an array needs an address even without elements
+    T* const data = owned->data();
+    nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    owned.release();  // only now: the constructor of the capsule may throw
+    return Array<T, Shape...>(data, shape, owner);
+}
+
+// The nodes of a tree, as bytes of NODE_DTYPE, and the sets of codes that they need.
+inline auto nodes_of(const comboost::Grower& grower) {
+    return copy_records<std::uint8_t, comboost::Node, nb::shape<-1, sizeof(comboost::Node)>>(
+        grower.nodes(), {grower.nodes().size(), sizeof(comboost::Node)});
+}
+
+inline auto sets_of(const comboost::Grower& grower) {
+    return copy_records<std::uint8_t, comboost::CodeSet, nb::shape<-1, sizeof(comboost::CodeSet)>>(
+        grower.sets(), {grower.sets().size(), sizeof(comboost::CodeSet)});
 }
 
 }  // namespace comboost_python

@@ -1,272 +1,349 @@
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
 
 #include "arrays.hpp"
+#include "comboost/balancing.hpp"
 #include "comboost/costs.hpp"
 #include "comboost/forest.hpp"
-#include "comboost/histogram.hpp"
-#include "comboost/parallel.hpp"
-#include "comboost/partition.hpp"
+#include "comboost/tree_rows.hpp"
 
 namespace comboost_python {
 namespace {
 
+using comboost::BinnedRows;
 using comboost::CostTable;
 using comboost::Label;
-using comboost::Partition;
+using comboost::LeafFactors;
+using comboost::SparseRows;
 using comboost::Sum;
+using comboost::TreeRows;
 using comboost::Weight;
 
 using Square = Array<const double, nb::ndim<2>, nb::c_contig>;
-using OutLabels = OutVector<Label>;
-using Leaves = Vector<comboost::RowIndex>;
+using Factors = std::optional<Array<const double, nb::c_contig>>;  // None if there is no round to add
+using LeafSums = Array<const Sum, nb::ndim<2>, nb::c_contig>;      // (n_leaves, n_classes)
+using PairSums = Array<const Sum, nb::ndim<3>, nb::c_contig>;      // (n_leaves, n_classes, n_classes)
 
-void construct_table(CostTable* self, const Vector<Label>& labels, const std::optional<Vector<Weight>>& weights,
-                     std::size_t n_classes, bool counted) {
+comboost::Loss loss_of(const Square& unit, const std::optional<Vector<double>>& tops, int log_exponent,
+                       std::size_t n_classes) {
     require_n_classes(n_classes);
+    require(unit.shape(0) == n_classes && unit.shape(1) == n_classes, "unit must be (n_classes, n_classes)");
+    require(!tops || tops->size() == n_classes, "tops must have one entry per class");
+    return {span_of(unit), span_or_empty(tops), log_exponent};
+}
+
+void require_labels(const Vector<Label>& labels, const std::optional<Vector<Weight>>& weights, std::size_t n_classes) {
     require(!weights || weights->size() == labels.size(), "weights and labels differ in length");
     require_classes(span_of(labels), n_classes, "a label lies outside the classes");
-    new (self) CostTable(span_of(labels), span_or_empty(weights), {n_classes, counted});
 }
 
-constexpr const char* kNoClass = "a vote lies outside the classes";
-
-void require_vote_per_row(const CostTable& table, const Vector<Label>& votes) {
-    require(votes.size() == table.n_rows(), "votes must have one entry per row");
+void construct_table(CostTable* self, const Vector<Label>& labels, const std::optional<Vector<Weight>>& weights,
+                     const Square& unit, const std::optional<Vector<double>>& tops, int log_exponent, int n_threads) {
+    const std::size_t n_classes = unit.shape(0);
+    const auto loss = loss_of(unit, tops, log_exponent, n_classes);
+    require_labels(labels, weights, n_classes);
+    new (self) CostTable(span_of(labels), span_or_empty(weights), {n_classes, false}, loss, n_threads);
 }
 
-// Votes are checked here, where they enter the costs. measure() need not: it is asked about the same votes before, and
-// uses them as no index.
-std::pair<Sum, double> advance(CostTable& table, const std::optional<Vector<Label>>& votes, double up, double down,
-                               const Square& factors, int n_threads) {
-    const std::size_t n_classes = table.n_classes();
-    require(factors.shape(0) == n_classes && factors.shape(1) == n_classes, "factors must be (n_classes, n_classes)");
-    if (votes) {
-        require_vote_per_row(table, *votes);
-        comboost::for_each_block(votes->size(), 1, n_threads, [&](std::size_t begin, std::size_t end) {
-            require_classes(span_of(*votes).subspan(begin, end - begin), n_classes, kNoClass);
-        });
-    }
-    const auto pass = table.advance(span_or_empty(votes), up, down, span_of(factors), n_threads);
-    return {pass.loss, pass.largest};
+void construct_binned(BinnedRows* self, const Vector<Label>& labels, const std::optional<Vector<Weight>>& weights,
+                      const Square& unit, const std::optional<Vector<double>>& tops, int log_exponent,
+                      comboost::Grower& grower, const CodeColumns& codes, std::size_t histogram_bytes,
+                      double small_share, std::size_t packed_bytes, int n_threads) {
+    const auto loss = loss_of(unit, tops, log_exponent, grower.channels().n_classes);
+    require_labels(labels, weights, unit.shape(0));
+    require(codes.shape(1) == labels.size() && codes.shape(0) == grower.layout().n_features(),
+            "codes do not fit the samples or the bins");
+    new (self) BinnedRows(span_of(labels), span_or_empty(weights), loss, grower, codes_of(codes),
+                          {histogram_bytes, small_share, packed_bytes}, n_threads);
 }
 
-void require_leaves(const CostTable& table, const Leaves& leaves, std::size_t n_leaves, int n_threads) {
-    require(leaves.size() == table.n_rows(), "leaves must have one entry per row");
-    comboost::for_each_block(leaves.size(), 1, n_threads, [&](std::size_t begin, std::size_t end) {
-        comboost::RowIndex largest = 0;
-        for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, leaves.data()[i]);
-        require(largest < n_leaves, "a row stands in no leaf");
-    });
+void construct_sparse(SparseRows* self, const Vector<Label>& labels, const std::optional<Vector<Weight>>& weights,
+                      const Square& unit, const std::optional<Vector<double>>& tops, int log_exponent,
+                      comboost::Grower& grower, const comboost::SparseCodes& codes, int n_threads) {
+    const auto loss = loss_of(unit, tops, log_exponent, grower.channels().n_classes);
+    require_labels(labels, weights, unit.shape(0));
+    require(codes.n_rows() == labels.size() && codes.n_features() == grower.layout().n_features(),
+            "codes do not fit the samples or the bins");
+    new (self) SparseRows(span_of(labels), span_or_empty(weights), loss, grower, codes, n_threads);
 }
 
-std::tuple<Sum, double, nb::int_> advance_leaves(CostTable& table, const std::optional<Leaves>& leaves,
-                                                 const Square& growth, const Square& shrink, const Square& factors,
-                                                 const std::optional<Vector<double>>& tops,
-                                                 const std::optional<Vector<double>>& bits, int n_threads) {
-    const std::size_t n_classes = table.n_classes();
-    require(factors.shape(0) == n_classes && factors.shape(1) == n_classes, "factors must be (n_classes, n_classes)");
-    require(growth.shape(1) == n_classes && shrink.shape(1) == n_classes && growth.shape(0) == shrink.shape(0),
-            "growth and shrink must be (n_leaves, n_classes)");
-    require(tops.has_value() == bits.has_value() && (!tops || (tops->size() == n_classes && bits->size() == n_classes)),
-            "tops and bits must have one entry per class");
-    comboost::PassResult pass{};
+LeafFactors factors_of(const CostTable& table, const Factors& growth, const Factors& shrink) {
+    require(growth.has_value() == shrink.has_value(), "growth and shrink belong together");
+    if (!growth) return {};
+    require(table.n_leaves() > 0, "the samples have no leaves yet");
+    require(growth->size() == shrink->size() &&
+                (growth->size() == 1 || growth->size() == table.n_leaves() * table.n_classes()),
+            "growth and shrink must be (n_leaves, n_classes), or one number each");
+    return {span_of(*growth), span_of(*shrink)};
+}
+
+nb::int_ wide_integer(comboost::WideSum value) {
+    constexpr int kWord = 64;  // nanobind knows no wider integers
+    const nb::int_ high(static_cast<std::int64_t>(value >> kWord));
+    return nb::int_((high << nb::int_(kWord)) | nb::int_(static_cast<std::uint64_t>(value)));
+}
+
+std::tuple<Sum, double, nb::int_> quantise(CostTable& table, const Factors& growth, const Factors& shrink,
+                                           int exponent) {
+    comboost::PassResult pass;
     {
         WithoutPython release;
-        if (leaves) require_leaves(table, *leaves, growth.shape(0), n_threads);
-        pass = table.advance_leaves(span_or_empty(leaves), span_of(growth), span_of(shrink), span_of(factors),
-                                    span_or_empty(tops), span_or_empty(bits), n_threads);
+        pass = table.quantise(factors_of(table, growth, shrink), exponent);
     }
-    constexpr int kWord = 64;  // nanobind knows no wider integers
-    const nb::int_ high(static_cast<std::int64_t>(pass.log_loss >> kWord));
-    return {pass.loss, pass.largest,
-            nb::int_((high << nb::int_(kWord)) | nb::int_(static_cast<std::uint64_t>(pass.log_loss)))};
+    return {pass.loss, pass.largest, wide_integer(pass.log_loss)};
 }
 
-void sum_leaves(const CostTable& table, const Leaves& leaves, int n_threads,
-                const Array<Sum, nb::ndim<3>, nb::c_contig>& sums) {
-    require(sums.shape(1) == table.n_classes() && sums.shape(2) == table.n_classes(),
-            "sums must be (n_leaves, n_classes, n_classes)");
-    require_leaves(table, leaves, sums.shape(0), n_threads);
-    table.sum_leaves(span_of(leaves), sums.shape(0), n_threads, span_of(sums));
+// The costs, and the log-loss as a number if that is the loss.
+using CostTuple = std::tuple<int, Sum, double, std::optional<double>>;
+
+CostTuple tuple_of(const comboost::Costs& costs, const comboost::Loss& loss) {
+    std::optional<double> log_loss;
+    if (!loss.tops.empty()) log_loss = std::ldexp(static_cast<double>(costs.log_loss), -loss.log_exponent);
+    return {costs.exponent, costs.loss, costs.largest, log_loss};
 }
 
-void sum_leaf_losses(const CostTable& table, const Leaves& leaves, int n_threads,
-                     const Array<Sum, nb::ndim<2>, nb::c_contig>& sums) {
-    require(sums.shape(1) == table.n_classes(), "sums must be (n_leaves, n_classes)");
-    require_leaves(table, leaves, sums.shape(0), n_threads);
-    table.sum_leaf_losses(span_of(leaves), span_of(sums));
+CostTuple update_table(CostTable& table, const Factors& growth, const Factors& shrink, double bound) {
+    return tuple_of(table.update(factors_of(table, growth, shrink), bound), table.loss());
 }
 
-void measure(const CostTable& table, const Vector<Label>& votes, int n_threads,
-             const Array<Sum, nb::ndim<3>, nb::c_contig>& sums) {
-    require_vote_per_row(table, votes);
-    require(sums.size() == 3 * table.n_classes() * table.n_classes(), "sums must be (3, n_classes, n_classes)");
-    table.measure(span_of(votes), n_threads, span_of(sums));
+CostTuple update_rows(TreeRows& rows, const Factors& growth, const Factors& shrink, double bound, bool with_root) {
+    return tuple_of(rows.update(factors_of(rows, growth, shrink), bound, with_root), rows.loss());
 }
 
-void sum_rows(const CostTable& table, const OutVector<Sum>& sums) {
-    require(sums.size() == table.channels().size(), "sums must have one entry per channel");
-    table.sum_rows(span_of(sums));
+void set_predicted(CostTable& table, const Vector<Label>& predicted) {
+    require(predicted.size() == table.n_rows(), "predicted must have one entry per sample");
+    require_classes(span_of(predicted), table.n_classes(), "a predicted class lies outside the classes");
+    table.set_predicted(span_of(predicted));
 }
 
-void row_losses(const CostTable& table, const OutVector<double>& losses) {
-    require(losses.size() == table.n_rows(), "losses must have one entry per row");
-    table.row_losses(span_of(losses));
+template <auto Sums>
+std::vector<Sum> without_python(const CostTable& table, std::size_t size) {
+    WithoutPython release;
+    std::vector<Sum> sums(size);
+    (table.*Sums)(sums);
+    return sums;
 }
 
-void confusion(const CostTable& table, const Vector<Label>& votes,
-               const Array<Sum, nb::ndim<2>, nb::c_contig>& counts) {
-    require_vote_per_row(table, votes);
-    require_classes(span_of(votes), table.n_classes(), kNoClass);
-    require(counts.size() == table.n_classes() * table.n_classes(), "counts must be (n_classes, n_classes)");
-    table.confusion(span_of(votes), span_of(counts));
+auto sum_leaves(const CostTable& table) {
+    const std::size_t n_leaves = table.n_leaves(), k = table.n_classes();
+    return own_vector<Sum, nb::ndim<3>>(without_python<&CostTable::sum_leaves>(table, n_leaves * k * k),
+                                        {n_leaves, k, k});
 }
 
-void require_rows(const Partition& partition, std::size_t n_rows) {
-    require(partition.rows(0).size == n_rows, "the arrays and the partition differ in their number of rows");
+auto sum_leaf_losses(const CostTable& table) {
+    const std::size_t n_leaves = table.n_leaves(), k = table.n_classes();
+    return own_vector<Sum, nb::ndim<2>>(without_python<&CostTable::sum_leaf_losses>(table, n_leaves * k),
+                                        {n_leaves, k});
 }
 
-comboost::RowSet rows_of(const Partition& partition, std::int32_t node) {
-    require(node >= 0 && static_cast<std::size_t>(node) < partition.n_nodes(), "there is no such node");
-    return partition.rows(static_cast<std::size_t>(node));
+auto row_losses(const CostTable& table) {
+    std::vector<double> losses(table.n_rows());
+    table.row_losses(losses);
+    return own_vector<double, nb::ndim<1>>(std::move(losses), {table.n_rows()});
 }
 
-void split(Partition& partition, const CodeColumns& codes, const Splits& splits, int n_threads,
-           const OutVector<std::int32_t>& smaller) {
+auto leaves(const CostTable& table) {
+    return copy_records<comboost::RowIndex, comboost::RowIndex, nb::ndim<1>>(table.leaves(), {table.n_rows()});
+}
+
+auto confusion(const CostTable& table, const Vector<Label>& predicted) {
+    const std::size_t k = table.n_classes();
+    require(predicted.size() == table.n_rows(), "predicted must have one entry per sample");
+    require_classes(span_of(predicted), k, "a predicted class lies outside the classes");
+    std::vector<Sum> counts(k * k);
+    table.confusion(span_of(predicted), counts);
+    return own_vector<Sum, nb::ndim<2>>(std::move(counts), {k, k});
+}
+
+auto grow(TreeRows& rows, std::uint64_t round, double smoothing) {
+    std::vector<double> gains;
+    std::vector<Sum> costs;
+    Sum advantage = 0;
+    {
+        WithoutPython release;
+        rows.grow(round, smoothing);
+        advantage = rows.grower().advantage();
+        costs = rows.grower().leaf_costs();
+        gains = rows.grower().gain_fractions();
+    }
+    const std::size_t n_splits = gains.size();
+    return std::tuple(nodes_of(rows.grower()), sets_of(rows.grower()), advantage,
+                      own_vector<Sum, nb::ndim<2>>(std::move(costs), {rows.n_leaves(), rows.n_classes()}),
+                      own_vector<double, nb::ndim<1>>(std::move(gains), {n_splits}));
+}
+
+void find_leaves(TreeRows& rows, const NodeBytes& nodes, const SetBytes& sets) {
+    const comboost::Tree tree{records_of<comboost::Node>(nodes), records_of<comboost::CodeSet>(sets)};
+    comboost::check_tree(tree, rows.grower().layout().n_features());
+    require(tree.nodes.size() >= rows.n_nodes(), "the tree has fewer nodes than the samples were divided into");
+    require(std::ranges::all_of(tree.nodes, [&](const auto& node) { return node.label < rows.n_classes(); }),
+            "a leaf predicts a class that is not there");
+    rows.find_leaves(tree);
+}
+
+auto covers(const TreeRows& rows) {
+    return copy_records<Sum, Sum, nb::ndim<1>>(rows.covers(), {rows.covers().size()});
+}
+
+comboost::Smoothing smoothing_of(const Square& unit, const Square& hidden, int exponent, std::size_t n_classes) {
+    require(unit.shape(0) == n_classes && unit.shape(1) == n_classes && hidden.shape(0) == n_classes &&
+                hidden.shape(1) == n_classes,
+            "the smoothing must be (n_classes, n_classes)");
+    return {span_of(unit), span_of(hidden), exponent};
+}
+
+auto tuple_of(comboost::LeafValues&& leaves, std::size_t n_classes) {
+    const std::size_t n_leaves = leaves.values.size() / n_classes;
+    return std::tuple(own_vector<float, nb::ndim<2>>(std::move(leaves.values), {n_leaves, n_classes}),
+                      own_vector<double, nb::ndim<2>>(std::move(leaves.growth), {n_leaves, n_classes}),
+                      own_vector<double, nb::ndim<2>>(std::move(leaves.shrink), {n_leaves, n_classes}),
+                      leaves.largest, leaves.remaining);
+}
+
+auto leaf_values(const TreeRows& rows, const Square& smoothing, const Square& hidden, int exponent,
+                 double learning_rate, bool by_pairs) {
+    require(rows.n_leaves() > 0, "the samples have no leaves yet");
+    comboost::LeafValues leaves;
+    {
+        WithoutPython release;
+        leaves = rows.leaf_values(smoothing_of(smoothing, hidden, exponent, rows.n_classes()), learning_rate, by_pairs);
+    }
+    return tuple_of(std::move(leaves), rows.n_classes());
+}
+
+auto balance_leaves(const std::optional<PairSums>& pairs, const std::optional<LeafSums>& losses, const LeafSums& costs,
+                    const Square& smoothing, const Square& hidden, int exponent, double learning_rate, int n_threads) {
+    const std::size_t n_leaves = costs.shape(0), n_classes = costs.shape(1);
+    require(pairs.has_value() != losses.has_value(), "either pairs or losses must be given");
+    require(!pairs || (pairs->shape(0) == n_leaves && pairs->shape(1) == n_classes && pairs->shape(2) == n_classes),
+            "pairs must be (n_leaves, n_classes, n_classes)");
+    require(!losses || (losses->shape(0) == n_leaves && losses->shape(1) == n_classes),
+            "losses must be (n_leaves, n_classes)");
+    comboost::LeafSums sums{{}, {}, span_of(costs)};
+    if (pairs) sums.pairs = span_of(*pairs);
+    if (losses) sums.losses = span_of(*losses);
+    comboost::LeafValues leaves;
+    {
+        WithoutPython release;
+        leaves = comboost::balance_leaves(sums, smoothing_of(smoothing, hidden, exponent, n_classes), n_classes,
+                                          learning_rate, n_threads);
+    }
+    return tuple_of(std::move(leaves), n_classes);
+}
+
+auto exponentiate(const Array<const float, nb::ndim<2>, nb::c_contig>& values) {
+    require(values.shape(1) > 0, "values must be (n_leaves, n_classes)");
+    return tuple_of(comboost::exponentiate_values(span_of(values), values.shape(1)), values.shape(1));
+}
+
+auto split(BinnedRows& rows, const Splits& splits) {
     const auto wanted = records_of<comboost::Split>(splits);
+    const std::size_t first = rows.n_nodes();
     for (const comboost::Split& split : wanted) {
-        require(split.node >= 0 && static_cast<std::size_t>(split.node) < partition.n_nodes(), "a split names no node");
-        require(split.feature >= 0 && static_cast<std::size_t>(split.feature) < codes.shape(0),
+        require(split.node >= 0 && static_cast<std::size_t>(split.node) < first, "a split names no node");
+        require(split.feature >= 0 && static_cast<std::size_t>(split.feature) < rows.codes().n_features,
                 "a split names no feature");
     }
-    require_rows(partition, codes.shape(1));
-    require(smaller.size() == wanted.size(), "smaller must have one entry per split");
-    const std::size_t first = partition.n_nodes();
-    partition.split(codes_of(codes), wanted, n_threads);
-    for (std::size_t k = 0; k < smaller.size(); ++k) {
-        const std::size_t left = first + 2 * k;
-        const bool right_is_smaller = partition.rows(left + 1).size < partition.rows(left).size;
-        smaller.data()[k] = static_cast<std::int32_t>(left + (right_is_smaller ? 1 : 0));
+    std::vector<std::int32_t> smaller(wanted.size());
+    {
+        WithoutPython release;
+        rows.split(wanted);
+        for (std::size_t k = 0; k < smaller.size(); ++k) {
+            const std::size_t left = first + 2 * k;
+            const bool right_is_smaller = rows.partition().rows(left + 1).size < rows.partition().rows(left).size;
+            smaller[k] = static_cast<std::int32_t>(left + (right_is_smaller ? 1 : 0));
+        }
     }
+    return own_vector<std::int32_t, nb::ndim<1>>(std::move(smaller), {wanted.size()});
 }
 
-comboost::Tree tree_of(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes,
-                       const SetBytes& sets, std::size_t n_rows) {
-    require_rows(partition, codes.shape(1));
-    require_rows(partition, n_rows);
-    require(nodes.shape(0) >= partition.n_nodes(), "the tree has fewer nodes than the partition");
-    const comboost::Tree tree{records_of<comboost::Node>(nodes), records_of<comboost::CodeSet>(sets)};
-    comboost::check_tree(tree, codes.shape(0));
-    return tree;
-}
-
-void settle(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& sets,
-            int n_threads, const OutLabels& votes, const CostTable* table,
-            const std::optional<OutVector<Sum>>& covers) {
-    const auto tree = tree_of(partition, codes, nodes, sets, votes.size());
-    partition.settle(codes_of(codes), tree, n_threads, span_of(votes), covers_of(table, covers, tree, votes.size()));
-}
-
-void settle_leaves(const Partition& partition, const CodeColumns& codes, const NodeBytes& nodes, const SetBytes& sets,
-                   int n_threads, const OutVector<comboost::RowIndex>& leaves, const CostTable* table,
-                   const std::optional<OutVector<Sum>>& covers) {
-    const auto tree = tree_of(partition, codes, nodes, sets, leaves.size());
-    partition.settle_leaves(codes_of(codes), tree, n_threads, span_of(leaves),
-                            covers_of(table, covers, tree, leaves.size()));
-}
-
-void construct_bundles(comboost::Bundles* self, const CodeColumns& codes, const Vector<std::int64_t>& bin_offsets,
-                       int n_threads) {
-    require(bin_offsets.size() == codes.shape(0) + 1, "codes do not fit the bins");
-    const comboost::BinLayout layout{span_of(bin_offsets)};
-    require_starts(layout.offsets, layout.n_bins());
-    new (self) comboost::Bundles(codes_of(codes), layout, n_threads);
-}
-
-std::vector<std::vector<std::size_t>> features_of(const comboost::Bundles& bundles) {
-    std::vector<std::vector<std::size_t>> features;
-    for (const comboost::Bundle& bundle : bundles.all()) features.push_back(bundle.features);
-    return features;
-}
-
-void count_histograms(const CodeColumns& codes, const comboost::Bundles& bundles, const CostTable& table,
-                      const Partition& partition, const Vector<std::int64_t>& bin_offsets,
-                      const Vector<std::int32_t>& nodes, int n_threads, comboost::RecordPacker& packer,
-                      const OutHistograms& histograms) {
-    require(codes.shape(1) == table.n_rows() && bin_offsets.size() == codes.shape(0) + 1,
-            "codes do not fit the rows or the bins");
-    const comboost::BinLayout layout{span_of(bin_offsets)};
-    require_starts(layout.offsets, layout.n_bins());
-    require(bundles.fit(codes_of(codes), layout), "bundles are those of other codes or bins");
-    require(histograms.shape(0) == nodes.size() && histograms.shape(1) == layout.n_bins() &&
-                histograms.shape(2) == table.channels().size(),
+void count(BinnedRows& rows, const Vector<std::int32_t>& nodes, const OutHistograms& histograms) {
+    require(histograms.size() == nodes.size() * rows.histogram_size(),
             "histograms do not fit the nodes, bins and channels");
-    require_rows(partition, table.n_rows());
-    std::vector<comboost::RowSet> sets;
-    for (const std::int32_t node : span_of(nodes)) sets.push_back(rows_of(partition, node));
-    require(sets.size() == 1 || std::ranges::find(span_of(nodes), 0) == span_of(nodes).end(),
+    for (const std::int32_t node : span_of(nodes))
+        require(node >= 0 && static_cast<std::size_t>(node) < rows.n_nodes(), "there is no such node");
+    require(nodes.size() == 1 || std::ranges::find(span_of(nodes), 0) == span_of(nodes).end(),
             "the root is counted alone");
-    comboost::count_histograms(codes_of(codes), bundles, table, layout, sets, n_threads, packer, histograms.data());
+    rows.count(span_of(nodes), span_of(histograms));
+}
+
+std::vector<std::vector<std::size_t>> bundles_of(const BinnedRows& rows) {
+    std::vector<std::vector<std::size_t>> features;
+    for (const comboost::Bundle& bundle : rows.bundles().all()) features.push_back(bundle.features);
+    return features;
 }
 
 }  // namespace
 
 void bind_rows(nb::module_& m) {
     const auto release = nb::call_guard<WithoutPython>();
+    // The rows use the arrays of the loss, the grower and the codes where they are.
+    const nb::keep_alive<1, 4> holds_unit;
+    const nb::keep_alive<1, 5> holds_tops;
+    const nb::keep_alive<1, 7> holds_grower;
+    const nb::keep_alive<1, 8> holds_codes;
 
-    nb::class_<CostTable>(m, "CostTable", "The rows' excess and quantised costs.")
-        .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-             "counted"_a, release)
-        .def("advance", &advance, "votes"_a.noconvert().none(), "up"_a, "down"_a, "factors"_a.noconvert(),
-             "n_threads"_a, release,
-             "Adds a round's votes and quantises the costs; the loss and the largest row, both scaled.")
-        .def("advance_leaves", &advance_leaves, "leaves"_a.noconvert().none(), "growth"_a.noconvert(),
-             "shrink"_a.noconvert(), "factors"_a.noconvert(), "tops"_a.noconvert().none(), "bits"_a.noconvert().none(),
-             "n_threads"_a,
-             "Adds the votes of leaves for every class and quantises the costs; the loss, the largest row, the "
+    nb::class_<CostTable>(m, "CostTable", "The samples' excess and quantised costs.")
+        .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(),
+             "unit"_a.noconvert(), "tops"_a.noconvert().none(), "log_exponent"_a, "n_threads"_a, holds_unit, holds_tops)
+        .def("set_predicted", &set_predicted, "predicted"_a.noconvert(), release,
+             "Makes the predicted class of every sample its leaf.")
+        .def("quantise", &quantise, "growth"_a.noconvert().none(), "shrink"_a.noconvert().none(), "exponent"_a,
+             "Adds a round and quantises the costs; the loss, the largest sample, the log-loss, all of them scaled.")
+        .def("update", &update_table, "growth"_a.noconvert().none(), "shrink"_a.noconvert().none(), "bound"_a, release,
+             "Adds a round and quantises the costs; the exponent, the loss, the largest sample, the log-loss.")
+        .def("sum_leaves", &sum_leaves, "The cost sums of every leaf by (truth, class).")
+        .def("sum_leaf_losses", &sum_leaf_losses, "The loss of every leaf by truth.")
+        .def("row_losses", &row_losses, "The loss of every sample.")
+        .def("confusion", &confusion, "predicted"_a.noconvert(), "The weight by (truth, predicted class).")
+        .def_prop_ro("advantage", &CostTable::advantage, "A, minus the costs of the classes that the leaves predict.")
+        .def("leaves", &leaves, "The leaf of every sample.");
+
+    nb::class_<TreeRows, CostTable>(m, "TreeRows", "Samples in memory that trees grow on.")
+        .def("grow", &grow, "round"_a, "smoothing"_a,
+             "Grows a tree on the costs: its nodes, its sets, A, the costs of every leaf by class, and of every split "
+             "its fraction of the cost that all saved.")
+        .def("find_leaves", &find_leaves, "nodes"_a.noconvert(), "sets"_a.noconvert(), release,
+             "Sends every sample to its leaf of a tree.")
+        .def("leaf_values", &leaf_values, "smoothing"_a.noconvert(), "hidden"_a.noconvert(), "exponent"_a,
+             "learning_rate"_a, "by_pairs"_a,
+             "The values that balance the leaves: these, exp(v), exp(-v), the largest factor, the remaining cost.")
+        .def("update", &update_rows, "growth"_a.noconvert().none(), "shrink"_a.noconvert().none(), "bound"_a,
+             "with_root"_a, release,
+             "Adds a round, quantises the costs and starts a new tree; the exponent, the loss, the largest sample, the "
              "log-loss.")
-        .def("sum_leaves", &sum_leaves, "leaves"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
-             "Writes the cost sums of every leaf by (truth, class).")
-        .def("sum_leaf_losses", &sum_leaf_losses, "leaves"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
-             "Writes the loss of every leaf by truth.")
-        .def("measure", &measure, "votes"_a.noconvert(), "n_threads"_a, "sums"_a.noconvert(), release,
-             "Writes the cost sums by (truth, class) that the votes would shrink, grow and leave.")
-        .def("sum_rows", &sum_rows, "sums"_a.noconvert(), release, "Writes the sums of all rows, channel by channel.")
-        .def("row_losses", &row_losses, "losses"_a.noconvert(), release, "Writes the loss of every row.")
-        .def_prop_ro("n_channels", [](const CostTable& table) { return table.channels().size(); })
-        .def("confusion", &confusion, "votes"_a.noconvert(), "counts"_a.noconvert(), release,
-             "Writes the weight by (truth, vote).");
+        .def("start_tree", &TreeRows::start_tree, "with_root"_a, release, "Puts all samples into the root again.")
+        .def("covers", &covers, "What the samples of every leaf weigh.");
 
-    nb::class_<Partition>(m, "Partition", "The rows of every node of the tree that is being grown.")
-        .def(nb::init<std::size_t>(), "n_rows"_a, release)
-        .def("reset", &Partition::reset, release, "Back to the root with every row.")
-        .def("split", &split, "codes"_a.noconvert(), "splits"_a.noconvert(), "n_threads"_a, "smaller"_a.noconvert(),
-             release,
-             "Divides nodes; the children become the next nodes, left before right. Writes the smaller of each two.")
-        .def("settle", &settle, "codes"_a.noconvert(), "nodes"_a.noconvert(), "sets"_a.noconvert(), "n_threads"_a,
-             "votes"_a.noconvert(), "table"_a.none() = nb::none(), "covers"_a.noconvert().none() = nb::none(), release,
-             "Writes the vote of the finished tree for every row, and what the rows of every leaf weigh.")
-        .def("settle_leaves", &settle_leaves, "codes"_a.noconvert(), "nodes"_a.noconvert(), "sets"_a.noconvert(),
-             "n_threads"_a, "leaves"_a.noconvert(), "table"_a.none() = nb::none(),
-             "covers"_a.noconvert().none() = nb::none(), release,
-             "Writes the leaf of the finished tree for every row, and what the rows of every leaf weigh.");
+    nb::class_<BinnedRows, TreeRows>(m, "BinnedRows", "Samples with the code of every value.")
+        .def("__init__", &construct_binned, "labels"_a.noconvert(), "weights"_a.noconvert().none(),
+             "unit"_a.noconvert(), "tops"_a.noconvert().none(), "log_exponent"_a, "grower"_a, "codes"_a.noconvert(),
+             "histogram_bytes"_a, "small_share"_a, "packed_bytes"_a, "n_threads"_a, holds_unit, holds_tops,
+             holds_grower, holds_codes, release)
+        .def("arrange_codes", &BinnedRows::arrange_codes, release, "Must be called after codes have changed.")
+        .def("split", &split, "splits"_a.noconvert(),
+             "Divides nodes; the children become the next nodes, left before right. The smaller of each two.")
+        .def("count", &count, "nodes"_a.noconvert(), "histograms"_a.noconvert(), release,
+             "Writes the histograms of these nodes.")
+        .def_prop_ro("bundles", &bundles_of, "The features of every bundle, one or several that share a code.");
 
-    nb::class_<comboost::RecordPacker>(m, "RecordPacker",
-                                       "Memory for copies of records, kept from one count to the next.")
-        .def(nb::init<>());
+    nb::class_<SparseRows, TreeRows>(m, "SparseRows", "Samples with the codes of a sparse table.")
+        .def("__init__", &construct_sparse, "labels"_a.noconvert(), "weights"_a.noconvert().none(),
+             "unit"_a.noconvert(), "tops"_a.noconvert().none(), "log_exponent"_a, "grower"_a, "codes"_a, "n_threads"_a,
+             holds_unit, holds_tops, holds_grower, holds_codes, release);
 
-    nb::class_<comboost::Bundles>(m, "Bundles", "Codes that features of few bins share.")
-        .def("__init__", &construct_bundles, "codes"_a.noconvert(), "bin_offsets"_a.noconvert(), "n_threads"_a, release)
-        .def_prop_ro("features", &features_of, "The features of every bundle, one or several that share a code.");
-
-    m.def("count_histograms", &count_histograms, "codes"_a.noconvert(), "bundles"_a, "costs"_a, "partition"_a,
-          "bin_offsets"_a.noconvert(), "nodes"_a.noconvert(), "n_threads"_a, "packer"_a, "histograms"_a.noconvert(),
-          release, "Writes the histograms of these nodes.");
+    m.def("balance_leaves", &balance_leaves, "pairs"_a.noconvert().none(), "losses"_a.noconvert().none(),
+          "costs"_a.noconvert(), "smoothing"_a.noconvert(), "hidden"_a.noconvert(), "exponent"_a, "learning_rate"_a,
+          "n_threads"_a,
+          "The values that balance leaves, from their sums by (truth, class) or their losses by truth, and the costs of "
+          "their classes: as TreeRows.leaf_values.");
+    m.def("exponentiate", &exponentiate, "values"_a.noconvert(),
+          "Stored values, exp(v), exp(-v), the largest factor, and 0.");
 }
 
 }  // namespace comboost_python

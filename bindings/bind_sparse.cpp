@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "arrays.hpp"
-#include "comboost/costs.hpp"
-#include "comboost/forest.hpp"
 #include "comboost/sparse.hpp"
 
 namespace comboost_python {
@@ -13,8 +11,6 @@ namespace {
 
 using comboost::RowIndex;
 using comboost::SparseCodes;
-using comboost::SparsePartition;
-using comboost::Sum;
 
 comboost::SparseMatrix matrix_of(const Vector<std::int64_t>& starts, const Vector<RowIndex>& rows,
                                  const Vector<double>& values, std::size_t n_rows) {
@@ -59,45 +55,6 @@ void construct_codes(SparseCodes* self, const Vector<std::int64_t>& starts, cons
     new (self) SparseCodes(matrix, span_of(zeros), span_of(edges), span_of(edge_starts), kinds_of(kinds), n_threads);
 }
 
-void require_rows(const SparsePartition& partition, const SparseCodes& codes, std::size_t n_rows) {
-    require(partition.n_rows() == codes.n_rows() && codes.n_rows() == n_rows,
-            "the codes, the partition and the rows asked for differ in their number");
-}
-
-void split(SparsePartition& partition, const SparseCodes& codes, const Splits& splits) {
-    const auto wanted = records_of<comboost::Split>(splits);
-    for (const comboost::Split& split : wanted) {
-        require(split.node >= 0 && static_cast<std::size_t>(split.node) < partition.n_nodes(), "a split names no node");
-        require(split.feature >= 0 && static_cast<std::size_t>(split.feature) < codes.n_features(),
-                "a split names no feature");
-    }
-    require_rows(partition, codes, codes.n_rows());
-    partition.split(codes, wanted);
-}
-
-comboost::Tree tree_of(const SparsePartition& partition, const SparseCodes& codes, const NodeBytes& nodes,
-                       const SetBytes& sets, std::size_t n_rows) {
-    require_rows(partition, codes, n_rows);
-    require(nodes.shape(0) >= partition.n_nodes(), "the tree has fewer nodes than the partition");
-    const comboost::Tree tree{records_of<comboost::Node>(nodes), records_of<comboost::CodeSet>(sets)};
-    comboost::check_tree(tree, codes.n_features());
-    return tree;
-}
-
-void settle(const SparsePartition& partition, const SparseCodes& codes, const NodeBytes& nodes, const SetBytes& sets,
-            const OutVector<comboost::Label>& votes, const comboost::CostTable* table,
-            const std::optional<OutVector<Sum>>& covers) {
-    const auto tree = tree_of(partition, codes, nodes, sets, votes.size());
-    partition.settle(codes, tree, span_of(votes), covers_of(table, covers, tree, votes.size()));
-}
-
-void settle_leaves(const SparsePartition& partition, const SparseCodes& codes, const NodeBytes& nodes,
-                   const SetBytes& sets, const OutVector<RowIndex>& leaves, const comboost::CostTable* table,
-                   const std::optional<OutVector<Sum>>& covers) {
-    const auto tree = tree_of(partition, codes, nodes, sets, leaves.size());
-    partition.settle_leaves(codes, tree, span_of(leaves), covers_of(table, covers, tree, leaves.size()));
-}
-
 // What belongs to an object as an array that keeps it alive; nothing is copied.
 template <auto Get>
 auto view_of(nb::handle owner) {
@@ -126,18 +83,6 @@ void bind_sparse(nb::module_& m) {
         .def_prop_ro("rows", &view_of<&SparseCodes::rows>, "The rows of the entries whose code is not that of zeros.")
         .def_prop_ro("codes", &view_of<&SparseCodes::codes>, "Their codes, ascending within a feature.")
         .def_prop_ro("zero_codes", &view_of<&SparseCodes::zero_codes>, "The code of zeros of every one of `features`.");
-
-    nb::class_<SparsePartition>(m, "SparsePartition", "The rows of a sparse table in the nodes of a growing tree.")
-        .def(nb::init<std::size_t>(), "n_rows"_a, release)
-        .def("reset", &SparsePartition::reset, release, "Back to the root with every row.")
-        .def("split", &split, "codes"_a, "splits"_a.noconvert(), release,
-             "Divides nodes; the children become the next nodes, left before right.")
-        .def("settle", &settle, "codes"_a, "nodes"_a.noconvert(), "sets"_a.noconvert(), "votes"_a.noconvert(),
-             "table"_a.none() = nb::none(), "covers"_a.noconvert().none() = nb::none(), release,
-             "Writes the vote of the finished tree for every row, and what the rows of every leaf weigh.")
-        .def("settle_leaves", &settle_leaves, "codes"_a, "nodes"_a.noconvert(), "sets"_a.noconvert(),
-             "leaves"_a.noconvert(), "table"_a.none() = nb::none(), "covers"_a.noconvert().none() = nb::none(), release,
-             "Writes the leaf of the finished tree for every row, and what the rows of every leaf weigh.");
 }
 
 }  // namespace comboost_python

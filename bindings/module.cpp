@@ -5,10 +5,9 @@ namespace comboost_python {
 void bind_limits(nanobind::module_& m);
 void bind_parallel(nanobind::module_& m);
 void bind_binning(nanobind::module_& m);
-void bind_rows(nanobind::module_& m);
 void bind_sparse(nanobind::module_& m);
 void bind_growing(nanobind::module_& m);
-void bind_balancing(nanobind::module_& m);
+void bind_rows(nanobind::module_& m);
 void bind_explaining(nanobind::module_& m);
 void bind_forest(nanobind::module_& m);
 void bind_predicting(nanobind::module_& m);
@@ -24,10 +23,9 @@ NB_MODULE(_core, m) {
     comboost_python::bind_limits(m);
     comboost_python::bind_parallel(m);
     comboost_python::bind_binning(m);
-    comboost_python::bind_rows(m);
     comboost_python::bind_sparse(m);
     comboost_python::bind_growing(m);
-    comboost_python::bind_balancing(m);
+    comboost_python::bind_rows(m);
     comboost_python::bind_explaining(m);
     comboost_python::bind_forest(m);
     comboost_python::bind_predicting(m);

@@ -1,7 +1,8 @@
-// The votes of leaves for every class, from the sums of their costs.
+// Values of the leaves of a tree, one per class, from the sums of their costs.
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "comboost/types.hpp"
 
@@ -9,25 +10,42 @@ namespace comboost {
 
 inline constexpr int kSweeps = 8;
 
-// The votes that balance the leaves' soft confusion matrices, K×K sums per leaf with zero diagonals: ln x of every leaf
-// and class. `smoothing` is the K×K matrix ρ, `first` the class of every leaf with which a sweep begins.
-void balance_pairs(std::span<const Sum> sums, std::span<const double> smoothing, std::span<const std::int64_t> first,
-                   int n_threads, std::span<double> votes);
+// What a round multiplies the excess by: growth(q,j)·shrink(q,y_i) for sample i in leaf q. K factors per leaf; or one
+// each, e^α and e^-α, if every leaf has the value α·onehot(its class). None if there is no round.
+struct LeafFactors {
+    std::span<const double> growth, shrink;
 
-// The votes of every class for itself, from what pulls it up and pushes it down, K sums per leaf each; `smoothing`, K
-// numbers, is added to both.
-void balance_classes(std::span<const Sum> up, std::span<const Sum> down, std::span<const double> smoothing,
-                     int n_threads, std::span<double> votes);
+    bool one_hot() const { return growth.size() == 1; }
+};
 
-// What every leaf costs after the votes: Σ S(l,j)·growth(j)·shrink(l).
-void remaining_of_pairs(std::span<const Sum> sums, std::span<const double> growth, std::span<const double> shrink,
-                        int n_threads, std::span<double> left);
+// The costs of leaves.
+struct LeafSums {
+    std::span<const Sum> pairs;   // S_q(l,j), K×K per leaf, zero diagonals; empty if there are too many classes
+    std::span<const Sum> losses;  // Σ_j S_q(l,j), K per leaf; needed only without `pairs`
+    std::span<const Sum> costs;   // D of every class, K per leaf
+};
 
-// What every leaf costs after the votes at most: √(Σ down(l)·growth(l)² · Σ up(l)·shrink(l)²).
-void remaining_of_classes(std::span<const Sum> up, std::span<const Sum> down, std::span<const double> growth,
-                          std::span<const double> shrink, int n_threads, std::span<double> left);
+// What is added to the costs of every pair of classes, K×K: max(2^exponent·smoothing, hidden).
+struct Smoothing {
+    std::span<const double> unit;
+    std::span<const double> hidden;
+    int exponent;
+};
 
-// exp(v) and exp(-v).
-void exponentiate(std::span<const float> votes, std::span<double> growth, std::span<double> shrink);
+struct LeafValues {
+    std::vector<float> values;           // K per leaf
+    std::vector<double> growth, shrink;  // exp(v) and exp(-v), K per leaf
+    double remaining;                    // what the leaves cost after the round at most; with `pairs` exactly that
+    double largest;                      // the excess of no sample grows by more than this
+
+    LeafFactors factors() const { return {growth, shrink}; }
+};
+
+// The values that balance the soft confusion matrix of every leaf, times the learning rate; their mean is zero.
+LeafValues balance_leaves(const LeafSums& sums, const Smoothing& smoothing, std::size_t n_classes,
+                          double learning_rate, int n_threads);
+
+// The factors of values, which are stored: `remaining` is left at 0.
+LeafValues exponentiate_values(std::span<const float> values, std::size_t n_classes);
 
 }  // namespace comboost

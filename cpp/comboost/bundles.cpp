@@ -75,8 +75,7 @@ std::size_t Bundle::n_bins(Counting counting) const {
     return counting == Counting::together ? n_codes : SpreadHistogram::kCopies * n_codes;
 }
 
-Bundles::Bundles(const Codes& codes, const BinLayout& layout, int n_threads)
-    : n_rows_(codes.n_rows), bin_offsets_(layout.offsets.begin(), layout.offsets.end()) {
+Bundles::Bundles(const Codes& codes, const BinLayout& layout, int n_threads) : n_rows_(codes.n_rows) {
     InterruptPoll poll;
     for (auto& features : groups_of(layout)) {
         poll.after(features.size() * codes.n_rows);
@@ -92,10 +91,6 @@ Bundles::Bundles(const Codes& codes, const BinLayout& layout, int n_threads)
     for (Bundle& bundle : bundles_)
         bundle.crowded =
             is_crowded(bundle.is_shared() ? bundle.codes.data() : codes.column(bundle.features[0]), codes.n_rows);
-}
-
-bool Bundles::fit(const Codes& codes, const BinLayout& layout) const {
-    return codes.n_rows == n_rows_ && std::ranges::equal(layout.offsets, bin_offsets_);
 }
 
 bool Bundles::pay(std::size_t n_rows, std::size_t width) const {

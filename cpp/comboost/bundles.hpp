@@ -39,10 +39,6 @@ class Bundles {
     // Features of at most 16 bins, in their order, share a code as long as their bins multiply to at most 256; but not
     // if there are too few rows to gain by it.
     Bundles(const Codes& codes, const BinLayout& layout, int n_threads);
-    Bundles(Bundles&&) = default;
-
-    // Whether they may be those of these codes.
-    bool fit(const Codes& codes, const BinLayout& layout) const;
 
     std::span<const Bundle> all() const { return bundles_; }
 
@@ -54,7 +50,6 @@ class Bundles {
 
   private:
     std::size_t n_rows_;
-    std::vector<std::int64_t> bin_offsets_;
     std::vector<Bundle> bundles_;
 };
 

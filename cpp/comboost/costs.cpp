@@ -1,13 +1,38 @@
 #include "comboost/costs.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "comboost/parallel.hpp"
 
 namespace comboost {
+namespace {
 
-CostTable::CostTable(std::span<const Label> labels, std::span<const Weight> weights, const Channels& channels)
+constexpr int kUnitBits = 30;               // no sample's quantised costs add up to more than 2^30
+constexpr double kCoarse = 1 << 27;         // a pass whose largest sample is below this is repeated in finer units
+
+// The largest e for which rounded samples of at most `bound` add up to no more than 2^30 units of 2^-e.
+int exponent_below(double bound, std::size_t n_classes) {
+    int bits = 0;
+    std::frexp(bound, &bits);
+    const int exponent = kUnitBits - bits;
+    const bool too_large = std::ldexp(bound, exponent) > std::ldexp(1.0, kUnitBits) - static_cast<double>(n_classes);
+    return exponent - (too_large ? 1 : 0);
+}
+
+void scale(std::span<const double> values, int exponent, std::vector<double>& scaled) {
+    scaled.resize(values.size());
+    std::ranges::transform(values, scaled.begin(), [=](double value) { return std::ldexp(value, exponent); });
+}
+
+}  // namespace
+
+CostTable::CostTable(std::span<const Label> labels, std::span<const Weight> weights, const Channels& channels,
+                     const Loss& loss, int n_threads)
     : channels_(channels),
+      loss_(loss),
+      n_threads_(n_threads),
       labels_(labels.begin(), labels.end()),
       weights_(weights.begin(), weights.end()),
       units_(labels.size() * channels.size()) {
@@ -21,12 +46,42 @@ CostTable::CostTable(std::span<const Label> labels, std::span<const Weight> weig
     for (std::size_t i = 0; i < labels.size(); ++i) units_.data()[i * channels.size() + channels.count()] = 1;
 }
 
-template <class DoBlock>
-PassResult CostTable::pass_over_blocks(int n_threads, DoBlock&& do_block) const {
+std::span<RowIndex> CostTable::new_leaves() {
+    leaves_.resize(n_rows());
+    return leaves_;
+}
+
+void CostTable::set_predicted(std::span<const Label> predicted) {
+    std::ranges::copy(predicted, new_leaves().begin());
+    leaf_classes_.resize(n_classes());
+    std::iota(leaf_classes_.begin(), leaf_classes_.end(), Label{0});
+}
+
+PassResult CostTable::quantise(const LeafFactors& factors, int exponent) {
+    const bool is_log = !loss_.tops.empty(), adds = !factors.growth.empty();
+    if (is_log) {
+        scale(loss_.tops, exponent, tops_);
+        scale(loss_.tops, loss_.log_exponent, log_units_);
+    } else {
+        scale(loss_.unit, exponent, factors_);
+    }
+    const UpdatePass pass{.labels = labels_,
+                          .weights = weights_,
+                          .leaves = adds ? std::span<const RowIndex>(leaves_) : std::span<const RowIndex>(),
+                          .classes = factors.one_hot() ? std::span<const Label>(leaf_classes_) : std::span<const Label>(),
+                          .growth = factors.growth,
+                          .shrink = factors.shrink,
+                          .factors = is_log ? loss_.unit : factors_,
+                          .tops = tops_,
+                          .log_units = log_units_,
+                          .channels = channels_,
+                          .excess = excess_,
+                          .units = units_.data()};
     std::vector<PassResult> parts(n_blocks(n_rows()));
-    for_each_block(n_rows(), 4 * n_classes(), n_threads,
-                   [&](std::size_t begin, std::size_t end) { parts[begin / kBlock] = do_block(begin, end); });
-    PassResult result{0, 0.0, 0};
+    for_each_block(n_rows(), 4 * n_classes(), n_threads_, [&](std::size_t begin, std::size_t end) {
+        parts[begin / kBlock] = kernels().update(pass, begin, end);
+    });
+    PassResult result;
     for (const PassResult& part : parts) {
         result.loss += part.loss;
         result.largest = std::max(result.largest, part.largest);
@@ -35,55 +90,39 @@ PassResult CostTable::pass_over_blocks(int n_threads, DoBlock&& do_block) const 
     return result;
 }
 
-PassResult CostTable::advance(std::span<const Label> votes, double up, double down, std::span<const double> factors,
-                              int n_threads) {
-    const Pass pass{labels_.data(),
-                    votes.empty() ? nullptr : votes.data(),
-                    records().weights,
-                    factors.data(),
-                    up,
-                    down,
-                    channels_,
-                    excess_.data(),
-                    units_.data()};
-    return pass_over_blocks(n_threads,
-                            [&](std::size_t begin, std::size_t end) { return kernels().advance(pass, begin, end); });
+Costs CostTable::update(const LeafFactors& factors, double bound) {
+    if (!loss_.tops.empty()) bound = std::min(bound, *std::ranges::max_element(loss_.tops));
+    int exponent = exponent_below(bound, n_classes());
+    PassResult pass = quantise(factors, exponent);
+    if (pass.largest < kCoarse) {  // nearly every sample was right
+        exponent = exponent_below(std::ldexp(pass.largest, -exponent), n_classes());
+        pass = quantise({}, exponent);
+    }
+    return {exponent, pass.loss, std::ldexp(pass.largest, -exponent), pass.log_loss};
 }
 
-PassResult CostTable::advance_leaves(std::span<const RowIndex> leaves, std::span<const double> growth,
-                                     std::span<const double> shrink, std::span<const double> factors,
-                                     std::span<const double> tops, std::span<const double> bits, int n_threads) {
-    const LeafPass pass{
-        labels_.data(), leaves.empty() ? nullptr : leaves.data(), records().weights, growth.data(), shrink.data(),
-        factors.data(), tops.empty() ? nullptr : tops.data(),     bits.data(),       channels_,     excess_.data(),
-        units_.data()};
-    return pass_over_blocks(
-        n_threads, [&](std::size_t begin, std::size_t end) { return kernels().advance_leaves(pass, begin, end); });
-}
-
-void CostTable::sum_leaves(std::span<const RowIndex> leaves, std::size_t n_leaves, int n_threads,
-                           std::span<Sum> sums) const {
+void CostTable::sum_leaves(std::span<Sum> sums) const {
     constexpr std::size_t kMostSums = 1 << 20;  // of all parts together, unless there is but one
-    const std::size_t size = n_leaves * n_classes() * channels_.size();
+    const std::size_t size = n_leaves() * n_classes() * channels_.size();
     const std::size_t work = n_rows() * channels_.size();
     std::vector<std::vector<Sum>> parts(
-        std::max<std::size_t>(1, std::min(n_parts(work, n_threads), kMostSums / std::max<std::size_t>(1, size))),
+        std::max<std::size_t>(1, std::min(n_parts(work, n_threads_), kMostSums / std::max<std::size_t>(1, size))),
         std::vector<Sum>(size));
-    for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
+    for_each_task(parts.size(), work, n_threads_, [&](std::size_t part) {
         for_each_stretch(n_rows() * part / parts.size(), n_rows() * (part + 1) / parts.size(), channels_.size(),
                          [&](std::size_t from, std::size_t to) {
-                             kernels().sum_leaves(leaves.data(), labels_.data(), from, to, records(),
+                             kernels().sum_leaves(leaves_.data(), labels_.data(), from, to, records(),
                                                   parts[part].data());
                          });
     });
-    for_each_task(n_leaves, size, n_threads, [&](std::size_t leaf) {
+    for_each_task(n_leaves(), size, n_threads_, [&](std::size_t leaf) {
         for (std::size_t truth = 0; truth < n_classes(); ++truth) {
-            const std::size_t place = leaf * n_classes() + truth;
-            Sum* row = sums.data() + place * n_classes();
+            const std::size_t index = leaf * n_classes() + truth;
+            Sum* row = sums.data() + index * n_classes();
             Sum last = 0;  // a record's costs add up to zero over the classes
             for (std::size_t j = 0; j + 1 < n_classes(); ++j) {
                 row[j] = 0;
-                for (const auto& part : parts) row[j] += part[place * channels_.size() + j];
+                for (const auto& part : parts) row[j] += part[index * channels_.size() + j];
                 last -= row[j];
             }
             row[n_classes() - 1] = last;
@@ -92,43 +131,28 @@ void CostTable::sum_leaves(std::span<const RowIndex> leaves, std::size_t n_leave
     });
 }
 
-void CostTable::sum_leaf_losses(std::span<const RowIndex> leaves, std::span<Sum> sums) const {
+void CostTable::sum_leaf_losses(std::span<Sum> sums) const {
     std::fill(sums.begin(), sums.end(), 0);
     for_each_stretch(0, n_rows(), 1, [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < to; ++i)
-            sums[leaves[i] * n_classes() + labels_[i]] += weight(i) * record(i)[channels_.loss()];
+            sums[leaves_[i] * n_classes() + labels_[i]] += weight(i) * record(i)[channels_.loss()];
     });
 }
 
 Unit CostTable::unit(std::size_t row, std::size_t label) const {
-    const Unit* channels = record(row);
+    const std::span<const Unit> channels = record(row);
     if (label + 1 < n_classes()) return channels[label];
     Unit others = 0;
     for (std::size_t j = 0; j + 1 < n_classes(); ++j) others += channels[j];
     return -others;
 }
 
-void CostTable::measure(std::span<const Label> votes, int n_threads, std::span<Sum> sums) const {
-    const std::size_t square = n_classes() * n_classes();
-    std::fill(sums.begin(), sums.end(), 0);
-    const std::size_t work = n_rows() * n_classes();
-    std::vector<std::vector<Sum>> parts(n_parts(work, n_threads), std::vector<Sum>(3 * square));
-    for_each_task(parts.size(), work, n_threads, [&](std::size_t part) {
-        const std::size_t begin = n_rows() * part / parts.size();
-        const std::size_t end = n_rows() * (part + 1) / parts.size();
-        for_each_stretch(begin, end, n_classes(), [&](std::size_t from, std::size_t to) {
-            for (std::size_t i = from; i < to; ++i) {
-                const std::size_t truth = labels_[i];
-                for (std::size_t j = 0; j < n_classes(); ++j) {
-                    if (j == truth) continue;
-                    const std::size_t fate = votes[i] == truth ? 0 : (votes[i] == j ? 1 : 2);
-                    parts[part][fate * square + truth * n_classes() + j] += weight(i) * unit(i, j);
-                }
-            }
-        });
+Sum CostTable::advantage() const {
+    Sum advantage = 0;
+    for_each_stretch(0, n_rows(), n_classes(), [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) advantage -= weight(i) * unit(i, leaf_classes_[leaves_[i]]);
     });
-    for (const auto& part : parts)
-        for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
+    return advantage;
 }
 
 void CostTable::sum_rows(std::span<Sum> sums) const {
@@ -147,10 +171,10 @@ void CostTable::row_losses(std::span<double> losses) const {
     });
 }
 
-void CostTable::confusion(std::span<const Label> votes, std::span<Sum> counts) const {
+void CostTable::confusion(std::span<const Label> predicted, std::span<Sum> counts) const {
     std::fill(counts.begin(), counts.end(), 0);
     for_each_stretch(0, n_rows(), 1, [&](std::size_t from, std::size_t to) {
-        for (std::size_t i = from; i < to; ++i) counts[labels_[i] * n_classes() + votes[i]] += weight(i);
+        for (std::size_t i = from; i < to; ++i) counts[labels_[i] * n_classes() + predicted[i]] += weight(i);
     });
 }
 

@@ -1,71 +1,97 @@
-// The rows' excess E(i,j) and their quantised costs u(i,j): updated by votes, rounded, summed up.
+// The samples' excess E(i,j) and their quantised costs u(i,j): updated by the rounds, rounded, summed up.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "comboost/balancing.hpp"
 #include "comboost/kernels.hpp"
 #include "comboost/types.hpp"
 
 namespace comboost {
 
+// What boosting minimises. The arrays must outlive their users.
+struct Loss {
+    std::span<const double> unit;  // K×K, zero diagonal: c(l,j)/M_l, or c(l,j)/c̄_l for the log-loss
+    std::span<const double> tops;  // K: c̄_l/M_l; empty for the exponential loss
+    int log_exponent = 0;          // the log-loss is summed in units of 2^-log_exponent
+};
+
+// The costs D of a round.
+struct Costs {
+    int exponent;      // sums are in units of 2^-exponent
+    Sum loss;          // Λ
+    double largest;    // the largest loss of a sample per unit of weight
+    WideSum log_loss;  // in units of 2^-log_exponent; 0 for the exponential loss
+};
+
 class CostTable {
   public:
-    // `weights` is empty if every row weighs 1. Starts with E = 1 and no costs: call advance() first.
-    CostTable(std::span<const Label> labels, std::span<const Weight> weights, const Channels& channels);
+    // `weights` is empty if every sample weighs 1. Starts with E = 1, no leaves and no costs: call update() first.
+    CostTable(std::span<const Label> labels, std::span<const Weight> weights, const Channels& channels,
+              const Loss& loss, int n_threads);
+    virtual ~CostTable() = default;  // its address is that of derived objects, which the bindings need
 
-    // Adds a round's votes to the excess, then quantises the costs: u(i,j) = rint(factors[y_i][j]·E(i,j)).
-    // `votes` is empty if there is nothing to add; `up` and `down` are e^α and e^-α.
-    PassResult advance(std::span<const Label> votes, double up, double down, std::span<const double> factors,
-                       int n_threads);
+    // Makes the classes that are predicted for the samples their leaves.
+    void set_predicted(std::span<const Label> predicted);
 
-    // Adds a round's votes for every class to the excess, then quantises the costs. `leaves` is empty if there is
-    // nothing to add; `growth` and `shrink` are exp(v) and exp(-v), K per leaf. `tops` and `bits` are empty for the
-    // exponential loss.
-    PassResult advance_leaves(std::span<const RowIndex> leaves, std::span<const double> growth,
-                              std::span<const double> shrink, std::span<const double> factors,
-                              std::span<const double> tops, std::span<const double> bits, int n_threads);
+    // Adds a round to the excess and quantises the costs to units of 2^-exponent: u(i,j) = rint(2^e·c·E(i,j)). There is
+    // nothing to add if `factors` are empty.
+    PassResult quantise(const LeafFactors& factors, int exponent);
+
+    // Does the same in the units that a bound on the largest loss of a sample per unit of weight allows; and once more,
+    // in finer ones, if the bound was too wide.
+    Costs update(const LeafFactors& factors, double bound);
 
     // The cost sums of every leaf by (true class, class), zero diagonal: n_leaves × K × K.
-    void sum_leaves(std::span<const RowIndex> leaves, std::size_t n_leaves, int n_threads, std::span<Sum> sums) const;
+    void sum_leaves(std::span<Sum> sums) const;
 
     // The loss of every leaf by true class: n_leaves × K.
-    void sum_leaf_losses(std::span<const RowIndex> leaves, std::span<Sum> sums) const;
+    void sum_leaf_losses(std::span<Sum> sums) const;
 
-    // The cost sums by (true class, class), K×K each, split by what these votes would do: sums[0] of the entries that
-    // would shrink (the rows voted right), sums[1] of those that would grow (a wrong row's entry voted for), sums[2] of
-    // the rest.
-    void measure(std::span<const Label> votes, int n_threads, std::span<Sum> sums) const;
+    // A = -Σ D(i, class of the leaf of i).
+    Sum advantage() const;
 
-    // The sums of all rows, channel by channel.
+    // The sums of all samples, channel by channel.
     void sum_rows(std::span<Sum> sums) const;
 
-    // n·Σ_j u(i,j) of every row: what -D(i,y_i) is to a weak learner that takes sample weights.
+    // n·Σ_j u(i,j) of every sample: what -D(i,y_i) is to a weak learner that takes sample weights.
     void row_losses(std::span<double> losses) const;
 
-    // Counts n by (true class, voted class). K×K.
-    void confusion(std::span<const Label> votes, std::span<Sum> counts) const;
+    // Counts n by (true class, predicted class). K×K.
+    void confusion(std::span<const Label> predicted, std::span<Sum> counts) const;
 
     std::size_t n_rows() const { return labels_.size(); }
     std::size_t n_classes() const { return channels_.n_classes; }
+    std::size_t n_leaves() const { return leaf_classes_.size(); }
+    const std::vector<RowIndex>& leaves() const { return leaves_; }  // of the samples
+    int n_threads() const { return n_threads_; }
     const Channels& channels() const { return channels_; }
-    std::span<const Weight> weights() const { return weights_; }  // of the rows; empty if all are 1
+    const Loss& loss() const { return loss_; }
+    std::span<const Weight> weights() const { return weights_; }  // of the samples; empty if all are 1
 
-    // What histograms add up: per row, u of the first K - 1 classes, then the row's loss.
+    // What histograms add up: per sample, u of the first K - 1 classes, then its loss.
     Records records() const { return {units_.data(), weights_.empty() ? nullptr : weights_.data(), channels_}; }
 
-  private:
-    // Does a pass over the blocks of rows.
-    template <class DoBlock>
-    PassResult pass_over_blocks(int n_threads, DoBlock&& do_block) const;
+  protected:
+    // To be written: the leaf of every sample, and the classes that the leaves predict.
+    std::span<RowIndex> new_leaves();
+    std::vector<Label> leaf_classes_;
 
+  private:
     Sum weight(std::size_t row) const { return weights_.empty() ? 1 : Sum{weights_[row]}; }
-    const Unit* record(std::size_t row) const { return units_.data() + row * channels_.size(); }
+    std::span<const Unit> record(std::size_t row) const {
+        return {units_.data() + row * channels_.size(), channels_.size()};
+    }
     Unit unit(std::size_t row, std::size_t label) const;
 
     Channels channels_;
+    Loss loss_;
+    int n_threads_;
     std::vector<Label> labels_;
     std::vector<Weight> weights_;
+    std::vector<RowIndex> leaves_;
+    std::vector<double> factors_, tops_, log_units_;  // of the last pass
     std::vector<double> excess_;
     AlignedArray<Unit> units_;
 };

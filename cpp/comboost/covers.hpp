@@ -14,6 +14,15 @@ struct LeafCovers {
     std::span<Sum> sums;
 };
 
+// The number of every leaf, counted in the order of the nodes, by its node.
+inline std::vector<RowIndex> number_leaves(const Tree& tree) {
+    std::vector<RowIndex> numbers(tree.nodes.size());
+    RowIndex next = 0;
+    for (std::size_t c = 0; c < tree.nodes.size(); ++c)
+        if (tree.nodes[c].feature == kLeaf) numbers[c] = next++;
+    return numbers;
+}
+
 // Counts it node by node. Sums of integers are the same in any order, so threads may add at any time.
 class NodeCovers {
   public:

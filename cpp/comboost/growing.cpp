@@ -57,51 +57,51 @@ SplitRules Grower::split_rules() const {
             smoothing_};
 }
 
-std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> places) const {
+std::vector<Grower::Candidate> Grower::candidates(std::span<const std::size_t> indices) const {
     std::vector<Candidate> candidates;
     InterruptPoll poll;
-    for (const std::size_t place : places) {
+    for (const std::size_t index : indices) {
         poll.after(layout().n_features());
-        const std::size_t node = frontier_begin_ + place;
+        const std::size_t node = frontier_begin_ + index;
         if (is_pure(node)) continue;
         for (const std::size_t f : draw_features(node_key(node), layout().n_features(), rules_.max_features))
-            candidates.push_back({place, f, {}});
+            candidates.push_back({index, f, {}});
     }
     return candidates;
 }
 
 template <class WithBins>
-void Grower::search_bins(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins) {
+void Grower::search_bins(std::span<const std::size_t> indices, std::size_t work, int n_threads, WithBins&& with_bins) {
     // A wide level of a deep tree is searched in parts: its candidates would take more memory than its rows.
     const std::size_t at_once =
         std::max<std::size_t>(1, kMaxCandidates / std::max<std::size_t>(1, rules_.max_features));
-    for (std::size_t begin = 0; begin < places.size(); begin += at_once) {
-        const std::size_t size = std::min(at_once, places.size() - begin);
-        search_some(places.subspan(begin, size), work / places.size() * size, n_threads, with_bins);
+    for (std::size_t begin = 0; begin < indices.size(); begin += at_once) {
+        const std::size_t size = std::min(at_once, indices.size() - begin);
+        search_some(indices.subspan(begin, size), work / indices.size() * size, n_threads, with_bins);
     }
 }
 
 template <class WithBins>
-void Grower::search_some(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins) {
-    std::vector<Candidate> candidates = this->candidates(places);
+void Grower::search_some(std::span<const std::size_t> indices, std::size_t work, int n_threads, WithBins&& with_bins) {
+    std::vector<Candidate> candidates = this->candidates(indices);
     for_each_task(candidates.size(), work, n_threads, [&](std::size_t c) {
-        with_bins(candidates[c].place, candidates[c].feature, [&](const BinView& bins) { judge(candidates[c], bins); });
+        with_bins(candidates[c].index, candidates[c].feature, [&](const BinView& bins) { judge(candidates[c], bins); });
     });
     const std::size_t updates = work / std::max<std::size_t>(1, candidates.size());
     InterruptPoll poll;
     for (std::size_t c = 0; c < candidates.size();) {
         poll.after(updates);
-        const std::size_t place = candidates[c].place;
+        const std::size_t index = candidates[c].index;
         const Candidate* winner = nullptr;
-        for (; c < candidates.size() && candidates[c].place == place; ++c)
+        for (; c < candidates.size() && candidates[c].index == index; ++c)
             if (candidates[c].found() && (winner == nullptr || beats(candidates[c], *winner))) winner = &candidates[c];
         if (winner == nullptr) continue;
-        with_bins(place, winner->feature, [&](const BinView& bins) { keep(*winner, bins); });
+        with_bins(index, winner->feature, [&](const BinView& bins) { keep(*winner, bins); });
     }
 }
 
 void Grower::judge(Candidate& candidate, const BinView& bins) const {
-    const std::size_t node = frontier_begin_ + candidate.place;
+    const std::size_t node = frontier_begin_ + candidate.index;
     const SplitRules rules = split_rules();
     const std::uint64_t key = feature_key(node_key(node), candidate.feature);
     candidate.best =
@@ -116,8 +116,8 @@ bool Grower::beats(const Candidate& candidate, const Candidate& other) const {
 
 void Grower::keep(const Candidate& winner, const BinView& bins) {
     const Kind kind = kinds_[winner.feature];
-    const NodeSums& node = sums_[frontier_begin_ + winner.place];
-    Found& found = found_[frontier_begin_ + winner.place];
+    const NodeSums& node = sums_[frontier_begin_ + winner.index];
+    Found& found = found_[frontier_begin_ + winner.index];
     found = {static_cast<std::int32_t>(winner.feature), winner.best, sum_left(bins, kind, channels_, winner.best),
              winner.best.score.above(score_of(node, split_rules()))};
     const bool left_is_heavier = found.left.loss >= node.loss - found.left.loss;
@@ -126,10 +126,10 @@ void Grower::keep(const Candidate& winner, const BinView& bins) {
 
 void Grower::search(std::size_t first, const Sum* histograms, std::size_t n_nodes, int n_threads) {
     const std::size_t size = layout().n_bins() * channels_.size();
-    std::vector<std::size_t> places(n_nodes);
-    std::iota(places.begin(), places.end(), first);
-    search_bins(places, n_nodes * size, n_threads, [&](std::size_t place, std::size_t feature, auto&& use) {
-        use(BinView{histograms + (place - first) * size + layout().begin(feature) * channels_.size(),
+    std::vector<std::size_t> indices(n_nodes);
+    std::iota(indices.begin(), indices.end(), first);
+    search_bins(indices, n_nodes * size, n_threads, [&](std::size_t index, std::size_t feature, auto&& use) {
+        use(BinView{histograms + (index - first) * size + layout().begin(feature) * channels_.size(),
                     layout().size(feature), nullptr});
     });
 }
@@ -191,13 +191,13 @@ void Grower::divide(std::size_t node) {
     add_node(std::move(right));
 }
 
-void Grower::describe(std::size_t place, const Found& found) {
+void Grower::describe(std::size_t index, const Found& found) {
     const auto feature = static_cast<std::size_t>(found.feature);
     const bool by_set = needs_set(kinds_[feature], found.cut);
     const bool categorical = kinds_[feature] == Kind::categories;
     branched_.push_back(
-        {static_cast<std::int32_t>(place), found.feature, by_set ? kBySet : found.cut.bin, found.cut.left});
-    Node& node = nodes_[place];
+        {static_cast<std::int32_t>(index), found.feature, by_set ? kBySet : found.cut.bin, found.cut.left});
+    Node& node = nodes_[index];
     node.threshold = threshold(feature, found.cut.bin);
     node.feature = found.feature;
     node.left = static_cast<std::int32_t>(nodes_.size());
@@ -214,11 +214,11 @@ void Grower::derive(const Sum* old_histograms, const Sum* counted, std::span<con
     const std::size_t size = layout().n_bins() * channels_.size();
     for_each_task(branched_.size(), branched_.size() * size, n_threads, [&](std::size_t k) {
         const Sum* parent = old_histograms + (static_cast<std::size_t>(branched_[k].node) - old_frontier_begin_) * size;
-        // The two children of a split stand next to each other, the left one in an even place of the frontier.
-        const std::size_t place = static_cast<std::size_t>(counted_nodes[k]) - frontier_begin_;
+        // The two children of a split stand next to each other, the left one in an even index of the frontier.
+        const std::size_t index = static_cast<std::size_t>(counted_nodes[k]) - frontier_begin_;
         for_each_stretch(0, size, 2, [&](std::size_t from, std::size_t to) {
-            subtract_histogram(parent + from, counted + k * size + from, to - from, histograms + place * size + from,
-                               histograms + (place ^ 1) * size + from);
+            subtract_histogram(parent + from, counted + k * size + from, to - from, histograms + index * size + from,
+                               histograms + (index ^ 1) * size + from);
         });
     });
 }
@@ -238,17 +238,24 @@ Sum Grower::advantage() const {
     return advantage;
 }
 
-void Grower::share_out(double amount, std::span<double> shares) const {
+std::vector<double> Grower::gain_fractions() const {
     const auto saved = [&](std::size_t node) {
         const auto left = static_cast<std::size_t>(nodes_[node].left);
         return sums_[node].best_cost() - sums_[left].best_cost() - sums_[left + 1].best_cost();
     };
     const Sum total = sums_.front().best_cost() + advantage();  // what all splits saved together
-    if (total == 0) return;
+    std::vector<double> fractions;
     for (std::size_t node = 0; node < nodes_.size(); ++node)
         if (nodes_[node].feature != kLeaf)
-            shares[static_cast<std::size_t>(nodes_[node].feature)] +=
-                amount * (static_cast<double>(saved(node)) / static_cast<double>(total));
+            fractions.push_back(total == 0 ? 0.0 : static_cast<double>(saved(node)) / static_cast<double>(total));
+    return fractions;
+}
+
+void Grower::finish() {
+    if (!rules_.numbers_leaves) return;
+    std::int32_t next = 0;
+    for (Node& node : nodes_)
+        if (node.feature == kLeaf) node.left = next++;
 }
 
 }  // namespace comboost

@@ -1,16 +1,28 @@
 // A tree that grows level by level, or the best leaf first, from the histograms of its frontier.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "comboost/kernels.hpp"
+#include "comboost/limits.hpp"
 #include "comboost/random.hpp"
 #include "comboost/sparse.hpp"
 #include "comboost/splitting.hpp"
 #include "comboost/types.hpp"
 
 namespace comboost {
+
+// How far a tree may grow.
+struct TreeLimits {
+    static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+    std::size_t max_depth = kNone;
+    std::size_t max_leaves = kNone;  // if there is a limit, the best leaf is divided first, and not level by level
+
+    bool allow_many_leaves() const { return max_depth >= kManyLevels && max_leaves >= kManyLeaves; }
+};
 
 struct GrowthRules {
     Criterion criterion;
@@ -20,6 +32,8 @@ struct GrowthRules {
     std::uint64_t seed;
     std::size_t max_thresholds = 0;  // cuts of a feature that are tried in a node; 0 is all
     double noise = 0.0;              // gains of features are multiplied by exp(-noise) to exp(noise)
+    TreeLimits limits = {};
+    bool numbers_leaves = false;     // whether `left` of a leaf is its number, in the order of the nodes, and not kLeaf
 };
 
 class Grower {
@@ -37,7 +51,7 @@ class Grower {
 
     // A feature to split a node of the frontier by.
     struct Candidate {
-        std::size_t place = 0;
+        std::size_t index = 0;  // of the node in the frontier
         std::size_t feature = 0;
         Cut best;
         double appeal = 0.0;  // what it gains, with noise; not used without
@@ -68,6 +82,9 @@ class Grower {
     // children are the new frontier. No split if no leaf has one.
     const std::vector<Split>& branch_best();
 
+    // Ends a tree that is not to grow any further.
+    void finish();
+
     // The histograms of the new frontier after branch(), from those of the old one and of the one child that was
     // counted of every split.
     void derive(const Sum* old_histograms, const Sum* counted, std::span<const std::int32_t> counted_nodes,
@@ -87,11 +104,12 @@ class Grower {
     Sum advantage() const;
     Sum loss() const { return sums_.front().loss; }
 
-    // Shares `amount` out among the features, by the cost that the splits on each of them saved.
-    void share_out(double amount, std::span<double> shares) const;
+    // Of the cost that all splits saved together, the fraction of every split, in the order of the nodes.
+    std::vector<double> gain_fractions() const;
 
     BinLayout layout() const { return {bin_offsets_}; }
     Channels channels() const { return channels_; }
+    const TreeLimits& limits() const { return rules_.limits; }
 
   private:
     // The best split found of a leaf.
@@ -118,21 +136,21 @@ class Grower {
     // Whether one class carries all of the loss.
     bool is_pure(std::size_t node) const { return -sums_[node].best_cost() == sums_[node].loss; }
     bool draws_features() const { return rules_.max_features < layout().n_features(); }
-    std::vector<Candidate> candidates(std::span<const std::size_t> places) const;
+    std::vector<Candidate> candidates(std::span<const std::size_t> indices) const;
     std::uint64_t node_key(std::size_t node) const { return comboost::node_key(rules_.seed, round_, node); }
     void judge(Candidate& candidate, const BinView& bins) const;
     bool beats(const Candidate& candidate, const Candidate& other) const;
 
-    // Searches nodes of the frontier; with_bins(place, feature, use) calls use(bins).
+    // Searches nodes of the frontier; with_bins(index, feature, use) calls use(bins).
     template <class WithBins>
-    void search_bins(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins);
+    void search_bins(std::span<const std::size_t> indices, std::size_t work, int n_threads, WithBins&& with_bins);
     template <class WithBins>
-    void search_some(std::span<const std::size_t> places, std::size_t work, int n_threads, WithBins&& with_bins);
+    void search_some(std::span<const std::size_t> indices, std::size_t work, int n_threads, WithBins&& with_bins);
 
     double threshold(std::size_t feature, std::int32_t bin) const;
     void add_node(NodeSums sums);
     void divide(std::size_t node);  // turns a leaf into a split, and adds its children
-    void describe(std::size_t place, const Found& found);
+    void describe(std::size_t node, const Found& found);
     void begin_frontier(std::size_t begin, std::size_t old_begin, std::size_t old_size);
 
     std::vector<std::int64_t> bin_offsets_;
@@ -154,5 +172,27 @@ class Grower {
     std::vector<OpenLeaf> open_;  // a heap of the leaves that were searched, but for the frontier's
     std::vector<Split> branched_;
 };
+
+// Divides the nodes of a tree whose root was searched, as far as its limits allow. divide(splits, search, keep) applies
+// splits, then searches the children if `search`; `keep` says whether these may be divided themselves.
+template <class Divide>
+void grow_tree(Grower& grower, Divide&& divide) {
+    const TreeLimits& limits = grower.limits();
+    if (limits.max_leaves == TreeLimits::kNone) {
+        for (std::size_t depth = 1;; ++depth) {
+            const std::vector<Split>& splits = grower.branch();
+            if (splits.empty() || depth == limits.max_depth) return;
+            divide(splits, true, depth + 1 < limits.max_depth);
+        }
+    }
+    std::vector<std::size_t> depths{0};
+    while (depths.size() / 2 + 1 < limits.max_leaves) {
+        const std::vector<Split>& splits = grower.branch_best();
+        if (splits.empty() || depths.size() / 2 + 2 == limits.max_leaves) return;
+        const std::size_t depth = depths[static_cast<std::size_t>(splits[0].node)] + 1;
+        depths.insert(depths.end(), 2, depth);
+        divide(splits, depth < limits.max_depth, depth + 1 < limits.max_depth);
+    }
+}
 
 }  // namespace comboost

@@ -13,39 +13,27 @@ struct Records {
     Channels channels;
 };
 
-// What a pass over the rows measures.
+// What a pass over the samples measures.
 struct PassResult {
-    Sum loss;          // Λ, the sum of n·Σ_j u(i,j)
-    double largest;    // the largest Σ_j v(i,j), still scaled by 2^e
-    WideSum log_loss;  // the sum of n·b(i) for the log-loss, 0 for others
+    Sum loss = 0;          // Λ, the sum of n·Σ_j u(i,j)
+    double largest = 0.0;  // the largest Σ_j v(i,j), still scaled by 2^e
+    WideSum log_loss = 0;  // the sum of n·b(i) for the log-loss, 0 for others
 };
 
-// A pass over the rows: votes are added to the excess, costs quantised into the records.
-struct Pass {
-    const Label* labels;
-    const Label* votes;     // null if there are none to add
-    const Weight* weights;  // null if all are 1
-    const double* factors;  // K×K, zero diagonal
-    double up;              // e^α
-    double down;            // e^-α
+// A pass over the samples: a round is multiplied into the excess, and the costs are quantised into the records.
+struct UpdatePass {
+    std::span<const Label> labels;
+    std::span<const Weight> weights;    // empty if all are 1
+    std::span<const RowIndex> leaves;   // of the samples; empty if there is no round to add
+    std::span<const Label> classes;     // that the leaves predict; empty if a leaf has one value per class
+    std::span<const double> growth;     // exp(v), K per leaf; e^α alone if leaves predict a class
+    std::span<const double> shrink;     // exp(-v), K per leaf; e^-α alone
+    std::span<const double> factors;    // K×K, zero diagonal
+    std::span<const double> tops;       // K, the most that a sample of a class may cost; empty for the exponential loss
+    std::span<const double> log_units;  // K, what a bit of log-loss counts for a sample of a class
     Channels channels;
-    double* excess;  // K per row
-    Unit* units;     // one record per row
-};
-
-// A pass over the rows after a round in which leaves voted for every class.
-struct LeafPass {
-    const Label* labels;
-    const RowIndex* leaves;  // the leaf of every row; null if there are no votes to add
-    const Weight* weights;   // null if all are 1
-    const double* growth;    // K per leaf: exp(v)
-    const double* shrink;    // K per leaf: exp(-v)
-    const double* factors;   // K×K, zero diagonal
-    const double* tops;      // K, the most that a row of a class may cost; null for the exponential loss
-    const double* bits;      // K, what a bit of log-loss counts for a row of a class
-    Channels channels;
-    double* excess;  // K per row
-    Unit* units;     // one record per row
+    std::span<double> excess;  // K per sample
+    Unit* units;               // one record per sample
 };
 
 struct ScanInput {
@@ -158,10 +146,8 @@ struct Kernels {
     // sides[i] = 0 if codes[i] is in the set, otherwise 1.
     void (*find_sides)(const CodeSet& left, std::span<const Code> codes, std::span<CodeBlock::Signed> sides);
 
-    // Does a pass for the rows begin .. end - 1.
-    PassResult (*advance)(const Pass& pass, std::size_t begin, std::size_t end);
-
-    PassResult (*advance_leaves)(const LeafPass& pass, std::size_t begin, std::size_t end);
+    // Does a pass for the samples begin .. end - 1.
+    PassResult (*update)(const UpdatePass& pass, std::size_t begin, std::size_t end);
 
     // Adds the records of the rows begin .. end - 1 to the sums of their leaf and class, K records per leaf.
     void (*sum_leaves)(const RowIndex* leaves, const Label* labels, std::size_t begin, std::size_t end,

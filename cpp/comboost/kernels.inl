@@ -53,118 +53,77 @@ inline IntLanes load_units(const Unit* from) {
 #endif
 }
 
-// K is the number of classes, 0 if the compiler does not know it.
-template <std::size_t K>
-PassResult advance_rows(const Pass& pass, std::size_t begin, std::size_t end) {
-    const std::size_t n_classes = K ? K : pass.channels.n_classes;
-    const std::size_t width = pass.channels.size();
-    PassResult result{0, 0.0, 0};
-    for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t truth = pass.labels[i];
-        double* __restrict excess = pass.excess + i * n_classes;
-        if (pass.votes != nullptr) {
-            // One multiplication for every class, by 1 if the vote changes nothing: no branch to guess wrong.
-            const std::size_t vote = pass.votes[i];
-            const double others = vote == truth ? pass.down : 1.0;
-            const double voted = vote == truth ? pass.down : pass.up;
-            for (std::size_t j = 0; j < n_classes; ++j) excess[j] *= j == vote ? voted : others;
-            excess[truth] = 1.0;  // never read, but denormal numbers would be slow
-        }
-        const double* factors = pass.factors + truth * n_classes;
-        Unit* __restrict record = pass.units + i * width;
-        double row_sum = 0.0;
-        Unit loss = 0;
-        for (std::size_t j = 0; j < n_classes; ++j) {
-            // A pair without a cost counts for nothing, even if its excess has overflowed; so does the diagonal.
-            const double v = factors[j] == 0.0 ? 0.0 : factors[j] * excess[j];
-            const auto u = static_cast<Unit>(std::lrint(v));
-            row_sum += v;
-            loss += u;
-            record[j] = u;
-        }
-        record[truth] = -loss;
-        record[pass.channels.loss()] = loss;
-        result.largest = std::max(result.largest, row_sum);
-        result.loss += (pass.weights == nullptr ? 1 : Sum{pass.weights[i]}) * loss;
-    }
-    return result;
-}
-
-PassResult advance(const Pass& pass, std::size_t begin, std::size_t end) {
-    switch (pass.channels.n_classes) {
-        case 2: return advance_rows<2>(pass, begin, end);
-        case 3: return advance_rows<3>(pass, begin, end);
-        case 4: return advance_rows<4>(pass, begin, end);
-        case 5: return advance_rows<5>(pass, begin, end);
-        case 6: return advance_rows<6>(pass, begin, end);
-        case 7: return advance_rows<7>(pass, begin, end);
-        case 8: return advance_rows<8>(pass, begin, end);
-        default: return advance_rows<0>(pass, begin, end);
-    }
-}
-
 // The excess stays within these, so that it neither overflows nor becomes a denormal number, which would be slow.
 constexpr double kLeastExcess = 0x1p-960;
 constexpr double kMostExcess = 0x1p960;
 
-template <std::size_t K, bool Log>
-PassResult advance_leaf_rows(const LeafPass& pass, std::size_t begin, std::size_t end) {
+// K is the number of classes, 0 if the compiler does not know it. E(i,j) is multiplied by growth(q,j)·shrink(q,y_i), q
+// being the leaf of sample i. With OneHot the value of a leaf is α·onehot(class), so most of these factors are 1.
+template <std::size_t K, bool OneHot, bool Log>
+PassResult update_samples(const UpdatePass& pass, std::size_t begin, std::size_t end) {
     const std::size_t n_classes = K ? K : pass.channels.n_classes;
     const std::size_t width = pass.channels.size();
-    PassResult result{0, 0.0, 0};
+    const Label* const labels = pass.labels.data();
+    const Weight* const weights = pass.weights.empty() ? nullptr : pass.weights.data();
+    const RowIndex* const leaves = pass.leaves.empty() ? nullptr : pass.leaves.data();
+    const Label* const classes = pass.classes.data();
+    const double* const growths = pass.growth.data();
+    const double* const shrinks = pass.shrink.data();
+    PassResult result;
     for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t truth = pass.labels[i];
-        double* __restrict excess = pass.excess + i * n_classes;
-        if (pass.leaves != nullptr) {
-            const double* growth = pass.growth + pass.leaves[i] * n_classes;
-            const double shrink = pass.shrink[pass.leaves[i] * n_classes + truth];
-            for (std::size_t j = 0; j < n_classes; ++j)
-                excess[j] = std::min(std::max(excess[j] * (growth[j] * shrink), kLeastExcess), kMostExcess);
+        const std::size_t truth = labels[i];
+        double* __restrict excess = pass.excess.data() + i * n_classes;
+        if (leaves != nullptr) {
+            const auto multiply = [=](std::size_t j, double factor) {
+                excess[j] = std::min(std::max(excess[j] * factor, kLeastExcess), kMostExcess);
+            };
+            if (OneHot) {
+                // One multiplication for every class, by 1 if the round changes nothing: no branch to guess wrong.
+                const std::size_t predicted = classes[leaves[i]];
+                const double others = predicted == truth ? *shrinks : 1.0;
+                const double own = predicted == truth ? *shrinks : *growths;
+                for (std::size_t j = 0; j < n_classes; ++j) multiply(j, j == predicted ? own : others);
+            } else {
+                const double* growth = growths + leaves[i] * n_classes;
+                const double shrink = shrinks[leaves[i] * n_classes + truth];
+                for (std::size_t j = 0; j < n_classes; ++j) multiply(j, growth[j] * shrink);
+            }
             excess[truth] = 1.0;
         }
-        const double* factors = pass.factors + truth * n_classes;
+        const double* factors = pass.factors.data() + truth * n_classes;
         Unit* __restrict record = pass.units + i * width;
-        double row_sum = 0.0;
-        for (std::size_t j = 0; j < n_classes; ++j) row_sum += factors[j] * excess[j];
-        double share = 1.0;
-        const Sum weight = pass.weights == nullptr ? 1 : Sum{pass.weights[i]};
+        const Sum weight = weights == nullptr ? 1 : Sum{weights[i]};
+        double row_sum = 0.0, share = 1.0;
         if (Log) {
+            for (std::size_t j = 0; j < n_classes; ++j) row_sum += factors[j] * excess[j];
             share = pass.tops[truth] / (1.0 + row_sum);
-            result.log_loss += WideSum{weight} * std::llrint(pass.bits[truth] * std::log2(1.0 + row_sum));
-            row_sum *= share;
+            result.log_loss += WideSum{weight} * std::llrint(pass.log_units[truth] * std::log2(1.0 + row_sum));
         }
         Unit loss = 0;
+        double exponential_sum = 0.0;
         for (std::size_t j = 0; j < n_classes; ++j) {
             const double v = factors[j] * excess[j];
             const auto u = static_cast<Unit>(std::lrint(Log ? v * share : v));
+            if (!Log) exponential_sum += v;
             loss += u;
             record[j] = u;
         }
         record[truth] = -loss;
         record[pass.channels.loss()] = loss;
-        result.largest = std::max(result.largest, row_sum);
+        result.largest = std::max(result.largest, Log ? row_sum * share : exponential_sum);
         result.loss += weight * loss;
     }
     return result;
 }
 
-template <std::size_t K>
-PassResult advance_leaf_rows(const LeafPass& pass, std::size_t begin, std::size_t end) {
-    return pass.tops == nullptr ? advance_leaf_rows<K, false>(pass, begin, end)
-                                : advance_leaf_rows<K, true>(pass, begin, end);
-}
-
-PassResult advance_leaves(const LeafPass& pass, std::size_t begin, std::size_t end) {
-    switch (pass.channels.n_classes) {
-        case 2: return advance_leaf_rows<2>(pass, begin, end);
-        case 3: return advance_leaf_rows<3>(pass, begin, end);
-        case 4: return advance_leaf_rows<4>(pass, begin, end);
-        case 5: return advance_leaf_rows<5>(pass, begin, end);
-        case 6: return advance_leaf_rows<6>(pass, begin, end);
-        case 7: return advance_leaf_rows<7>(pass, begin, end);
-        case 8: return advance_leaf_rows<8>(pass, begin, end);
-        default: return advance_leaf_rows<0>(pass, begin, end);
-    }
+PassResult update(const UpdatePass& pass, std::size_t begin, std::size_t end) {
+    return dispatch<2, 3, 4, 5, 6, 7, 8, 0>(pass.channels.n_classes, [&]<std::size_t K>() {
+        if (pass.classes.empty())
+            return pass.tops.empty() ? update_samples<K, false, false>(pass, begin, end)
+                                     : update_samples<K, false, true>(pass, begin, end);
+        return pass.tops.empty() ? update_samples<K, true, false>(pass, begin, end)
+                                 : update_samples<K, true, true>(pass, begin, end);
+    });
 }
 
 void sum_leaves(const RowIndex* leaves, const Label* labels, std::size_t begin, std::size_t end, const Records& records,
@@ -221,17 +180,9 @@ void accumulate_vectors(const Code* codes, const RowIndex* rows, std::size_t n_r
 
 void accumulate(const Code* codes, const RowIndex* rows, std::size_t n_rows, const Records& records,
                 const SpreadHistogram& to) {
-    switch (records.channels.n_vectors()) {
-        case 1: return accumulate_vectors<1>(codes, rows, n_rows, records, to);
-        case 2: return accumulate_vectors<2>(codes, rows, n_rows, records, to);
-        case 3: return accumulate_vectors<3>(codes, rows, n_rows, records, to);
-        case 4: return accumulate_vectors<4>(codes, rows, n_rows, records, to);
-        case 5: return accumulate_vectors<5>(codes, rows, n_rows, records, to);
-        case 6: return accumulate_vectors<6>(codes, rows, n_rows, records, to);
-        case 7: return accumulate_vectors<7>(codes, rows, n_rows, records, to);
-        case 8: return accumulate_vectors<8>(codes, rows, n_rows, records, to);
-        default: return accumulate_vectors<0>(codes, rows, n_rows, records, to);
-    }
+    dispatch<1, 2, 3, 4, 5, 6, 7, 8, 0>(records.channels.n_vectors(), [&]<std::size_t V>() {
+        accumulate_vectors<V>(codes, rows, n_rows, records, to);
+    });
 }
 
 void sum_digit(std::size_t n_bins, std::size_t n_codes, std::size_t width, Sum* sums, Sum* bins) {
@@ -268,20 +219,12 @@ void add_vectors(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_
     }
 }
 
-template <std::size_t V>
 void add_records(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_rows, const Records& records,
                  Sum* sums) {
-    records.weights == nullptr ? add_vectors<V, false>(rows, bins, n_rows, records, sums)
-                               : add_vectors<V, true>(rows, bins, n_rows, records, sums);
-}
-
-void add_records(const RowIndex* rows, const std::uint32_t* bins, std::size_t n_rows, const Records& records,
-                 Sum* sums) {
-    switch (records.channels.n_vectors()) {
-        case 1: return add_records<1>(rows, bins, n_rows, records, sums);
-        case 2: return add_records<2>(rows, bins, n_rows, records, sums);
-        default: return add_records<0>(rows, bins, n_rows, records, sums);
-    }
+    dispatch<1, 2, 0>(records.channels.n_vectors(), [&]<std::size_t V>() {
+        records.weights == nullptr ? add_vectors<V, false>(rows, bins, n_rows, records, sums)
+                                   : add_vectors<V, true>(rows, bins, n_rows, records, sums);
+    });
 }
 
 // Integers to the nearest doubles, without an instruction for it: both halves are exact, and their sum rounds once.
@@ -524,8 +467,7 @@ const Kernels table{.add_scores = &add_scores,
                     .count_floats = &count_below<float>,
                     .count_doubles = &count_below<double>,
                     .find_sides = &find_sides,
-                    .advance = &advance,
-                    .advance_leaves = &advance_leaves,
+                    .update = &update,
                     .sum_leaves = &sum_leaves,
                     .accumulate = &accumulate,
                     .sum_digit = &sum_digit,

@@ -83,26 +83,26 @@ BinView NodeRows::count(std::size_t feature, std::size_t n_bins, Sum* histogram)
 }
 
 BinView NodeRows::filled_bins(const Column& column) {
-    Code* places = room_for(places_, set_.size);
+    Code* indices = room_for(indices_, set_.size);
     Code* codes = room_for(filled_, kCodes);
     std::array<std::uint64_t, kCodes / 64> filled{};
     for (std::size_t k = 0; k < set_.size; ++k) {
         const Code code = column.codes[column.rows == nullptr ? k : column.rows[k]];
-        places[k] = code;
+        indices[k] = code;
         filled[code / 64] |= std::uint64_t{1} << (code % 64);
     }
-    std::array<Code, kCodes> place_of_code;
+    std::array<Code, kCodes> index_of_code;
     std::size_t n_filled = 0;
     for (std::size_t word = 0; word < filled.size(); ++word)
         for (std::uint64_t bits = filled[word]; bits != 0; bits &= bits - 1) {
             const auto code = static_cast<Code>(64 * word + static_cast<std::size_t>(std::countr_zero(bits)));
-            place_of_code[code] = static_cast<Code>(n_filled);
+            index_of_code[code] = static_cast<Code>(n_filled);
             codes[n_filled++] = code;
         }
-    for (std::size_t k = 0; k < set_.size; ++k) places[k] = place_of_code[places[k]];
+    for (std::size_t k = 0; k < set_.size; ++k) indices[k] = index_of_code[indices[k]];
     Sum* sums = room_for(sums_, n_filled * records_.channels.size());
     std::fill_n(sums, n_filled * records_.channels.size(), Sum{0});
-    kernels().accumulate(places, nullptr, set_.size, records_, {sums, 0});
+    kernels().accumulate(indices, nullptr, set_.size, records_, {sums, 0});
     return {sums, n_filled, codes};
 }
 

@@ -9,25 +9,24 @@ namespace {
 
 // Sends rows to the leaf that their node is.
 template <class Reach>
-void settle_in_leaf(const Tree& tree, std::size_t leaf, std::span<const RowIndex> rows, NodeCovers& covers,
+void reach_leaf(std::size_t leaf, std::span<const RowIndex> rows, NodeCovers& covers,
                     Reach&& reach) {
-    for (const RowIndex row : rows) reach(row, tree.nodes[leaf]);
+    for (const RowIndex row : rows) reach(row, leaf);
     if (covers.counts()) covers.add(leaf, covers.weight(rows));
 }
 
 // Sends rows to the two leaves that their node has.
 template <bool WithSets, class Reach>
-void settle_in_pair(const Codes& codes, const Tree& tree, std::size_t parent, std::span<const RowIndex> rows,
+void reach_pair(const Codes& codes, const Tree& tree, std::size_t parent, std::span<const RowIndex> rows,
                     NodeCovers& covers, Reach&& reach) {
     const Node node = tree.nodes[parent];
     const Code* column = codes.column(static_cast<std::size_t>(node.feature));
     const auto left = static_cast<std::size_t>(node.left);
-    const Node* children = tree.nodes.data() + left;
     const auto send = [&](auto&& weigh) {
         Sum to_left = 0;
         for (const RowIndex row : rows) {
             const bool is_left = tree.goes_left<WithSets>(node, column[row]);
-            reach(row, children[is_left ? 0 : 1]);
+            reach(row, left + (is_left ? 0 : 1));
             to_left += is_left ? weigh(row) : 0;
         }
         return to_left;
@@ -42,17 +41,18 @@ void settle_in_pair(const Codes& codes, const Tree& tree, std::size_t parent, st
 
 // Walks rows from their node to a leaf, however far that is.
 template <bool WithSets, class Reach>
-void settle_below(const Codes& codes, const Tree& tree, std::size_t from, std::span<const RowIndex> rows,
+void walk_below(const Codes& codes, const Tree& tree, std::size_t from, std::span<const RowIndex> rows,
                   NodeCovers& covers, Reach&& reach) {
     std::vector<Sum> sums(covers.n_nodes());
     for (const RowIndex row : rows) {
-        const Node* node = &tree.nodes[from];
-        while (node->feature != kLeaf) {
-            const Code code = codes.column(static_cast<std::size_t>(node->feature))[row];
-            node = &tree.nodes[static_cast<std::size_t>(node->left) + (tree.goes_left<WithSets>(*node, code) ? 0 : 1)];
+        std::size_t index = from;
+        while (tree.nodes[index].feature != kLeaf) {
+            const Node& node = tree.nodes[index];
+            const Code code = codes.column(static_cast<std::size_t>(node.feature))[row];
+            index = static_cast<std::size_t>(node.left) + (tree.goes_left<WithSets>(node, code) ? 0 : 1);
         }
-        reach(row, *node);
-        if (covers.counts()) sums[static_cast<std::size_t>(node - tree.nodes.data())] += covers.weight(row);
+        reach(row, index);
+        if (covers.counts()) sums[index] += covers.weight(row);
     }
     for (std::size_t c = 0; c < sums.size(); ++c)
         if (sums[c] != 0) covers.add(c, sums[c]);
@@ -135,31 +135,21 @@ void Partition::divide(const Code* column, std::size_t node, std::size_t left, i
     cells_[left + 1] = {cell.begin + middle, cell.end, 1 - cell.buffer, false};
 }
 
-void Partition::settle(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes,
-                       const LeafCovers& covers) const {
-    settle_rows(codes, tree, n_threads, covers, [&](RowIndex row, const Node& leaf) { votes[row] = leaf.label; });
-}
-
-void Partition::settle_leaves(const Codes& codes, const Tree& tree, int n_threads, std::span<RowIndex> leaves,
-                              const LeafCovers& covers) const {
-    settle_rows(codes, tree, n_threads, covers,
-                [&](RowIndex row, const Node& leaf) { leaves[row] = static_cast<RowIndex>(leaf.left); });
-}
-
-template <class Reach>
-void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, const LeafCovers& covers,
-                            Reach&& reach) const {
+void Partition::find_leaves(const Codes& codes, const Tree& tree, int n_threads, std::span<RowIndex> leaves,
+                            const LeafCovers& covers) const {
+    const std::vector<RowIndex> leaf_of_node = number_leaves(tree);
+    const auto reach = [&](RowIndex row, std::size_t node) { leaves[row] = leaf_of_node[node]; };
     NodeCovers of_nodes(covers, tree.nodes.size());
     if (tree.sets.empty())
-        settle_rows<false>(codes, tree, n_threads, of_nodes, reach);
+        walk_rows<false>(codes, tree, n_threads, of_nodes, reach);
     else
-        settle_rows<true>(codes, tree, n_threads, of_nodes, reach);
+        walk_rows<true>(codes, tree, n_threads, of_nodes, reach);
     of_nodes.write(tree);
 }
 
 template <bool WithSets, class Reach>
-void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads, NodeCovers& covers,
-                            Reach&& reach) const {
+void Partition::walk_rows(const Codes& codes, const Tree& tree, int n_threads, NodeCovers& covers,
+                          Reach&& reach) const {
     InterruptPoll poll;
     const auto is_leaf = [&](std::size_t node) { return tree.nodes[node].feature == kLeaf; };
     for (std::size_t c = 0; c < cells_.size(); ++c) {
@@ -170,11 +160,11 @@ void Partition::settle_rows(const Codes& codes, const Tree& tree, int n_threads,
         for_each_block(cell.end - cell.begin, 1, n_threads, [&](std::size_t begin, std::size_t end) {
             const std::span rows(buffers_[cell.buffer].data() + cell.begin + begin, end - begin);
             if (is_leaf(c))
-                settle_in_leaf(tree, c, rows, covers, reach);
+                reach_leaf(c, rows, covers, reach);
             else if (is_leaf(left) && is_leaf(left + 1))  // as of all trees that just grew
-                settle_in_pair<WithSets>(codes, tree, c, rows, covers, reach);
+                reach_pair<WithSets>(codes, tree, c, rows, covers, reach);
             else
-                settle_below<WithSets>(codes, tree, c, rows, covers, reach);
+                walk_below<WithSets>(codes, tree, c, rows, covers, reach);
         });
     }
 }

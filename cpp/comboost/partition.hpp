@@ -26,14 +26,10 @@ class Partition {
     // before.
     void split(const Codes& codes, std::span<const Split> splits, int n_threads);
 
-    // The vote of every row: walks from the row's node on to a leaf of `tree`, whose nodes are numbered as the nodes
-    // here. What the rows of every leaf weigh is told, too.
-    void settle(const Codes& codes, const Tree& tree, int n_threads, std::span<Label> votes,
-                const LeafCovers& covers = {}) const;
-
-    // The leaf of every row, by the number that `left` of a leaf tells.
-    void settle_leaves(const Codes& codes, const Tree& tree, int n_threads, std::span<RowIndex> leaves,
-                       const LeafCovers& covers = {}) const;
+    // The leaf of every row: walks from the row's node on to a leaf of `tree`, whose nodes are numbered as the nodes
+    // here. Leaves are counted in the order of their nodes. What the rows of every leaf weigh is written, too.
+    void find_leaves(const Codes& codes, const Tree& tree, int n_threads, std::span<RowIndex> leaves,
+                     const LeafCovers& covers = {}) const;
 
     RowSet rows(std::size_t node) const;
     std::size_t n_nodes() const { return cells_.size(); }
@@ -53,14 +49,10 @@ class Partition {
     template <class GoesLeft>
     void divide(const Code* column, std::size_t node, std::size_t left, int n_threads, GoesLeft&& goes_left);
 
-    // Walks every row to its leaf; reach(row, leaf).
-    template <class Reach>
-    void settle_rows(const Codes& codes, const Tree& tree, int n_threads, const LeafCovers& covers,
-                     Reach&& reach) const;
     template <bool WithSets, class Reach>
-    void settle_rows(const Codes& codes, const Tree& tree, int n_threads, NodeCovers& covers, Reach&& reach) const;
+    void walk_rows(const Codes& codes, const Tree& tree, int n_threads, NodeCovers& covers, Reach&& reach) const;
 
-    // A node's rows stand in one buffer, its children's in the same places of the other: nothing is copied back.
+    // A node's rows stand in one buffer, its children's at the same indices of the other: nothing is copied back.
     std::vector<RowIndex> buffers_[2];
     std::vector<Cell> cells_;
 };

@@ -49,7 +49,7 @@ class RowGrower::Growth {
            Partition& partition, RecordPacker& packer, int n_threads)
         : pool_(self.pool_),
           by_row_(self.by_row_),
-          packed_bytes_(self.packed_bytes_),
+          packed_bytes_(self.limits_.packed_bytes),
           grower_(grower),
           codes_(codes),
           bundles_(bundles),
@@ -59,10 +59,10 @@ class RowGrower::Growth {
           n_threads_(n_threads),
           layout_(grower.layout()),
           width_(grower.channels().size()),
-          n_small_rows_(self.small_share_ * static_cast<double>(layout_.n_bins()) /
+          n_small_rows_(self.limits_.small_share * static_cast<double>(layout_.n_bins()) /
                         static_cast<double>(layout_.n_features())) {
         const std::size_t size = layout_.n_bins() * width_;
-        pool_.reset(size, self.budget_ / (size * sizeof(Sum)));
+        pool_.reset(size, self.limits_.histogram_bytes / (size * sizeof(Sum)));
     }
 
     void start(const Sum* root) {
@@ -71,32 +71,27 @@ class RowGrower::Growth {
         std::copy_n(root, layout_.n_bins() * width_, histograms_[0]);
     }
 
-    void grow_levels(std::size_t max_depth) {
-        for (std::size_t depth = 1;; ++depth) {
-            const std::vector<Split>& splits = grower_.branch();
-            if (splits.empty() || depth == max_depth) return;
-            divide(splits, depth + 1 < max_depth);
-        }
-    }
-
-    void grow_best_first(const TreeLimits& limits) {
-        std::vector<std::size_t> depths{0};
-        while (depths.size() / 2 + 1 < limits.max_leaves) {
-            const std::vector<Split>& splits = grower_.branch_best();
-            if (splits.empty() || depths.size() / 2 + 2 == limits.max_leaves) return;
-            const std::size_t depth = depths[static_cast<std::size_t>(splits[0].node)] + 1;
-            depths.insert(depths.end(), 2, depth);
-            if (depth < limits.max_depth)
-                divide(splits, depth + 1 < limits.max_depth);
+    // Applies splits and searches the children, if they are to be searched; `keep` their histograms if these are to be
+    // divided.
+    void divide(std::span<const Split> splits, bool searched, bool keep) {
+        partition_.split(codes_, splits, n_threads_);
+        histograms_.resize(grower_.nodes().size());
+        std::vector<NodeTask> nodes;
+        for (std::size_t k = 0; k < splits.size(); ++k) {
+            Sum* parent = std::exchange(histograms_[static_cast<std::size_t>(splits[k].node)], nullptr);
+            if (searched)
+                add_children(grower_.frontier_begin() + 2 * k, parent, keep, nodes);
             else
-                close(splits[0]);
+                release(parent);
         }
+        search(nodes);
+        for (const NodeTask& task : nodes) end(task, keep);
     }
 
   private:
     // A node that is counted. If the parent's histogram is known, what is left of it is the sibling's, which is
     // searched, too.
-    struct Plot {
+    struct NodeTask {
         std::size_t node;
         RowSet rows;
         bool searched;
@@ -110,9 +105,9 @@ class RowGrower::Growth {
         Grower::Candidate node, sibling;
     };
 
-    // Some plots, or some features of a single one.
+    // Some nodes, or some features of a single one.
     struct Task {
-        std::size_t first_plot, last_plot;
+        std::size_t first_node, last_node;
         std::size_t first_feature, last_feature;
         Winners winners;
     };
@@ -124,69 +119,49 @@ class RowGrower::Growth {
     bool is_searched(std::size_t node) const { return grower_.may_split(node, partition_.rows(node).size); }
     Sum* of_feature(Sum* histogram, std::size_t feature) const { return histogram + layout_.begin(feature) * width_; }
 
-    // Divides a node whose children are not searched.
-    void close(const Split& split) {
-        partition_.split(codes_, std::span(&split, 1), n_threads_);
-        release(histograms_[static_cast<std::size_t>(split.node)]);
-        histograms_.resize(grower_.nodes().size());
-    }
-
-    // Applies splits and searches the children; `keep` their histograms if these are to be divided.
-    void divide(const std::vector<Split>& splits, bool keep) {
-        partition_.split(codes_, splits, n_threads_);
-        histograms_.resize(grower_.nodes().size());
-        std::vector<Plot> plots;
-        for (std::size_t k = 0; k < splits.size(); ++k) {
-            Sum* parent = std::exchange(histograms_[static_cast<std::size_t>(splits[k].node)], nullptr);
-            add_children(grower_.frontier_begin() + 2 * k, parent, keep, plots);
-        }
-        search(plots);
-        for (const Plot& plot : plots) end(plot, keep);
-    }
-
     // Says how the children left and left + 1 are searched.
-    void add_children(std::size_t left, Sum* parent, bool keep, std::vector<Plot>& plots) {
+    void add_children(std::size_t left, Sum* parent, bool keep, std::vector<NodeTask>& nodes) {
         const bool right_is_smaller = partition_.rows(left + 1).size < partition_.rows(left).size;
         const std::size_t smaller = left + right_is_smaller, larger = left + !right_is_smaller;
         if (parent != nullptr && (!is_searched(larger) || is_small(partition_.rows(larger).size))) release(parent);
         if (parent != nullptr || is_searched(smaller)) {
-            Plot plot{smaller, partition_.rows(smaller), is_searched(smaller)};
-            plot.sibling = larger;
-            plot.remainder = parent;
-            add_plot(plot, keep, plots);
+            NodeTask task{smaller, partition_.rows(smaller), is_searched(smaller)};
+            task.sibling = larger;
+            task.remainder = parent;
+            add_task(task, keep, nodes);
         }
-        if (parent == nullptr && is_searched(larger)) add_plot({larger, partition_.rows(larger), true}, keep, plots);
+        if (parent == nullptr && is_searched(larger)) add_task({larger, partition_.rows(larger), true}, keep, nodes);
     }
 
-    void add_plot(Plot plot, bool keep, std::vector<Plot>& plots) {
-        if (!is_large(plot.rows.size)) {
-            if (keep && plot.searched && !is_small(plot.rows.size)) plot.histogram = pool_.take();
-            plots.push_back(plot);
+    void add_task(NodeTask task, bool keep, std::vector<NodeTask>& nodes) {
+        if (!is_large(task.rows.size)) {
+            if (keep && task.searched && !is_small(task.rows.size)) task.histogram = pool_.take();
+            nodes.push_back(task);
             return;
         }
-        plot.histogram = pool_.take();
-        if (plot.histogram != nullptr) {
-            count_large(plot);
-            plots.push_back(plot);
+        task.histogram = pool_.take();
+        if (task.histogram != nullptr) {
+            count_large(task);
+            nodes.push_back(task);
             return;
         }
-        plot.histogram = pool_.spare();  // there is one for all of them, so this plot is done before the next
-        count_large(plot);
-        search(std::span(&plot, 1));
-        plot.histogram = nullptr;
-        end(plot, keep);
+        task.histogram = pool_.spare();  // there is one for all of them, so this task is done before the next
+        count_large(task);
+        search(std::span(&task, 1));
+        task.histogram = nullptr;
+        end(task, keep);
     }
 
-    void count_large(Plot& plot) {
-        count_histograms(codes_, bundles_, costs_, layout_, std::span(&plot.rows, 1), n_threads_, packer_,
-                         plot.histogram);
-        plot.counted = true;
+    void count_large(NodeTask& task) {
+        count_histograms(codes_, bundles_, costs_, layout_, std::span(&task.rows, 1), n_threads_, packer_,
+                         task.histogram);
+        task.counted = true;
     }
 
     // Keeps the histograms of nodes that will be divided.
-    void end(const Plot& plot, bool keep) {
-        end(plot.node, plot.histogram, keep);
-        end(plot.sibling, plot.remainder, keep);
+    void end(const NodeTask& task, bool keep) {
+        end(task.node, task.histogram, keep);
+        end(task.sibling, task.remainder, keep);
     }
 
     void end(std::size_t node, Sum* histogram, bool keep) {
@@ -202,22 +177,22 @@ class RowGrower::Growth {
         histogram = nullptr;
     }
 
-    std::size_t work_of(const Plot& plot) const {
-        const std::size_t n_histograms = (plot.histogram != nullptr) + (plot.remainder != nullptr);
-        const std::size_t n_counted = plot.counted ? 0 : plot.rows.size;
+    std::size_t work_of(const NodeTask& task) const {
+        const std::size_t n_histograms = (task.histogram != nullptr) + (task.remainder != nullptr);
+        const std::size_t n_counted = task.counted ? 0 : task.rows.size;
         return width_ * (n_counted * layout_.n_features() + n_histograms * layout_.n_bins());
     }
 
-    // Plots that take little are searched by one task, features of one that takes much by several.
-    std::vector<Task> tasks_of(std::span<const Plot> plots, std::size_t work) const {
+    // Nodes that take little are searched by one task, features of one that takes much by several.
+    std::vector<Task> tasks_of(std::span<const NodeTask> nodes, std::size_t work) const {
         const std::size_t n_features = layout_.n_features();
         const std::size_t share =
             std::max(kSerialWork, work / (kTasksPerThread * static_cast<std::size_t>(n_threads_)));
         std::vector<Task> tasks;
         std::size_t open_work = share;
-        for (std::size_t p = 0; p < plots.size(); ++p) {
+        for (std::size_t p = 0; p < nodes.size(); ++p) {
             const std::size_t n_groups =
-                n_threads_ > 1 ? std::min(n_features / kFeaturesPerTask, work_of(plots[p]) / share) : 1;
+                n_threads_ > 1 ? std::min(n_features / kFeaturesPerTask, work_of(nodes[p]) / share) : 1;
             if (n_groups > 1) {
                 for (std::size_t g = 0; g < n_groups; ++g)
                     tasks.push_back({p, p + 1, n_features * g / n_groups, n_features * (g + 1) / n_groups, {}});
@@ -228,90 +203,90 @@ class RowGrower::Growth {
                 tasks.push_back({p, p, 0, n_features, {}});
                 open_work = 0;
             }
-            ++tasks.back().last_plot;
-            open_work += work_of(plots[p]);
+            ++tasks.back().last_node;
+            open_work += work_of(nodes[p]);
         }
         return tasks;
     }
 
-    void search(std::span<const Plot> plots) {
+    void search(std::span<const NodeTask> nodes) {
         std::size_t work = 0;
-        for (const Plot& plot : plots) work += work_of(plot);
-        std::vector<Task> tasks = tasks_of(plots, work);
-        for_each_task(tasks.size(), work, n_threads_, [&](std::size_t t) { do_task(plots, tasks[t]); });
+        for (const NodeTask& task : nodes) work += work_of(task);
+        std::vector<Task> tasks = tasks_of(nodes, work);
+        for_each_task(tasks.size(), work, n_threads_, [&](std::size_t t) { do_task(nodes, tasks[t]); });
         for (std::size_t t = 0; t < tasks.size();) {
             if (is_whole(tasks[t])) {
                 ++t;
                 continue;
             }
-            const std::size_t p = tasks[t].first_plot;
+            const std::size_t p = tasks[t].first_node;
             Winners winners;
-            for (; t < tasks.size() && tasks[t].first_plot == p; ++t) {
+            for (; t < tasks.size() && tasks[t].first_node == p; ++t) {
                 grower_.prefer(tasks[t].winners.node, winners.node);
                 grower_.prefer(tasks[t].winners.sibling, winners.sibling);
             }
             Borrowed<NodeRows> rows;
-            if (plots[p].histogram == nullptr && winners.node.found()) pack(plots[p], false, *rows);
-            keep(plots[p], winners, *rows);
+            if (nodes[p].histogram == nullptr && winners.node.found()) pack(nodes[p], false, *rows);
+            keep(nodes[p], winners, *rows);
         }
     }
 
     // Codes are packed, too, if they are few and all will be used.
-    void pack(const Plot& plot, bool all_features, NodeRows& rows) const {
-        const bool by_row = all_features && !by_row_.empty() && plot.rows.size * layout_.n_features() <= kPackedCodes;
-        rows.pack(plot.rows, costs_.records(), codes_, by_row ? &by_row_ : nullptr);
+    void pack(const NodeTask& task, bool all_features, NodeRows& rows) const {
+        const bool by_row = all_features && !by_row_.empty() && task.rows.size * layout_.n_features() <= kPackedCodes;
+        rows.pack(task.rows, costs_.records(), codes_, by_row ? &by_row_ : nullptr);
     }
 
     bool is_whole(const Task& task) const { return task.last_feature - task.first_feature == layout_.n_features(); }
 
-    void do_task(std::span<const Plot> plots, Task& task) {
+    void do_task(std::span<const NodeTask> nodes, Task& task) {
         Borrowed<NodeRows> rows;
         InterruptPoll poll;
-        for (std::size_t p = task.first_plot; p < task.last_plot; ++p) {
-            if (!plots[p].counted) pack(plots[p], is_whole(task), *rows);
-            task.winners = search_features(plots[p], task.first_feature, task.last_feature, *rows, poll);
-            if (is_whole(task)) keep(plots[p], task.winners, *rows);
+        for (std::size_t p = task.first_node; p < task.last_node; ++p) {
+            if (!nodes[p].counted) pack(nodes[p], is_whole(task), *rows);
+            task.winners = search_features(nodes[p], task.first_feature, task.last_feature, *rows, poll);
+            if (is_whole(task)) keep(nodes[p], task.winners, *rows);
         }
     }
 
-    Winners search_features(const Plot& plot, std::size_t first, std::size_t last, NodeRows& rows,
+    Winners search_features(const NodeTask& task, std::size_t first, std::size_t last, NodeRows& rows,
                             InterruptPoll& poll) const {
-        const DrawnFeatures drawn = grower_.draw(plot.node);
-        const DrawnFeatures drawn_by_sibling = plot.remainder == nullptr ? drawn : grower_.draw(plot.sibling);
+        const DrawnFeatures drawn = grower_.draw(task.node);
+        const DrawnFeatures drawn_by_sibling = task.remainder == nullptr ? drawn : grower_.draw(task.sibling);
         Winners winners;
         for (std::size_t f = first; f < last; ++f) {
-            const bool is_drawn = plot.searched && drawn.contains(f);
-            if (!is_drawn && plot.histogram == nullptr && plot.remainder == nullptr) continue;
-            const BinView bins = bins_of(plot, f, rows);
-            if (is_drawn) grower_.consider(plot.node, f, bins, winners.node);
-            if (plot.remainder != nullptr) {
-                remove_bins(bins, grower_.channels(), of_feature(plot.remainder, f));
+            const bool is_drawn = task.searched && drawn.contains(f);
+            if (!is_drawn && task.histogram == nullptr && task.remainder == nullptr) continue;
+            const BinView bins = bins_of(task, f, rows);
+            if (is_drawn) grower_.consider(task.node, f, bins, winners.node);
+            if (task.remainder != nullptr) {
+                remove_bins(bins, grower_.channels(), of_feature(task.remainder, f));
                 if (drawn_by_sibling.contains(f))
-                    grower_.consider(plot.sibling, f, whole_feature(plot.remainder, f), winners.sibling);
+                    grower_.consider(task.sibling, f, whole_feature(task.remainder, f), winners.sibling);
             }
-            poll.after(work_of(plot) / layout_.n_features());
+            poll.after(work_of(task) / layout_.n_features());
         }
         return winners;
     }
 
-    BinView bins_of(const Plot& plot, std::size_t feature, NodeRows& rows) const {
-        if (plot.counted) return whole_feature(plot.histogram, feature);
+    BinView bins_of(const NodeTask& task, std::size_t feature, NodeRows& rows) const {
+        if (task.counted) return whole_feature(task.histogram, feature);
         const std::size_t n_bins = layout_.size(feature);
-        return plot.histogram == nullptr ? rows.bins(feature, n_bins)
-                                         : rows.count(feature, n_bins, of_feature(plot.histogram, feature));
+        return task.histogram == nullptr ? rows.bins(feature, n_bins)
+                                         : rows.count(feature, n_bins, of_feature(task.histogram, feature));
     }
 
     BinView whole_feature(Sum* histogram, std::size_t feature) const {
         return {of_feature(histogram, feature), layout_.size(feature), nullptr};
     }
 
-    // Keeps the splits found; `rows` are those of the plot, if it was not counted before.
-    void keep(const Plot& plot, const Winners& winners, NodeRows& rows) {
+    // Keeps the splits found; `rows` are those of the task, if it was not counted before.
+    void keep(const NodeTask& task, const Winners& winners, NodeRows& rows) {
         if (const std::size_t f = winners.node.feature; winners.node.found())
             grower_.keep(winners.node,
-                         plot.histogram == nullptr ? bins_of(plot, f, rows) : whole_feature(plot.histogram, f));
+                         task.histogram == nullptr ? bins_of(task, f, rows) : whole_feature(task.histogram, f));
         if (const std::size_t f = winners.sibling.feature; winners.sibling.found())
-            grower_.keep(winners.sibling, whole_feature(plot.remainder, f));
+            grower_.keep(winners.sibling, whole_feature(task.remainder, f));
     }
 
     HistogramPool& pool_;
@@ -331,15 +306,13 @@ class RowGrower::Growth {
 };
 
 void RowGrower::grow(Grower& grower, const Codes& codes, const Bundles& bundles, const CostTable& costs,
-                     Partition& partition, RecordPacker& packer, const Sum* root, const TreeLimits& limits,
-                     int n_threads) {
-    if (by_row_.empty() && limits.allow_many_leaves()) by_row_ = CodesByRow(codes, n_threads);
+                     Partition& partition, RecordPacker& packer, const Sum* root, int n_threads) {
+    if (by_row_.empty() && grower.limits().allow_many_leaves()) by_row_ = CodesByRow(codes, n_threads);
     Growth growth(*this, grower, codes, bundles, costs, partition, packer, n_threads);
     growth.start(root);
-    if (limits.max_leaves == TreeLimits::kNone)
-        growth.grow_levels(limits.max_depth);
-    else
-        growth.grow_best_first(limits);
+    grow_tree(grower, [&](std::span<const Split> splits, bool searched, bool keep) {
+        growth.divide(splits, searched, keep);
+    });
 }
 
 }  // namespace comboost

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,14 +16,11 @@
 
 namespace comboost {
 
-// How far a tree may grow.
-struct TreeLimits {
-    static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-
-    std::size_t max_depth = kNone;
-    std::size_t max_leaves = kNone;  // if there is a limit, the best leaf is divided first, and not level by level
-
-    bool allow_many_leaves() const { return max_depth >= kManyLevels && max_leaves >= kManyLeaves; }
+// How nodes are searched; the splits are the same whatever it says.
+struct SearchLimits {
+    std::size_t histogram_bytes;  // of the histograms that are held at most, though two may always be
+    double small_share;           // nodes with fewer rows than this times the bins of a feature are searched by rows
+    std::size_t packed_bytes;     // of records that a thread copies together; larger nodes are counted by all threads
 };
 
 // Histograms of one size, which are used again and again: memory that is new to a process is slow.
@@ -47,16 +43,12 @@ class HistogramPool {
 
 class RowGrower {
   public:
-    // Histograms take at most `budget` bytes, but two may always be held. Nodes with fewer rows than `small_share`
-    // times the bins of a feature are searched by their rows. Records of at most `packed_bytes` are copied together by
-    // a thread; those of larger nodes are counted by all threads together.
-    RowGrower(std::size_t budget, double small_share, std::size_t packed_bytes)
-        : budget_(budget), small_share_(small_share), packed_bytes_(packed_bytes) {}
+    explicit RowGrower(const SearchLimits& limits) : limits_(limits) {}
 
     // Grows a tree from its root, whose histogram this is. The splits are those that Grower::search() and
     // Grower::branch(), or branch_best(), make of all histograms.
     void grow(Grower& grower, const Codes& codes, const Bundles& bundles, const CostTable& costs, Partition& partition,
-              RecordPacker& packer, const Sum* root, const TreeLimits& limits, int n_threads);
+              RecordPacker& packer, const Sum* root, int n_threads);
 
     // Must be called after codes have changed.
     void forget_codes() { by_row_ = {}; }
@@ -64,9 +56,7 @@ class RowGrower {
   private:
     class Growth;
 
-    std::size_t budget_;
-    double small_share_;
-    std::size_t packed_bytes_;
+    SearchLimits limits_;
     HistogramPool pool_;
     CodesByRow by_row_;  // made for trees of many leaves only
 };

@@ -113,15 +113,15 @@ SparseCodes::SparseCodes(const SparseMatrix& matrix, std::span<const double> zer
         for (std::size_t f = first; f < last; ++f) {
             zero_codes_[ranks_[f]] = zero_codes[f];
             if (sizes[f] == 0) continue;
-            std::array<std::uint32_t, 257> places{};
-            for (std::size_t k = matrix.begin(f); k < matrix.end(f); ++k) ++places[all[k] + 1U];
-            places[zero_codes[f] + 1U] = 0;
-            std::partial_sum(places.begin(), places.end(), places.begin());
+            std::array<std::uint32_t, 257> next{};
+            for (std::size_t k = matrix.begin(f); k < matrix.end(f); ++k) ++next[all[k] + 1U];
+            next[zero_codes[f] + 1U] = 0;
+            std::partial_sum(next.begin(), next.end(), next.begin());
             for (std::size_t k = matrix.begin(f); k < matrix.end(f); ++k) {
                 if (all[k] == zero_codes[f]) continue;
-                const std::size_t place = static_cast<std::size_t>(starts_[ranks_[f]]) + places[all[k]]++;
-                rows_[place] = matrix.rows[k];
-                codes_[place] = all[k];
+                const std::size_t index = static_cast<std::size_t>(starts_[ranks_[f]]) + next[all[k]]++;
+                rows_[index] = matrix.rows[k];
+                codes_[index] = all[k];
             }
         }
     });
@@ -175,19 +175,8 @@ void SparsePartition::split(const SparseCodes& codes, std::span<const Split> spl
     }
 }
 
-void SparsePartition::settle(const SparseCodes& codes, const Tree& tree, std::span<Label> votes,
-                             const LeafCovers& covers) const {
-    settle_rows(codes, tree, votes, covers, [](const Node& leaf) { return leaf.label; });
-}
-
-void SparsePartition::settle_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves,
-                                    const LeafCovers& covers) const {
-    settle_rows(codes, tree, leaves, covers, [](const Node& leaf) { return static_cast<RowIndex>(leaf.left); });
-}
-
-template <class T, class Tell>
-void SparsePartition::settle_rows(const SparseCodes& codes, const Tree& tree, std::span<T> told,
-                                  const LeafCovers& covers, Tell&& tell) const {
+void SparsePartition::find_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves,
+                                  const LeafCovers& covers) const {
     Slots slots = slots_;
     slots.of_node.resize(tree.nodes.size());
     InterruptPoll poll;
@@ -199,13 +188,14 @@ void SparsePartition::settle_rows(const SparseCodes& codes, const Tree& tree, st
         slots.divide(codes, feature, c, left, [&](Code code) { return tree.goes_left<true>(node, code); });
         poll.after(codes.entries(codes.rank(feature)).rows.size());
     }
-    std::vector<T> of_slot(slots.size);
+    const std::vector<RowIndex> leaf_of_node = number_leaves(tree);
+    std::vector<RowIndex> leaf_of_slot(slots.size);
     for (std::size_t c = 0; c < tree.nodes.size(); ++c)
-        if (tree.nodes[c].feature == kLeaf) of_slot[slots.of_node[c]] = tell(tree.nodes[c]);
-    for (std::size_t row = 0; row < told.size(); ++row) told[row] = of_slot[slots.of_row[row]];
+        if (tree.nodes[c].feature == kLeaf) leaf_of_slot[slots.of_node[c]] = leaf_of_node[c];
+    for (std::size_t row = 0; row < leaves.size(); ++row) leaves[row] = leaf_of_slot[slots.of_row[row]];
     if (covers.sums.empty()) return;
     std::vector<Sum> sums(slots.size);
-    for (std::size_t row = 0; row < told.size(); ++row)
+    for (std::size_t row = 0; row < leaves.size(); ++row)
         sums[slots.of_row[row]] += covers.weights.empty() ? 1 : Sum{covers.weights[row]};
     auto next = covers.sums.begin();
     for (std::size_t c = 0; c < tree.nodes.size(); ++c)

@@ -88,10 +88,8 @@ class SparsePartition {
     // These do what those of Partition do.
     void reset();
     void split(const SparseCodes& codes, std::span<const Split> splits);
-    void settle(const SparseCodes& codes, const Tree& tree, std::span<Label> votes,
-                const LeafCovers& covers = {}) const;
-    void settle_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves,
-                       const LeafCovers& covers = {}) const;
+    void find_leaves(const SparseCodes& codes, const Tree& tree, std::span<RowIndex> leaves,
+                     const LeafCovers& covers = {}) const;
 
     std::size_t n_rows() const { return slots_.of_row.size(); }
     std::size_t n_nodes() const { return slots_.of_node.size(); }
@@ -109,10 +107,6 @@ class SparsePartition {
         void divide(const SparseCodes& codes, std::size_t feature, std::size_t node, std::size_t left,
                     GoesLeft&& goes_left);
     };
-
-    template <class T, class Tell>
-    void settle_rows(const SparseCodes& codes, const Tree& tree, std::span<T> told, const LeafCovers& covers,
-                     Tell&& tell) const;
 
     Slots slots_;
 };

@@ -11,21 +11,21 @@
 
 namespace comboost {
 
-using PlaceIndex = std::uint32_t;
-inline constexpr PlaceIndex kNoPlace = ~PlaceIndex{0};
+using NodeIndex = std::uint32_t;
+inline constexpr NodeIndex kNoNode = ~NodeIndex{0};
 
-// What a search asks of a row again and again, in few bytes that caches hold: its loss, rounded up, and the place of
+// What a search asks of a row again and again, in few bytes that caches hold: its loss, rounded up, and the index of
 // its node among those that are searched.
 struct SearchedRow {
     float loss;
-    PlaceIndex place;
+    NodeIndex index;
 };
 
 // The rows of a sparse table while some nodes are searched; `sums` are those of the nodes, a record each.
 struct SearchedRows {
     std::span<const SearchedRow> rows;
     std::vector<Sum> sums;
-    std::size_t n_places;
+    std::size_t n_nodes;
 };
 
 class SparseBins {
@@ -40,32 +40,32 @@ class SparseBins {
 
     SparseBins(const SparseCodes& codes, const Records& records, const SearchedRows& searched);
 
-    // Goes through the entries of a feature: the places that have some. Valid until the next call.
-    std::span<const PlaceIndex> survey(std::uint32_t rank);
-    const Share& share(PlaceIndex place) const { return shares_[place]; }
+    // Goes through the entries of a feature: the indices that have some. Valid until the next call.
+    std::span<const NodeIndex> survey(std::uint32_t rank);
+    const Share& share(NodeIndex index) const { return shares_[index]; }
 
-    // Counts the bins of the feature just surveyed at some of the places that have entries.
-    void count(std::span<const PlaceIndex> places);
+    // Counts the bins of the feature just surveyed at some of the indices that have entries.
+    void count(std::span<const NodeIndex> indices);
 
     // The bins that hold entries, and the one that holds the zeros. Valid until the next count.
-    BinView bins(PlaceIndex place) const;
+    BinView bins(NodeIndex index) const;
 
   private:
-    void lay_out(std::span<const PlaceIndex> places);
-    void number_entries(std::span<const PlaceIndex> places);
-    void fill_zero_bin(PlaceIndex place);
+    void lay_out(std::span<const NodeIndex> indices);
+    void number_entries(std::span<const NodeIndex> indices);
+    void fill_zero_bin(NodeIndex index);
 
     const SparseCodes& table_;
     const Records& records_;
     const SearchedRows& searched_;
     std::uint32_t rank_ = 0;
-    std::vector<Share> shares_;         // of every place
-    std::vector<PlaceIndex> surveyed_;  // places with entries
+    std::vector<Share> shares_;         // of every index
+    std::vector<NodeIndex> surveyed_;  // indices with entries
 
     struct Room {
         std::uint32_t begin, next, zero;  // where its bins begin, where the next one stands, and the one of the zeros
     };
-    std::vector<Room> rooms_;  // of every place that is counted
+    std::vector<Room> rooms_;  // of every index that is counted
     std::vector<std::uint8_t> counted_;
     std::vector<Code> codes_;
     std::vector<Sum> sums_;

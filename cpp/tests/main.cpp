@@ -1,4 +1,4 @@
-// Laws of the core on random problems, run under the address and undefined-behaviour sanitizers.
+// Properties of the core on random problems, run under the address and undefined-behaviour sanitizers.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -29,6 +29,7 @@
 #include "comboost/predicting.hpp"
 #include "comboost/random.hpp"
 #include "comboost/sparse.hpp"
+#include "comboost/tree_rows.hpp"
 #include "comboost/validating.hpp"
 
 using namespace comboost;
@@ -251,9 +252,20 @@ void forged_trees_are_refused_or_followed(const Problem& p, const Forest& forest
         }
         add_scores(p.matrix(), true, forged, 0, 1, p.n_classes, 2, scores);
         predict_classes(p.code_view(), forged, p.n_classes, 2, predicted);
-        Partition(p.n_rows).settle(p.code_view(), {nodes, forest.sets}, 2, predicted);
+        std::vector<RowIndex> leaves(p.n_rows);
+        Partition(p.n_rows).find_leaves(p.code_view(), {nodes, forest.sets}, 2, leaves);
         for (const Label label : predicted) CHECK(label < p.n_classes);
+        for (const RowIndex leaf : leaves) CHECK(leaf <= nodes.size() / 2);
     }
+}
+
+std::vector<RowIndex> leaves_of(const Partition& partition, const Problem& p, const Grower& grower) {
+    std::vector<RowIndex> leaves(p.n_rows);
+    std::vector<Sum> covers(grower.nodes().size() / 2 + 1);
+    partition.find_leaves(p.code_view(), {grower.nodes(), grower.sets()}, 2, leaves, {p.weights, covers});
+    for (std::size_t i = 0; i < p.n_rows; ++i) covers[leaves[i]] -= p.weights.empty() ? 1 : Sum{p.weights[i]};
+    CHECK(std::ranges::count(covers, Sum{0}) == std::ssize(covers));
+    return leaves;
 }
 
 // Grows a tree with the partition beside it, as the Python loop does, checking every level.
@@ -266,10 +278,13 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
                             random() % 4,
                             0.5 * static_cast<double>(random() % 3)};
     Grower grower(p.offsets, p.kinds, p.edges, p.starts, p.n_classes, rules);
-    CostTable costs(p.labels, p.weights, grower.channels());
+    const std::vector<double> unit = factors(p, 1e5);
+    CostTable costs(p.labels, p.weights, grower.channels(), {unit, {}}, 2);
     std::vector<Label> votes(p.n_rows);
     for (Label& vote : votes) vote = static_cast<Label>(random() % p.n_classes);
-    costs.advance(votes, 1.5, 1 / 1.5, factors(p, 1e5), 2);
+    costs.set_predicted(votes);
+    const double growth = 1.5, shrink = 1 / 1.5;
+    costs.quantise({std::span(&growth, 1), std::span(&shrink, 1)}, 0);
 
     Partition partition(p.n_rows);
     Histogram histograms = count(p, costs, partition.rows(0), 1);
@@ -306,7 +321,11 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
         histograms = derived;
     }
 
-    partition.settle(p.code_view(), {grower.nodes(), grower.sets()}, 2, votes);
+    const std::vector<RowIndex> leaves = leaves_of(partition, p, grower);
+    std::vector<Label> classes;
+    for (const Node& node : grower.nodes())
+        if (node.feature == kLeaf) classes.push_back(node.label);
+    for (std::size_t i = 0; i < p.n_rows; ++i) votes[i] = classes[leaves[i]];
     std::vector<Label> predicted(p.n_rows);
     const std::vector<std::int64_t> tree_offsets{0, static_cast<std::int64_t>(grower.nodes().size())};
     const std::vector<double> tree_weights{0.5};
@@ -320,14 +339,11 @@ void trees_keep_sums_and_agree_with_their_partition(const Problem& p, std::mt199
     few_rows_get_the_scores_of_many(p, forest, votes);
     forged_trees_are_refused_or_followed(p, forest, random);
 
-    std::vector<Sum> sums(3 * p.n_classes * p.n_classes);
-    costs.measure(votes, 2, sums);
-    const auto total = [&](std::size_t k) {
-        const auto from = sums.begin() + static_cast<std::ptrdiff_t>(k * p.n_classes * p.n_classes);
-        return std::accumulate(from, from + static_cast<std::ptrdiff_t>(p.n_classes * p.n_classes), Sum{0});
-    };
-    CHECK(total(0) + total(1) + total(2) == grower.loss());
-    CHECK(total(0) - total(1) == grower.advantage());
+    costs.set_predicted(votes);
+    CHECK(costs.advantage() == grower.advantage());
+    std::vector<Sum> losses(p.n_classes * p.n_classes);
+    costs.sum_leaf_losses(losses);
+    CHECK(std::accumulate(losses.begin(), losses.end(), Sum{0}) == grower.loss());
 }
 
 // A table by its entries: what is not the zero of its column, column after column.
@@ -364,6 +380,33 @@ void sparse_edges_are_those_of_the_dense_table(const Problem& p, std::mt19937& r
     }
 }
 
+void rounds_of_sparse_rows_are_those_of_binned_rows(const Problem& p, const SparseCodes& codes, GrowthRules rules,
+                                                    std::mt19937& random) {
+    rules.limits = {1 + random() % 6, random() % 2 ? TreeLimits::kNone : 2 + random() % 20};
+    const std::vector<double> unit = factors(p, 1.0), hidden(unit.size(), 0.25);
+    Grower dense_grower(p.offsets, p.kinds, p.edges, p.starts, p.n_classes, rules);
+    Grower sparse_grower(p.offsets, p.kinds, p.edges, p.starts, p.n_classes, rules);
+    BinnedRows dense(p.labels, p.weights, {unit, {}}, dense_grower, p.code_view(), {1 << 20, 1.0, 1 << 19}, 2);
+    SparseRows sparse(p.labels, p.weights, {unit, {}}, sparse_grower, codes, 1);
+    TreeRows* const both[] = {&dense, &sparse};
+    Costs costs[2];
+    for (std::size_t k = 0; k < 2; ++k) costs[k] = both[k]->update({}, static_cast<double>(p.n_classes), true);
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        LeafValues values[2];
+        for (std::size_t k = 0; k < 2; ++k) {
+            both[k]->grow(round, 1.0);
+            values[k] = both[k]->leaf_values({unit, hidden, costs[k].exponent}, 0.5, random() % 2 == 0 || k == 1);
+        }
+        CHECK(std::memcmp(dense_grower.nodes().data(), sparse_grower.nodes().data(),
+                          dense_grower.nodes().size() * sizeof(Node)) == 0);
+        CHECK(dense.leaves() == sparse.leaves() && dense.covers() == sparse.covers());
+        for (std::size_t k = 0; k < 2; ++k)
+            costs[k] = both[k]->update(values[1].factors(), costs[k].largest * values[1].largest, true);
+        CHECK(costs[0].loss == costs[1].loss && costs[0].exponent == costs[1].exponent);
+        CHECK(costs[0].largest == costs[1].largest);
+    }
+}
+
 void sparse_trees_are_those_of_the_dense_table(const Problem& p, std::mt19937& random) {
     // Any value of a column will do as its zero; here that of some row.
     const std::size_t row = random() % p.n_rows;
@@ -386,8 +429,9 @@ void sparse_trees_are_those_of_the_dense_table(const Problem& p, std::mt19937& r
                             0.5 * static_cast<double>(random() % 3)};
     Grower dense(p.offsets, p.kinds, p.edges, p.starts, p.n_classes, rules);
     Grower sparse(p.offsets, p.kinds, p.edges, p.starts, p.n_classes, rules);
-    CostTable costs(p.labels, p.weights, dense.channels());
-    costs.advance({}, 1.0, 1.0, factors(p, 1e5), 2);
+    const std::vector<double> unit = factors(p, 1e5);
+    CostTable costs(p.labels, p.weights, dense.channels(), {unit, {}}, 2);
+    costs.quantise({}, 0);
     std::vector<Sum> totals(dense.channels().size());
     costs.sum_rows(totals);
     const double smoothing = random() % 2 ? 0.0 : 1e6;
@@ -409,10 +453,10 @@ void sparse_trees_are_those_of_the_dense_table(const Problem& p, std::mt19937& r
         sparse_partition.split(codes, same);
     }
     CHECK(std::memcmp(dense.nodes().data(), sparse.nodes().data(), dense.nodes().size() * sizeof(Node)) == 0);
-    std::vector<Label> votes(p.n_rows), sparse_votes(p.n_rows);
-    partition.settle(p.code_view(), {dense.nodes(), dense.sets()}, 1, votes);
-    sparse_partition.settle(codes, {sparse.nodes(), sparse.sets()}, sparse_votes);
-    CHECK(votes == sparse_votes);
+    std::vector<RowIndex> sparse_leaves(p.n_rows);
+    sparse_partition.find_leaves(codes, {sparse.nodes(), sparse.sets()}, sparse_leaves);
+    CHECK(leaves_of(partition, p, dense) == sparse_leaves);
+    rounds_of_sparse_rows_are_those_of_binned_rows(p, codes, rules, random);
 }
 
 void log_loss_is_the_same_for_any_threads_and_at_most_52_bits(const Problem& p, std::mt19937& random) {
@@ -425,51 +469,45 @@ void log_loss_is_the_same_for_any_threads_and_at_most_52_bits(const Problem& p, 
     CHECK(loss(1) == loss(2) && loss(1) == loss(7));
 }
 
-// Votes of random leaves: what the sums of the leaves say will be left is what is left.
-void leaves_promise_what_their_votes_leave(const Problem& p, std::mt19937& random) {
-    const std::size_t k = p.n_classes, n_leaves = 1 + random() % 9;
-    std::vector<RowIndex> leaves(p.n_rows);
-    for (RowIndex& leaf : leaves) leaf = static_cast<RowIndex>(random() % n_leaves);
-    std::vector<double> factors(k * k, 1.0 / static_cast<double>(k)), smoothing(k * k, 1e6), tops(k), bits(k, 0x1p40);
-    const double top = 0x1p25;
-    for (std::size_t l = 0; l < k; ++l) {
-        factors[l * k + l] = smoothing[l * k + l] = 0.0;
-        tops[l] = top;
-    }
-    for (double& factor : factors) factor *= top;
-    const std::vector<double> none;
+// Values of random leaves: what the sums of the leaves say will remain is what remains.
+void leaves_guarantee_what_their_values_leave(const Problem& p, std::mt19937& random) {
+    const std::size_t k = p.n_classes;
+    std::vector<Label> predicted(p.n_rows);
+    for (Label& label : predicted) label = static_cast<Label>(random() % k);
+    std::vector<double> unit(k * k, 1.0 / static_cast<double>(k)), smoothing(k * k, 1e6);
+    const std::vector<double> tops(k, 1.0), hidden(k * k);
+    for (std::size_t l = 0; l < k; ++l) unit[l * k + l] = smoothing[l * k + l] = 0.0;
+    const int exponent = 25;
     for (const bool log : {false, true}) {
-        CostTable costs(p.labels, p.weights, Channels{k, false});
-        if (log)
-            for (double& factor : factors) factor /= top;
-        const auto advance = [&](std::span<const RowIndex> of_rows, std::span<const double> growth,
-                                 std::span<const double> shrink, int n_threads) {
-            return costs.advance_leaves(of_rows, growth, shrink, factors, log ? tops : none, log ? bits : none,
-                                        n_threads);
-        };
-        const PassResult before = advance({}, none, none, 1);
-        std::vector<Sum> pairs(n_leaves * k * k), again(pairs.size()), up(n_leaves * k);
-        costs.sum_leaves(leaves, n_leaves, 1, pairs);
-        costs.sum_leaves(leaves, n_leaves, 3, again);
-        costs.sum_leaf_losses(leaves, up);
+        CostTable costs(p.labels, p.weights, Channels{k, false}, {unit, log ? std::span(tops) : std::span<double>(), 40},
+                        2);
+        CostTable alone(p.labels, p.weights, Channels{k, false}, costs.loss(), 1);
+        const PassResult before = costs.quantise({}, exponent);
+        alone.quantise({}, exponent);
+        std::vector<Sum> pairs(k * k * k), again(pairs.size()), losses(k * k), of_classes(k * k);
+        for (CostTable* table : {&costs, &alone}) table->set_predicted(predicted);
+        costs.sum_leaves(pairs);
+        alone.sum_leaves(again);
+        costs.sum_leaf_losses(losses);
         CHECK(pairs == again && std::accumulate(pairs.begin(), pairs.end(), Sum{0}) == before.loss);
-        for (std::size_t place = 0; place < up.size(); ++place)
-            CHECK(up[place] == std::accumulate(&pairs[place * k], &pairs[place * k] + k, Sum{0}));
-
-        std::vector<double> votes(up.size()), growth(up.size()), shrink(up.size()), left(n_leaves);
-        const std::vector<std::int64_t> first(n_leaves, static_cast<std::int64_t>(k) - 1);
-        balance_pairs(pairs, smoothing, first, 2, votes);
-        std::vector<float> stored(votes.begin(), votes.end());
-        exponentiate(stored, growth, shrink);
-        remaining_of_pairs(pairs, growth, shrink, 2, left);
-        const double promised = std::accumulate(left.begin(), left.end(), 0.0);
-        const PassResult after = advance(leaves, growth, shrink, 2);
+        for (std::size_t row = 0; row < losses.size(); ++row)
+            CHECK(losses[row] == std::accumulate(&pairs[row * k], &pairs[row * k] + k, Sum{0}));
+        for (std::size_t leaf = 0; leaf < k; ++leaf)
+            for (std::size_t l = 0; l < k; ++l)
+                for (std::size_t j = 0; j < k; ++j) {
+                    of_classes[leaf * k + j] += pairs[(leaf * k + l) * k + j];
+                    of_classes[leaf * k + l] -= pairs[(leaf * k + l) * k + j];
+                }
+        const LeafValues values = balance_leaves({pairs, {}, of_classes}, {smoothing, hidden, 0}, k, 1.0, 2);
+        const LeafValues bounded = balance_leaves({{}, losses, of_classes}, {smoothing, hidden, 0}, k, 1.0, 2);
+        const PassResult after = costs.quantise(values.factors(), exponent);
         const double rounding = 0x1p10 + 1e-5 * static_cast<double>(before.loss);
-        CHECK(promised <= static_cast<double>(before.loss) + rounding);
+        CHECK(values.remaining <= static_cast<double>(before.loss) + rounding);
+        CHECK(bounded.remaining <= static_cast<double>(before.loss) + rounding);
         if (log)
             CHECK(after.log_loss <= before.log_loss + (WideSum{1} << 34));
         else
-            CHECK(std::abs(static_cast<double>(after.loss) - promised) <= rounding);
+            CHECK(std::abs(static_cast<double>(after.loss) - values.remaining) <= rounding);
     }
 }
 
@@ -478,10 +516,10 @@ void the_largest_sums_fit(std::size_t n_classes) {
     const Weight half = Weight{1} << 31;
     const std::vector<Label> labels{0, 0};
     const std::vector<Weight> weights{half, half};
-    CostTable costs(labels, weights, Channels{n_classes, false});
-    std::vector<double> factors(n_classes * n_classes, 0.0);
-    factors[1] = std::ldexp(1.0, 30);
-    const PassResult pass = costs.advance({}, 1.0, 1.0, factors, 1);
+    std::vector<double> unit(n_classes * n_classes, 0.0);
+    unit[1] = 1.0;
+    CostTable costs(labels, weights, Channels{n_classes, false}, {unit, {}}, 1);
+    const PassResult pass = costs.quantise({}, 30);
     CHECK(pass.loss == Sum{1} << 62);
     const std::vector<Code> codes{0, 1};
     const std::vector<std::int64_t> offsets{0, 2};
@@ -636,7 +674,7 @@ int main() {
         sparse_edges_are_those_of_the_dense_table(p, random);
         sparse_trees_are_those_of_the_dense_table(p, random);
         log_loss_is_the_same_for_any_threads_and_at_most_52_bits(p, random);
-        leaves_promise_what_their_votes_leave(p, random);
+        leaves_guarantee_what_their_values_leave(p, random);
     }
     for (const std::size_t n_classes : std::initializer_list<std::size_t>{2, 3, 9, 40}) the_largest_sums_fit(n_classes);
     extreme_values_have_edges_between_them();

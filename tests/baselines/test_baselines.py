@@ -21,13 +21,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import problems
 
 from comboost import AdaBoostMMClassifier
+from comboost._boosting.learners import TreeLearner
 from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER, boost
-from comboost._boosting.voting import ClassVoting
+from comboost._engine.leaf_values import ClassValues
 from comboost._engine.scores import Audience
 from comboost._types import MIN_EDGE
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 from comboost.baselines._adaboost_nc import Margin, next_distribution
-from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
+from comboost.baselines._augmented import AugmentedRows
 from comboost.baselines._smote import (
     CATEGORY_UNITS,
     Metric,
@@ -260,7 +261,7 @@ class RowWatch:
         self.losses = []
 
     def begin(self):
-        self.losses.append(self.rows.row_losses())
+        self.losses.append(self.rows._core.row_losses())
 
     def end(self, history):
         return None
@@ -270,10 +271,10 @@ def test_synthetic_rows_weigh_as_much_as_the_mean_original_row_in_every_round():
     X, y = load_glass(return_X_y=True)
     problem = read(SMOTEBoostClassifier(random_state=0, max_depth=4), X, y)
     synthesis = Synthesis.of(problem, 5)
-    learner = AugmentedLearner(problem.bins, problem.n_classes, problem.rules, 1)
+    learner = TreeLearner(problem.bins.kinds, problem.n_classes, 0.0)
     rows = AugmentedRows(problem, synthesis.labels, synthesis.draw_codes)
     watch = RowWatch(rows)
-    boost(rows, learner, ClassVoting(problem.objective, 1.0, "edge"), 20, watch)
+    boost(rows, learner, ClassValues(problem.objective, 1.0, "edge"), 20, watch)
     assert len(watch.losses) == 20
     for losses in watch.losses:
         original, synthetic = losses[: len(y)], losses[len(y) :]

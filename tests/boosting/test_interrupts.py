@@ -14,6 +14,9 @@ import pytest
 from boosters import NAMES, for_kinds, make_booster, make_rows, unchanged
 
 from comboost import CoMBoClassifier, _core
+from comboost._engine.binning import BinMapper
+from comboost._engine.losses import Loss
+from comboost._engine.rows import ShardRows, TreeRules, make_grower
 from comboost._estimators import base
 from comboost._types import COMPLETE, KIND
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
@@ -108,16 +111,16 @@ def add_votes_of_deep_trees(n_threads):
 
 def count_histograms(n_threads):
     labels = np.arange(N_ROWS, dtype=np.uint16) % N_CLASSES
-    table = _core.CostTable(labels, None, N_CLASSES, False)
-    table.advance(None, 1.0, 1.0, 1000.0 * (1.0 - np.eye(N_CLASSES)), n_threads)
-    n_bins = 17  # too many to share codes
-    histograms = np.empty((1, n_bins * N_FEATURES, table.n_channels), dtype=np.int64)
-    codes, offsets = np.zeros((N_FEATURES, N_ROWS), dtype=np.uint8), np.arange(0, n_bins * N_FEATURES + 1, n_bins)
-    return _core.count_histograms, (
-        *(codes, _core.Bundles(codes, offsets, n_threads), table, _core.Partition(N_ROWS)),
-        *(offsets, np.zeros(1, dtype=np.int32), n_threads),
-        *(_core.RecordPacker(), histograms),
+    edges = [np.arange(16.0)] * N_FEATURES  # too many bins to share codes
+    grower = make_grower(
+        BinMapper.of(edges, np.zeros(N_FEATURES, dtype=np.uint8)),
+        N_CLASSES,
+        TreeRules(3, "gini", 1, 0.0, N_FEATURES, 0),
     )
+    codes, loss = np.zeros((N_FEATURES, N_ROWS), dtype=np.uint8), Loss(1.0 - np.eye(N_CLASSES), None, 0)
+    rows = ShardRows(labels, None, loss, codes, grower, n_threads)
+    rows.quantise(None, None, 10)
+    return rows.count, (np.zeros(1, dtype=np.int32),)
 
 
 LONG_CALLS = [

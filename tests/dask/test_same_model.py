@@ -153,7 +153,7 @@ def test_rows_of_several_dtypes_give_the_model_of_their_common_one(client):
 def test_deep_trees_whose_histograms_are_counted_in_pieces_give_the_local_model(client, monkeypatch, local):
     X, y = load_yeast(return_X_y=True)
     local.fit(X, y)
-    monkeypatch.setattr("comboost._boosting.learners.HISTOGRAM_BUDGET", 2**20)
+    monkeypatch.setattr("comboost._distributed.rows.HISTOGRAM_BUDGET", 2**20)
     assert same_bytes(on_dask(local, client).fit(cut(X, [500, 984]), cut(y, [500, 984])), local)
 
 

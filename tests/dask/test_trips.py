@@ -5,7 +5,7 @@ import pytest
 from clusters import cut
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from comboost._distributed.steps import AdvanceStep, LeafAdvanceStep, RoundStep, SplitStep, SumLeavesStep
+from comboost._distributed.steps import SplitStep, SumLeavesStep, UpdateStep
 from comboost._distributed.survey import PartLocation
 from comboost.dask import DaskCoMBoClassifier, DaskConfusionBoostingClassifier
 from comboost.dask._shard_group import ShardGroup, assign_parts
@@ -39,8 +39,8 @@ def kinds_of(trips):
 @pytest.mark.parametrize("max_depth", [1, 2, 4])
 def test_round_takes_one_trip_per_level(client, trips, max_depth):
     fit(client, n_estimators=5, max_depth=max_depth)
-    one_round = ["AdvanceStep", *["SplitStep"] * (max_depth - 1)]
-    assert kinds_of(trips) == [*one_round * 5, "AdvanceStep", "ConfusionStep"]
+    one_round = ["UpdateStep", *["SplitStep"] * (max_depth - 1)]
+    assert kinds_of(trips) == [*one_round * 5, "UpdateStep", "ConfusionStep"]
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_round_takes_one_trip_per_level(client, trips, max_depth):
 )
 def test_votes_for_every_class_take_one_trip_more(client, trips, limits, n_splits):
     fit(client, DaskConfusionBoostingClassifier, n_estimators=3, **limits)
-    one_round = ["LeafAdvanceStep", *["SplitStep"] * n_splits, "SumLeavesStep"]
-    assert kinds_of(trips) == [*one_round * 3, "LeafAdvanceStep", "ConfusionStep"]
+    one_round = ["UpdateStep", *["SplitStep"] * n_splits, "SumLeavesStep"]
+    assert kinds_of(trips) == [*one_round * 3, "UpdateStep", "ConfusionStep"]
 
 
 @pytest.mark.parametrize("classifier", [DaskCoMBoClassifier, DaskConfusionBoostingClassifier])
@@ -60,24 +60,22 @@ def test_one_histogram_per_split_and_the_root_travel(client, trips, classifier):
     for step, answer in trips:
         if isinstance(step, SplitStep):
             assert len(answer) == len(step.splits)
-        elif isinstance(step, RoundStep) and step.with_root:
+        elif isinstance(step, UpdateStep) and step.with_root:
             assert len(answer.root) == 1
 
 
-def test_objective_travels_once_and_votes_only_as_factors(client, trips):
+def test_leaf_values_travel_only_as_factors(client, trips):
     fit(client, DaskConfusionBoostingClassifier, n_estimators=3, max_depth=2)
-    rounds = [step for step, _ in trips if isinstance(step, LeafAdvanceStep)]
-    assert [step.objective is None for step in rounds] == [False, True, True, True]
-    trees = [step.vote.ballot for step in rounds[1:]]
-    trees += [step.tree for step, _ in trips if isinstance(step, SumLeavesStep)]
-    assert [tree.votes for tree in trees] == [None] * 6
+    trees = [step.tree for step, _ in trips if isinstance(step, UpdateStep | SumLeavesStep)]
+    assert trees[0] is None
+    assert [tree.votes for tree in trees[1:]] == [None] * 6
 
 
-def test_last_vote_travels_with_the_first_trip_of_the_next_round(client, trips):
+def test_last_round_travels_with_the_first_trip_of_the_next_round(client, trips):
     model = fit(client, n_estimators=4, max_depth=2)
-    votes = [step.vote for step, _ in trips if isinstance(step, AdvanceStep)]
-    assert votes[0] is None
-    assert [vote.up for vote in votes[1:]] == np.exp(model.estimator_weights_).tolist()
+    factors = [step.factors for step, _ in trips if isinstance(step, UpdateStep)]
+    assert factors[0] is None
+    assert [factor.growth.tolist() for factor in factors[1:]] == [[x] for x in np.exp(model.estimator_weights_)]
 
 
 class Started(SchedulerPlugin):

@@ -152,7 +152,7 @@ def test_deep_trees_of_many_classes_give_the_same_bits_for_any_number_of_threads
     X = random.normal(size=(500, 4))
     X[random.uniform(size=X.shape) < 0.1] = np.nan
     y = np.concatenate([np.arange(200), random.integers(200, size=300)])
-    monkeypatch.setattr("comboost._boosting.learners.HISTOGRAM_BUDGET", budget)
+    monkeypatch.setattr("comboost._engine.rows.HISTOGRAM_BUDGET", budget)
     parameters = {"criterion": criterion, "max_features": max_features, "max_bins": 30, "random_state": 0}
     booster = CoMBoClassifier(n_estimators=1, max_depth=None, **parameters)
     models = {model_bytes(booster.set_params(n_jobs=n_jobs).fit(X, y)) for n_jobs in (1, 2, 7)}

@@ -20,7 +20,7 @@ def total(uses):
 
 @given(shapes)
 def test_rows_of_a_worker_take_what_they_take_in_a_local_fit(shape):
-    local, worker = shape.rows(), worker_uses(shape, shape.n_samples)
+    local, worker = shape.parts()["samples"], worker_uses(shape, shape.n_samples)
     assert all(worker[use] >= local[use] for use in local)
     assert total(worker) <= total(shape.peak()) + local["codes"]
 
@@ -29,7 +29,8 @@ def test_rows_of_a_worker_take_what_they_take_in_a_local_fit(shape):
 def test_trees_take_the_same_on_every_worker_however_few_rows_it_has(shape, data):
     n_samples = data.draw(st.integers(0, shape.n_samples))
     needed = total(worker_uses(shape, n_samples))
-    assert needed >= max(total(shape.casting()), total(shape.kept_trees(2)), shape.histograms())
+    parts = shape.parts()
+    assert needed >= max(total(parts["leaf values"]), 2 * total(parts["trees"]))
     assert needed <= total(worker_uses(shape, shape.n_samples))
 
 

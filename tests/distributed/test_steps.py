@@ -6,46 +6,42 @@ import pickle
 import numpy as np
 import pytest
 
-from comboost import CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._data.sample_weights import ClassWeightSums
+from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
 from comboost._distributed.quantiles import EdgeSearch
 from comboost._distributed.steps import (
-    AdvanceAnswer,
-    AdvanceStep,
     ConfusionStep,
     CountStep,
-    LeafAdvanceStep,
-    MeasureStep,
     ShardState,
     SplitStep,
     SumLeavesStep,
+    UpdateAnswer,
+    UpdateStep,
     add,
     pack,
     pack_answer,
     unpack,
     unpack_answer,
 )
-from comboost._engine.formulas import BalancedObjective
-from comboost._engine.leaf_values import LeafFactors
-from comboost._engine.rows import BinnedRows, LeafVote, Vote
+from comboost._engine.binning import BinMapper
+from comboost._engine.losses import Loss
+from comboost._engine.rows import LeafFactors, ShardRows, TreeRules, make_grower
 from comboost._types import CODE, LABEL, SUM
 
 FOREST = CoMBoClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
-VOTING_FOREST = ConfusionBoostingClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
-TREE, VOTING_TREE = FOREST.tree(0), VOTING_FOREST.tree(0)
-LEAF_VOTE = LeafVote(VOTING_TREE, LeafFactors.of(VOTING_TREE.votes))
-OBJECTIVE = BalancedObjective.of(None, ClassWeightSums(np.array([1, 1, 1])), 1.0, "log")
+VALUED_FOREST = ConfusionBoostingClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
+TREE, VALUED_TREE = FOREST.tree(0), VALUED_FOREST.tree(0)
+FACTORS = LeafFactors(*_core.exponentiate(VALUED_TREE.votes)[1:4])
 SPLITS = np.arange(6, dtype=np.int32).reshape(2, 3)
 SUMS = np.arange(6, dtype=SUM).reshape(1, 2, 3)
 STEPS = [
-    AdvanceStep(Vote(TREE, 2.0, 0.5), np.eye(3), 4, with_root=True),
+    UpdateStep(TREE, LeafFactors(np.array([2.0]), np.array([0.5]), 2.0), 4, with_root=True),
     SplitStep(SPLITS),
     CountStep(SPLITS[0]),
-    MeasureStep(TREE),
+    ConfusionStep(TREE),
     ConfusionStep(FOREST),
-    ConfusionStep(VOTING_FOREST),
-    LeafAdvanceStep(LEAF_VOTE, OBJECTIVE, 4, with_root=True),
-    SumLeavesStep(VOTING_TREE, pairs=True),
+    ConfusionStep(VALUED_FOREST),
+    UpdateStep(VALUED_TREE, FACTORS, 4, with_root=True),
+    SumLeavesStep(VALUED_TREE, pairs=True),
 ]
 
 
@@ -73,7 +69,7 @@ def test_arrays_of_a_step_are_aligned_wherever_its_bytes_lie(step, place):
     assert [array.ctypes.data % 8 for array in arrays_in(arrived)] == [0] * len(arrays_in(step))
 
 
-@pytest.mark.parametrize("answer", [None, SUMS, AdvanceAnswer(7, 0.5, None, 3), AdvanceAnswer(7, 0.5, SUMS, 3)])
+@pytest.mark.parametrize("answer", [None, SUMS, UpdateAnswer(7, 0.5, None, 3), UpdateAnswer(7, 0.5, SUMS, 3)])
 def test_answer_is_the_same_after_its_way(answer):
     arrived = unpack_answer(pickle.loads(pickle.dumps(pack_answer(answer))))
     assert type(arrived) is type(answer)
@@ -101,7 +97,7 @@ def test_request_is_aligned_wherever_it_arrives():
 
 def test_answers_add_up_as_those_of_all_rows():
     sums = np.arange(6, dtype=SUM)
-    whole = add(AdvanceAnswer(7, 0.5, sums, 3), AdvanceAnswer(2, 0.75, 2 * sums, 4))
+    whole = add(UpdateAnswer(7, 0.5, sums, 3), UpdateAnswer(2, 0.75, 2 * sums, 4))
     assert (whole.loss, whole.largest, whole.log_loss) == (9, 0.75, 7)
     np.testing.assert_array_equal(whole.root, 3 * sums)
 
@@ -110,7 +106,9 @@ def binned_rows():
     """Rows of two features with four bins each."""
     random = np.random.default_rng(0)
     codes, labels = random.integers(4, size=(2, 50)).astype(CODE), random.integers(3, size=50).astype(LABEL)
-    return BinnedRows(labels, None, 3, 1, codes=codes, bin_offsets=np.array([0, 4, 8]), counted=True)
+    bins = BinMapper.of([np.arange(3.0)] * 2, np.zeros(2, dtype=np.uint8))
+    grower = make_grower(bins, 3, TreeRules(3, "gini", 2, 0.0, 2, 0))
+    return ShardRows(labels, None, Loss(np.ones((3, 3)) - np.eye(3), None, 0), codes, grower, 1)
 
 
 def split_of(node, feature, last_left):
@@ -121,7 +119,7 @@ def split_of(node, feature, last_left):
 @pytest.mark.parametrize("n_kept", [0, 2, 3, 100])
 def test_split_is_answered_with_its_left_child_whatever_histograms_were_kept(monkeypatch, n_kept):
     shard = ShardState(binned_rows(), best_first=True)
-    root = AdvanceStep(None, np.ones((3, 3)) - np.eye(3), 20, with_root=True).take(shard).root
+    root = UpdateStep(None, None, 20, with_root=True).take(shard).root
     monkeypatch.setattr("comboost._distributed.steps.HISTOGRAM_BUDGET", n_kept * root.nbytes)
     for split in (split_of(0, 0, 1), split_of(2, 1, 0), split_of(1, 1, 2), split_of(4, 0, 2)):
         left = shard.n_nodes

@@ -48,19 +48,29 @@ def make_grower(offsets=(0, 2, 4), starts=STARTS, n_classes=2):
 
 
 def make_table():
-    table = _core.CostTable(LABELS, None, 2, False)
-    table.advance(None, 1.0, 1.0, COSTS, 1)
+    table = _core.CostTable(LABELS, None, COSTS, None, 0, 1)
+    table.quantise(None, None, 0)
     return table
 
 
-def count_root(offsets=(0, 2, 4)):
+def make_rows(grower=None, codes=None, labels=LABELS, unit=COSTS, tops=None):
+    codes = encode() if codes is None else codes
+    rows = _core.BinnedRows(labels, None, unit, tops, 0, grower or make_grower(), codes, 2**20, 1.0, 2**19, 1)
+    rows.quantise(None, None, 0)
+    return rows
+
+
+def count_root():
     histogram = np.empty((1, 4, 4), dtype=np.int64)
-    partition, root = _core.Partition(4), np.zeros(1, dtype=np.int32)
-    bundles = _core.Bundles(encode(), integers(*offsets), 1)
-    _core.count_histograms(
-        encode(), bundles, make_table(), partition, integers(*offsets), root, 1, _core.RecordPacker(), histogram
-    )
+    make_rows().count(np.zeros(1, dtype=np.int32), histogram)
     return histogram
+
+
+def splits_of_root():
+    grower, histogram = make_grower(), count_root()
+    grower.plant(histogram[0, :2].sum(axis=0), 0)
+    grower.search(0, histogram, 1)
+    return grower, grower.branch()
 
 
 def test_edges_of_no_rows_are_refused():
@@ -96,72 +106,77 @@ def test_grower_without_a_tree_is_not_searched():
     with pytest.raises(ValueError, match="plant one"):
         grower.search(0, np.zeros((0, 4, 4), dtype=np.int64), 1)
     with pytest.raises(ValueError, match="plant one"):
-        grower.share_out(1.0, np.zeros(2))
+        grower.gain_fractions()
 
 
-@pytest.mark.parametrize(("offsets", "words"), [((0, 5, 4), "ascend"), ((-2, 2, 4), "outside")])
-def test_histograms_of_bins_that_do_not_fit_are_refused(offsets, words):
-    with pytest.raises(ValueError, match=words):
-        count_root(offsets)
+def test_rows_that_do_not_fit_each_other_are_refused():
+    for changed, words in (
+        ({"codes": encode()[:, :3].copy()}, "fit the samples"),
+        ({"codes": encode()[:1].copy()}, "fit the samples"),
+        ({"labels": LABELS + np.uint16(1)}, "outside the classes"),
+        ({"unit": np.zeros((3, 3))}, "n_classes"),
+        ({"tops": np.ones(3)}, "one entry per class"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            make_rows(**changed)
 
 
-def test_votes_for_classes_that_are_not_there_are_refused_where_they_enter():
+def test_nodes_and_histograms_that_do_not_fit_are_refused():
+    rows, histogram = make_rows(), np.empty((1, 4, 4), dtype=np.int64)
+    with pytest.raises(ValueError, match="no such node"):
+        rows.count(np.ones(1, dtype=np.int32), histogram)
+    with pytest.raises(ValueError, match="do not fit"):
+        rows.count(np.zeros(1, dtype=np.int32), histogram[:, :3].copy())
+
+
+def test_predicted_classes_that_are_not_there_are_refused_where_they_enter():
     table = make_table()
     with pytest.raises(ValueError, match="outside"):
-        table.advance(np.full(4, 2, dtype=np.uint16), 1.5, 0.7, COSTS, 1)
+        table.set_predicted(np.full(4, 2, dtype=np.uint16))
     with pytest.raises(ValueError, match="outside"):
-        table.confusion(np.full(4, 2, dtype=np.uint16), np.empty((2, 2), dtype=np.int64))
-    with pytest.raises(ValueError, match="per row"):
-        table.measure(np.zeros(3, dtype=np.uint16), 1, np.empty((3, 2, 2), dtype=np.int64))
+        table.confusion(np.full(4, 2, dtype=np.uint16))
+    with pytest.raises(ValueError, match="per sample"):
+        table.set_predicted(np.zeros(3, dtype=np.uint16))
 
 
 def test_splits_and_nodes_at_an_unaligned_address_are_refused():
-    grower, codes, partition = make_grower(), encode(), _core.Partition(4)
-    histogram = count_root()
-    grower.plant(histogram[0, :2].sum(axis=0), 0)
-    grower.search(0, histogram, 1)
-    splits, smaller, votes = grower.branch(), np.empty(1, dtype=np.int32), np.empty(4, dtype=np.uint16)
+    (grower, splits), rows = splits_of_root(), make_rows()
     with pytest.raises(ValueError, match="pass a copy"):
-        partition.split(codes, moved(splits, 2), 1, smaller)
-    partition.split(codes, moved(splits, 4), 1, smaller)
+        rows.split(moved(splits, 2))
+    rows.split(moved(splits, 4))
     for offset in range(1, 8):
         with pytest.raises(ValueError, match="pass a copy"):
-            partition.settle(codes, moved(grower.nodes(), offset), grower.sets(), 1, votes)
-    partition.settle(codes, grower.nodes(), moved(grower.sets(), 3), 1, votes)
-    assert votes.tolist() == LABELS.tolist()
+            rows.find_leaves(moved(grower.nodes(), offset), grower.sets())
+    rows.find_leaves(grower.nodes(), moved(grower.sets(), 3))
+    assert rows.leaves().tolist() == LABELS.tolist()
+    assert rows.covers().tolist() == [2, 2]
 
 
-def test_leaves_that_are_not_there_are_refused_where_they_enter():
-    table, leaves = make_table(), np.array([0, 1, 2, 0], dtype=np.uint32)
-    factors = np.ones((2, 2))
-    with pytest.raises(ValueError, match="stands in no leaf"):
-        table.advance_leaves(leaves, factors, factors, COSTS, None, None, 1)
-    with pytest.raises(ValueError, match="per row"):
-        table.sum_leaves(leaves[:3], 1, np.empty((3, 2, 2), dtype=np.int64))
-    with pytest.raises(ValueError, match="stands in no leaf"):
-        table.sum_leaf_losses(leaves, 1, np.empty((2, 2), dtype=np.int64))
-    with pytest.raises(ValueError, match="one entry per class"):
-        table.advance_leaves(None, factors, factors, COSTS, np.ones(3), np.ones(2), 1)
+def test_factors_that_do_not_fit_the_leaves_are_refused():
+    table, factors = make_table(), np.ones((2, 2))
+    with pytest.raises(ValueError, match="no leaves yet"):
+        table.update(factors, factors, 1.0)
+    table.set_predicted(LABELS)
+    for growth, shrink, words in ((factors, None, "together"), (np.ones((3, 2)), np.ones((3, 2)), "n_leaves")):
+        with pytest.raises(ValueError, match=words):
+            table.quantise(growth, shrink, 0)
 
 
-def test_sums_of_leaves_that_do_not_fit_their_votes_are_refused():
-    pairs, votes = np.zeros((2, 3, 3), dtype=np.int64), np.empty((2, 3))
-    with pytest.raises(ValueError, match="outside the classes"):
-        _core.balance_pairs(pairs, np.zeros((3, 3)), np.array([0, 3]), 1, votes)
-    with pytest.raises(ValueError, match=r"\(n_leaves, n_classes\)"):
-        _core.balance_pairs(pairs, np.zeros((3, 3)), np.array([0, 1]), 1, votes[:1])
-    with pytest.raises(ValueError, match="one entry per class"):
-        _core.balance_classes(*np.zeros((2, 2, 3), dtype=np.int64), np.zeros(2), 1, votes)
-    with pytest.raises(ValueError, match="one entry per leaf"):
-        _core.remaining_of_pairs(pairs, votes, votes, 1, np.empty(3))
+def test_sums_of_leaves_that_do_not_fit_are_refused():
+    pairs, costs, square = np.zeros((2, 3, 3), dtype=np.int64), np.zeros((2, 3), dtype=np.int64), np.zeros((3, 3))
+    for sums, smoothing, words in (
+        ((pairs, costs), square, "either"),
+        ((pairs[:1], None), square, "pairs must be"),
+        ((None, costs[:, :2].copy()), square, "losses must be"),
+        ((pairs, None), square[:2], "smoothing must be"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            _core.balance_leaves(*sums, costs, smoothing, square, 0, 1.0, 1)
 
 
 def grown_tree(field=None, place=0, value=0):
     """A tree of one split, with a number written into a node."""
-    grower, histogram = make_grower(), count_root()
-    grower.plant(histogram[0, :2].sum(axis=0), 0)
-    grower.search(0, histogram, 1)
-    grower.branch()
+    grower, _ = splits_of_root()
     nodes = grower.nodes().view(NODE_DTYPE)[:, 0]
     assert nodes["feature"].tolist() == [0, -1, -1]
     if field is not None:
@@ -181,32 +196,27 @@ def grown_tree(field=None, place=0, value=0):
     ],
 )
 def test_tree_that_cannot_be_followed_is_refused_wherever_it_is_used(damage, words):
-    tree, codes, partition = grown_tree(*damage), encode(), _core.Partition(4)
-    for settle, dtype in ((partition.settle, np.uint16), (partition.settle_leaves, np.uint32)):
-        with pytest.raises(ValueError, match=words):
-            settle(codes, tree.nodes, tree.sets, 1, np.empty(4, dtype=dtype))
+    tree = grown_tree(*damage)
+    with pytest.raises(ValueError, match=words):
+        make_rows().find_leaves(tree.nodes, tree.sets)
     with pytest.raises(ValueError, match=words):
         tree.add_votes(X, False, 1.0, np.zeros((4, 2)), 1)
 
 
 def test_arrays_that_do_not_fit_a_tree_are_refused():
-    tree, partition = grown_tree(), _core.Partition(4)
-    for rows, scores, words in (
+    tree, rows = grown_tree(), make_rows()
+    for values, scores, words in (
         (X[:, :0], np.zeros((4, 2)), "names feature"),
         (X, np.zeros((3, 2)), "number of rows"),
         (X, np.zeros((4, 1)), "n_classes"),
     ):
         with pytest.raises(ValueError, match=words):
-            tree.add_votes(rows, False, 1.0, scores, 1)
-    for codes, votes, words in (
-        (encode()[:, :3].copy(), 4, "number of rows"),
-        (encode(), 3, "number of rows"),
-        (encode()[:0], 4, "names feature"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            partition.settle(codes, tree.nodes, tree.sets, 1, np.empty(votes, dtype=np.uint16))
-    with pytest.raises(ValueError, match="fewer nodes"):
-        partition.settle(encode(), tree.nodes[:0], tree.sets, 1, np.empty(4, dtype=np.uint16))
+            tree.add_votes(values, False, 1.0, scores, 1)
+    with pytest.raises(ValueError, match=r"fewer nodes|0 of them have children"):
+        rows.find_leaves(tree.nodes[:0], tree.sets)
+    other_class = grown_tree("label", 1, 2)
+    with pytest.raises(ValueError, match="class that is not there"):
+        rows.find_leaves(other_class.nodes, other_class.sets)
 
 
 def test_arrays_that_do_not_fit_a_forest_are_refused():
@@ -230,19 +240,12 @@ def test_arrays_that_do_not_fit_a_forest_are_refused():
 
 
 def test_splits_of_what_is_not_there_are_refused():
-    grower, histogram = make_grower(), count_root()
-    grower.plant(histogram[0, :2].sum(axis=0), 0)
-    grower.search(0, histogram, 1)
-    splits, smaller = grower.branch(), np.empty(1, dtype=np.int32)
-    for place, value, words in ((0, 1, "names no node"), (0, -1, "names no node"), (1, 2, "names no feature")):
+    _, splits = splits_of_root()
+    for column, value, words in ((0, 1, "names no node"), (0, -1, "names no node"), (1, 2, "names no feature")):
         wrong = splits.copy()
-        wrong[0, place] = value
+        wrong[0, column] = value
         with pytest.raises(ValueError, match=words):
-            _core.Partition(4).split(encode(), wrong, 1, smaller)
-    with pytest.raises(ValueError, match="one entry per split"):
-        _core.Partition(4).split(encode(), splits, 1, np.empty(2, dtype=np.int32))
-    with pytest.raises(ValueError, match="number of rows"):
-        _core.Partition(3).split(encode(), splits, 1, smaller)
+            make_rows().split(wrong)
 
 
 @pytest.mark.parametrize("offset", range(8))

@@ -5,15 +5,40 @@ from itertools import chain, pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import model_bytes
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
+from comboost._engine.losses import Loss
 from comboost._engine.memory_plan import FitShape
-from comboost._engine.rows import BinnedRows, empty_histograms
+from comboost._engine.rows import ShardRows
 
 LABEL, WEIGHT = np.uint16, np.uint32
+
+
+def make_grower(n_bins, n_classes, counted=False):
+    """What grows trees on features of so many bins."""
+    edges = np.concatenate([np.arange(size - 1.0) for size in n_bins])
+    return _core.Grower(
+        np.concatenate([[0], np.cumsum(n_bins)]),
+        np.zeros(len(n_bins), dtype=np.uint8),
+        edges,
+        np.concatenate([[0], np.cumsum(np.asarray(n_bins) - 1)]),
+        n_classes,
+        by_cost=False,
+        min_samples_leaf=1 + counted,
+        min_weight_fraction_leaf=0.0,
+        max_features=len(n_bins),
+        seed=0,
+    )
+
+
+def bundles_of(codes, n_bins):
+    """The features that share a code."""
+    labels, unit = np.zeros(codes.shape[1], dtype=LABEL), np.ones((2, 2)) - np.eye(2)
+    return _core.BinnedRows(labels, None, unit, None, 0, make_grower(n_bins, 2), codes, 2**28, 1.0, 2**19, 1).bundles
 
 
 @st.composite
@@ -57,13 +82,14 @@ def count_slowly(codes, bin_offsets, records):
 @given(coded_tables(), st.integers(1, 3), st.booleans())
 def test_histograms_are_those_of_every_feature_for_itself(table, n_threads, wide):
     codes, bin_offsets, labels, weights, factors, counted = table
-    rows = BinnedRows(labels, weights, len(factors), n_threads, codes=codes, bin_offsets=bin_offsets, counted=counted)
+    grower = make_grower(np.diff(bin_offsets), len(factors), counted)
+    rows = ShardRows(labels, weights, Loss(factors, None, 0), codes, grower, n_threads)
     _core.allow_wide_vectors(wide)
     try:
-        rows._table.advance(None, 1.0, 1.0, factors, n_threads)
+        rows.quantise(None, None, 0)
         root = rows.count(np.zeros(1, dtype=np.int32))
         split = np.zeros((1, 11), dtype=np.int32)  # of the root by the first code of the first feature
-        rows.divide(split)
+        rows.split(split)
         children = rows.count(np.array([1, 2], dtype=np.int32))
     finally:
         _core.allow_wide_vectors(True)
@@ -77,7 +103,7 @@ def test_histograms_are_those_of_every_feature_for_itself(table, n_threads, wide
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=60))
 def test_features_of_few_bins_share_a_code_in_their_order_as_long_as_it_has_room(n_bins):
     codes = np.zeros((len(n_bins), 1000), dtype=np.uint8)
-    bundles = _core.Bundles(codes, np.concatenate([[0], np.cumsum(n_bins)]), 1).features
+    bundles = bundles_of(codes, n_bins)
     assert sorted(chain.from_iterable(bundles)) == list(range(len(n_bins)))
     few = [bundle for bundle in bundles if n_bins[bundle[0]] <= 16]
     assert list(chain.from_iterable(few)) == [f for f, size in enumerate(n_bins) if size <= 16]
@@ -90,44 +116,16 @@ def test_features_of_few_bins_share_a_code_in_their_order_as_long_as_it_has_room
 
 
 def test_too_few_rows_share_no_codes():
-    bundles = _core.Bundles(np.zeros((8, 20), dtype=np.uint8), np.arange(0, 17, 2), 1)
-    assert bundles.features == [[f] for f in range(8)]
-
-
-@pytest.mark.parametrize("other", [np.zeros((2, 1001), dtype=np.uint8), np.zeros((3, 1000), dtype=np.uint8)])
-def test_bundles_of_other_codes_are_refused(other):
-    rows = BinnedRows(
-        np.arange(1000, dtype=LABEL) % 2,
-        *(None, 2, 1),
-        codes=np.zeros((2, 1000), dtype=np.uint8),
-        bin_offsets=np.array([0, 2, 4]),
-        counted=False,
-    )
-    rows._bundles = _core.Bundles(other, np.arange(0, 2 * len(other) + 1, 2), 1)
-    with pytest.raises(ValueError, match="other codes"):
-        rows.count(np.zeros(1, dtype=np.int32))
-
-
-def count_features_alone(rows, nodes):
-    """Histograms of nodes, feature by feature: nobody shares a code."""
-    histograms = []
-    for codes, n_bins in zip(rows._codes, np.diff(rows._bin_offsets), strict=True):
-        column, offsets = codes[np.newaxis], np.array([0, n_bins])
-        histograms.append(empty_histograms(len(nodes), n_bins, rows._n_channels))
-        bundles = _core.Bundles(column, offsets, 1)
-        what = (column, bundles, rows._table, rows._partition, offsets, nodes, 1, rows._packer)
-        _core.count_histograms(*what, histograms[-1])
-    return np.concatenate(histograms, axis=1)
+    assert bundles_of(np.zeros((8, 20), dtype=np.uint8), [2] * 8) == [[f] for f in range(8)]
 
 
 @pytest.mark.parametrize("classifier", [CoMBoClassifier, ConfusionBoostingClassifier])
-@pytest.mark.parametrize("categorical", [None, [0, 1, 2]])
-def test_models_are_those_without_shared_codes(classifier, categorical, monkeypatch):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_models_are_those_without_shared_codes(classifier, weighted):
     random = np.random.default_rng(0)
-    X = random.integers(0, 3, (3000, 12)).astype(float)
-    y = (X[:, 0] + X[:, 1] * X[:, 2] + X[:, 3] + random.normal(size=len(X))).clip(0, 4) // 2
-    X[random.random(X.shape) < 0.05] = np.nan
-    model = classifier(n_estimators=8, max_depth=4, categorical_features=categorical, n_jobs=2)
-    shared = model_bytes(model.fit(X, y))
-    monkeypatch.setattr(BinnedRows, "count", count_features_alone)
-    assert model_bytes(model.fit(X, y)) == shared
+    X = random.integers(1, 3, (3000, 12)) * (random.random((3000, 12)) < 0.09)
+    y = (X[:, 0] + X[:, 1] + X[:, 2] + X[:, 3] + random.normal(size=len(X))).clip(0, 4) // 2
+    weights = random.uniform(size=len(X)) if weighted else None
+    model = classifier(n_estimators=8, max_depth=4, n_jobs=2)
+    shared = model_bytes(model.fit(X, y, weights))
+    assert model_bytes(model.fit(sp.csr_array(X), y, weights)) == shared  # the entries of sparse tables share no codes

@@ -5,7 +5,7 @@ import itertools
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, reduce
 
 import joblib
 import numpy as np
@@ -16,10 +16,13 @@ from models import CLASSIFIERS, booster_for, fit, model_bytes
 from strategies import Problem, any_problems, problems, vote_problems
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
+from comboost._boosting.learners import TreeLearner
 from comboost._boosting.loop import boost
 from comboost._data.validation import TrainingSet, read_table
+from comboost._distributed.rows import DistributedRows
+from comboost._distributed.steps import ShardState, add
 from comboost._engine.binning import bin_table
-from comboost._engine.rows import BinnedRows, Costs, Counted, LeafPass, price_leaves, quantise_below
+from comboost._engine.rows import ShardRows, make_grower
 
 FEW = settings(max_examples=settings.default.max_examples // 2)  # of each of many laws
 MODEL_SCRIPT = """
@@ -84,63 +87,18 @@ def other_process():
     return [line.split() for line in done.stdout.splitlines()]
 
 
-class BlockRows:
-    """Rows cut into blocks, each of which knows only its own; sums are added up."""
+class Blocks:
+    """Samples cut into blocks, each of which knows only its own; their answers are added up, as those of shards."""
 
-    def __init__(self, blocks, n_classes):
-        self.blocks = blocks
-        self.n_classes = n_classes
+    def __init__(self, blocks):
+        self.shards = [ShardState(block) for block in blocks]
 
-    def advance(self, vote, unit, bound, *, with_root):
-        def quantise(vote, exponent):
-            losses, largest = zip(*(block.quantise(unit, vote, exponent) for block in self.blocks), strict=True)
-            return sum(losses), max(largest)
-
-        exponent, loss, largest = quantise_below(bound, self.n_classes, vote, quantise)
-        covers = self.covers_after(vote)
-        return Costs(exponent, loss, largest, self.start_tree(count=with_root), covers=covers)
-
-    def advance_leaves(self, vote, objective, bound, *, with_root):
-        def quantise(vote, exponent):
-            passes = (block.quantise_leaves(objective, vote, exponent) for block in self.blocks)
-            losses, largest, log_losses = zip(*passes, strict=True)
-            return LeafPass(sum(losses), max(largest), sum(log_losses))
-
-        costs, covers = price_leaves(bound, self.n_classes, vote, objective, quantise), self.covers_after(vote)
-        return costs._replace(root=self.start_tree(count=with_root), covers=covers)
-
-    def covers_after(self, vote):
-        return None if vote is None else sum(block.covers for block in self.blocks)
-
-    def start_tree(self, *, count):
-        roots = [block.start_tree(count=count) for block in self.blocks]
-        return sum(roots) if count else None
-
-    def split(self, splits, *, count):
-        nodes, *_ = [block.divide(splits) for block in self.blocks]
-        return Counted(nodes, self.count(nodes)) if count else None
-
-    def count(self, nodes):
-        return sum(block.count(nodes) for block in self.blocks)
-
-    def grow(self, grower, root, max_depth, max_leaf_nodes):
-        return self
-
-    def search(self, grower):
-        return False
-
-    def measure(self, ballot):
-        return sum(block.measure(ballot) for block in self.blocks)
-
-    def tally(self, ballot):
-        return sum(block.tally(ballot) for block in self.blocks)
-
-    def sum_leaves(self, tree, *, pairs):
-        return sum(block.sum_leaves(tree, pairs=pairs) for block in self.blocks)
+    def ask(self, step):
+        return reduce(add, (step.take(shard) for shard in self.shards))
 
 
 def fit_in_blocks(problem, cuts):
-    """What the classifier does, with the rows in blocks: nodes, votes, weights, edges and losses."""
+    """What the classifier does, with the samples in blocks: nodes, leaf values, weights, edges and losses."""
     booster = booster_for(problem)
     settings = booster._settings()
     raw = read_table(booster, problem.X, reset=True)
@@ -152,36 +110,22 @@ def fit_in_blocks(problem, cuts):
     n_classes = len(data.classes)
     seed = booster._seed(settings, raw.shape[0], data.classes, None)
     plan = booster._plan(settings, raw.shape[0], data.candidates, data.weight_sums, seed, 1, by_class=False)
-    learner = booster._tree_learner(settings, bins, plan, None)
+    rules, loss = booster._tree_rules(settings, plan, bins.n_features), plan.values.objective.loss
     blocks = [
-        BinnedRows(
+        ShardRows(
             data.labels[part],
             None if data.weights is None else data.weights[part],
-            n_classes,
+            loss,
+            np.ascontiguousarray(codes[:, part]),
+            make_grower(bins, n_classes, rules),
             1,
-            codes=np.ascontiguousarray(codes[:, part]),
-            bin_offsets=bins.bin_offsets,
-            counted=learner.counts_rows,
         )
         for part in np.split(np.arange(len(data.labels)), cuts)
     ]
-    history = boost(BlockRows(blocks, n_classes), learner, plan.voting, settings.n_estimators)
+    learner = TreeLearner(bins.kinds, n_classes, rules.smoothing)
+    rows = DistributedRows(Blocks(blocks), loss, make_grower(bins, n_classes, rules), rules, 1)
+    history = boost(rows, learner, plan.values, settings.n_estimators)
     return bits_of(learner.forest(history.alphas)), history.edges, history.losses
-
-
-class ToldRows:
-    """Rows that are told splits and asked for histograms, as those on a cluster."""
-
-    def __init__(self, rows):
-        self.rows = rows
-        self.count = rows.count
-
-    def search(self, grower):
-        return False
-
-    def split(self, splits, *, count):
-        smaller = self.rows.divide(splits)
-        return Counted(smaller, self.count(smaller)) if count else None
 
 
 def leafy_problem(*, weighted=False, **settings):
@@ -208,13 +152,6 @@ def test_rows_in_blocks_give_the_same_bits(problem, data):
     assert fit_in_blocks(problem, cuts) == (bits_of(model._forest), model.edges_.tolist(), model.loss_curve_.tolist())
 
 
-def fit_by_histograms(problem):
-    """The model of a problem whose nodes are all searched by histograms, step by step."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BinnedRows, "grow", lambda rows, *_: ToldRows(rows))
-        return fit(problem)
-
-
 def fit_by(problem, small_share, packed_bytes, budget):
     """The model of a problem whose nodes are searched as these limits say."""
     with pytest.MonkeyPatch.context() as patch:
@@ -239,7 +176,8 @@ SEARCHES = list(
     search=st.sampled_from(SEARCHES),
 )
 def test_nodes_searched_by_rows_and_by_histograms_give_the_same_bits(problem, search):
-    assert model_bytes(fit_by(problem, *search)) == model_bytes(fit_by_histograms(problem))
+    model = fit_by(problem, *search)
+    assert fit_in_blocks(problem, []) == (bits_of(model._forest), model.edges_.tolist(), model.loss_curve_.tolist())
 
 
 @pytest.mark.parametrize(
@@ -255,9 +193,10 @@ def test_nodes_searched_by_rows_and_by_histograms_give_the_same_bits(problem, se
 )
 def test_trees_of_many_leaves_are_the_same_however_nodes_are_searched(settings):
     problem = leafy_problem(**settings)
-    expected = fit_by_histograms(problem)
-    assert len(expected._forest.nodes) > 2 * 64
-    assert {model_bytes(fit_by(problem, *search)) for search in SEARCHES} == {model_bytes(expected)}
+    models = [fit_by(problem, *search) for search in SEARCHES]
+    assert len(models[0]._forest.nodes) > 2 * 64
+    assert len({model_bytes(model) for model in models}) == 1
+    assert fit_in_blocks(problem, [])[0] == bits_of(models[0]._forest)
 
 
 @FEW

@@ -131,7 +131,7 @@ def test_trees_of_any_depth_vote_as_the_twin_on_any_number_of_rows(max_depth, od
 def test_levels_searched_in_several_parts_give_the_model_of_the_twin(n_nodes, monkeypatch):
     problem = make_problem(5000, 3, 3, max_bins=8, max_depth=4)
     histogram_bytes = 3 * 8 * 4 * 8  # features, bins, channels, bytes
-    monkeypatch.setattr("comboost._boosting.learners.HISTOGRAM_BUDGET", n_nodes * histogram_bytes)
+    monkeypatch.setattr("comboost._engine.rows.HISTOGRAM_BUDGET", n_nodes * histogram_bytes)
     assert_same(fit(problem), fit_twin(problem, array_reference))
 
 

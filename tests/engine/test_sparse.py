@@ -12,6 +12,7 @@ from comboost._boosting.warm_start import digest_rows
 from comboost._data.tables import ArraySource, RawTable, SparseSource
 from comboost._engine.binning import BinMapper, bin_table
 from comboost._engine.memory_plan import FitShape, TableCopies
+from comboost._engine.rows import TreeRules, make_grower
 from comboost._types import KIND
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
@@ -270,11 +271,8 @@ def test_codes_that_do_not_fit_are_refused_at_the_border():
     with pytest.raises(ValueError, match="fit the features"):
         _core.SparseCodes(starts, rows, values, 5, zeros[:1], edges, edge_starts, kinds, 1)
     codes = _core.SparseCodes(starts, rows, values, 5, zeros, edges, edge_starts, kinds, 1)
-    splits = np.zeros((1, 11), dtype=np.int32)
-    splits[0, 1] = 2
-    with pytest.raises(ValueError, match="names no feature"):
-        _core.SparsePartition(5).split(codes, splits)
-    with pytest.raises(ValueError, match="differ in their number"):
-        _core.SparsePartition(4).split(codes, splits * 0)
+    grower = make_grower(BinMapper(edges, edge_starts, kinds), 2, TreeRules(3, "gini", 1, 0.0, 2, 0))
+    with pytest.raises(ValueError, match="fit the samples"):
+        _core.SparseRows(np.zeros(4, dtype=np.uint16), None, 1.0 - np.eye(2), None, 0, grower, codes, 1)
     assert spread(codes).tolist() == [[1, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
-    assert BinMapper(edges, edge_starts, kinds).n_bins.tolist() == [2, 2]
+    assert BinMapper(edges, edge_starts, kinds).bin_offsets.tolist() == [0, 2, 4]

@@ -456,7 +456,7 @@ def test_levels_searched_in_parts_give_the_same_bits(table, monkeypatch):
     X, y = table
     booster = CoMBoClassifier(n_estimators=5, max_depth=None)
     whole = model_bytes(booster.fit(X, y))
-    monkeypatch.setattr("comboost._boosting.learners.HISTOGRAM_BUDGET", 50_000)
+    monkeypatch.setattr("comboost._engine.rows.HISTOGRAM_BUDGET", 50_000)
     assert model_bytes(booster.fit(X, y)) == whole
 
 

@@ -309,7 +309,7 @@ class PartialModel:
     def _link(self) -> Any:
         """The estimator with the attributes that convert raw scores to probabilities."""
         model = copy.copy(self._estimator)
-        vars(model).update(self._fit.answering(self._history))
+        vars(model).update(self._fit.decision_attributes(self._history))
         return model
 
     def __getattr__(self, name: str) -> Any:

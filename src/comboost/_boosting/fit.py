@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, Learner, TreeLearner, shares_of
+from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, Learner, TreeLearner
 from comboost._boosting.loop import History
-from comboost._boosting.voting import Voting
-from comboost._boosting.warm_start import Origin, RowDigest, fingerprints, row_fingerprint
-from comboost._cached import cached_property
+from comboost._boosting.warm_start import Origin, fingerprints
 from comboost._data.categories import Categories
 from comboost._data.labels import Candidates
 from comboost._data.tables import RawTable
-from comboost._engine.binning import BinMapper
-from comboost._engine.formulas import error_shares
+from comboost._engine.forest import Forest
+from comboost._engine.leaf_values import LeafValues
+from comboost._engine.losses import error_shares
 from comboost._engine.memory_plan import TreeLimits
-from comboost._engine.rows import MemoryRows, Rows, TreeRows
+from comboost._engine.rows import PredictedRows, Rows, TreeRows
 from comboost._engine.scores import Audience
-from comboost._types import Floats
+from comboost._types import Labels
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,8 @@ class FitPlan:
     ----------
     parameters : mapping of str to Any
         The parameters of the estimator.
-    voting : Voting
-        How rounds vote, and what their votes make small.
+    values : LeafValues
+        How leaf values are chosen, and what they minimise.
     limits : TreeLimits
         How large trees may become.
     candidates : Candidates
@@ -49,7 +48,7 @@ class FitPlan:
     """
 
     parameters: Mapping[str, Any]
-    voting: Voting
+    values: LeafValues
     limits: TreeLimits
     candidates: Candidates
     by_class: bool
@@ -75,50 +74,52 @@ class Fit(ABC):
         The weak learner.
     rows : Rows
         The rows that it learns from.
+    row_fingerprint : str
+        A text that other rows would change.
     """
 
     plan: FitPlan
     learner: Learner
     rows: Rows
+    row_fingerprint: str
 
-    @cached_property
+    @property
     def origin(self) -> Origin:
-        """What the model is learned with, for a warm start."""
+        """What a warm start compares."""
         plan = self.plan
-        return Origin(fingerprints(plan.parameters), plan.seed, plan.n_samples, plan.classes, self._row_fingerprint())
-
-    def bounds(self, history: History) -> Floats:
-        """What the edges of the rounds promise."""
-        return self.plan.voting.bounds(history.edges, history.promises)
+        return Origin(fingerprints(plan.parameters), plan.seed, plan.n_samples, plan.classes, self.row_fingerprint)
 
     def attributes(self, history: History) -> dict[str, Any]:
         """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
-        return {
+        model = {
             "n_iter_": len(history),
-            **self.answering(history),
+            **self.decision_attributes(history),
             "edges_": np.array(history.edges),
             "loss_curve_": np.array(history.losses),
-            "bound_curve_": self.bounds(history),
+            "bound_curve_": self.plan.values.bounds(history.edges, history.decreases),
             **self._learned(history.alphas),
         }
+        importances = model.get("feature_importances_")
+        if importances is not None and importances.sum() > 0:
+            model["feature_importances_"] = importances / importances.sum()
+        return model
 
-    def answering(self, history: History) -> dict[str, Any]:
-        """Those of them that tell what votes mean."""
+    def decision_attributes(self, history: History) -> dict[str, Any]:
+        """Those of them that say what scores mean."""
         candidates = self.plan.candidates
-        kept = self.plan.voting.kept(history.alphas, history.promises)
+        kept = self.plan.values.attributes(history.alphas, history.decreases)
         if candidates.places is None:
             return {"classes_": candidates.given, **kept}
         kept["class_prior_"] = candidates.spread(kept["class_prior_"], 0.0)
         return {"classes_": candidates.given, "_voted": candidates.places, **kept}
 
     def finished(self, history: History) -> dict[str, Any]:
-        """All fitted attributes of the rounds in a history."""
-        model = self.attributes(history)
-        confusion = self.plan.candidates.spread_pairs(self._confusion(model))
+        """All fitted attributes of the rounds in a history, except the origin."""
+        plan, model = self.plan, self.attributes(history)
+        confusion = error_shares(self.rows.confusion(self._predictor(model)))
         return model | {
             "stop_reason_": history.stop_reason,
-            "train_confusion_": confusion,
-            "_origin": self.origin,
+            "train_confusion_": plan.candidates.spread_pairs(confusion),
         }
 
     @abstractmethod
@@ -126,46 +127,25 @@ class Fit(ABC):
         """Rows that hypotheses vote on, one after the other."""
 
     @abstractmethod
-    def _row_fingerprint(self) -> str:
-        """A text that other rows would change."""
-
-    @abstractmethod
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
         """What the model keeps of as many hypotheses as there are weights."""
 
     @abstractmethod
-    def _confusion(self, model: Mapping[str, Any]) -> Floats:
-        """C_S of a model, on the rows that are trained on."""
+    def _predictor(self, model: Mapping[str, Any]) -> Any:
+        """What predicts the classes of the rows that are trained on."""
 
 
 @dataclass(frozen=True)
 class TreeFit(Fit):
-    """A fit of the built-in trees, wherever the rows are.
-
-    Attributes
-    ----------
-    categories : Categories
-        The values of the categories.
-    bins : BinMapper
-        The bins of the values.
-    row_digest : RowDigest
-        Tells the rows apart from others: a warm start may follow.
-    """
+    """A fit of the built-in trees, wherever the rows are; ``categories`` are the values of the categories."""
 
     learner: TreeLearner
     rows: TreeRows
     categories: Categories
-    bins: BinMapper
-    row_digest: RowDigest
 
     def audience(self, table: RawTable) -> Audience:
         """Rows that trees vote on, one after the other."""
         return Audience(table.encode(self.categories), self.plan.n_threads)
-
-    def _row_fingerprint(self) -> str:
-        shared = (self.categories.infrequent,) if self.categories.infrequent else ()
-        bins = (self.bins.flat_edges, self.bins.edge_starts, self.bins.kinds)
-        return row_fingerprint(self.row_digest, *bins, self.categories.values, *shared)
 
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
         importances = self.learner.importances(alphas)
@@ -173,32 +153,29 @@ class TreeFit(Fit):
             "_forest": self.learner.forest(alphas),
             "_categories": self.categories,
             "_importances": importances,
-            "feature_importances_": shares_of(importances),
+            "feature_importances_": importances,
         }
 
-    def _confusion(self, model: Mapping[str, Any]) -> Floats:
-        return error_shares(self.rows.confusion(model["_forest"]))
+    def _predictor(self, model: Mapping[str, Any]) -> Forest:
+        forest: Forest = model["_forest"]
+        return forest
 
 
 @dataclass(frozen=True)
 class EstimatorFit(Fit):
-    """A fit of clones of a scikit-learn classifier; ``row_hash`` tells the rows apart from others."""
+    """A fit of clones of a scikit-learn classifier."""
 
     learner: EstimatorLearner
-    rows: MemoryRows
-    row_hash: str
+    rows: PredictedRows
 
     def audience(self, table: Any) -> EstimatorAudience:
         """Rows that clones vote on, one after the other."""
         return EstimatorAudience(table)
 
-    def _row_fingerprint(self) -> str:
-        return self.row_hash
-
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
         kept = {"estimators_": self.learner.kept[: len(alphas)]}
         importances = self.learner.importances(alphas)
-        return kept if importances is None else {**kept, "feature_importances_": shares_of(importances)}
+        return kept if importances is None else {**kept, "feature_importances_": importances}
 
-    def _confusion(self, model: Mapping[str, Any]) -> Floats:
-        return error_shares(self.rows.count_elected(self.learner.elected(model["estimator_weights_"])))
+    def _predictor(self, model: Mapping[str, Any]) -> Labels:
+        return self.learner.predict(model["estimator_weights_"])

@@ -47,7 +47,7 @@ class Watch:
         no_improvement = self.validation is not None and self.validation.end(history)
         if self.printer is not None:
             score = None if self.validation is None else self.validation.patience.curve[-1]
-            bound = float(self.fit.bounds(history)[-1])
+            bound = float(self.fit.plan.values.bounds(history.edges, history.decreases)[-1])
             self.printer.round(len(history), history.losses[-1], bound, history.edges[-1], score)
         stop = False
         if self.callbacks is not None:

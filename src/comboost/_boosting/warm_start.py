@@ -16,6 +16,8 @@ from scipy.sparse import issparse
 
 from comboost import _core
 from comboost._boosting.loop import History
+from comboost._data.categories import Categories
+from comboost._engine.binning import BinMapper
 from comboost._types import Codes, Labels, Weights
 
 BLOCK_SIZE = 2**16  # samples, or entries of a sparse table, that are hashed at a time to save memory
@@ -89,6 +91,16 @@ class RowDigest(NamedTuple):
         return RowDigest((self.added + other.added) % 2**64, self.mixed ^ other.mixed)
 
 
+def fingerprint_rows(bins: BinMapper, categories: Categories, digest: RowDigest) -> str:
+    """A text that other rows, bins or categories would change."""
+    shared = repr(categories.infrequent) if categories.infrequent else ""
+    found = hashlib.blake2b(digest_size=16)
+    for part in (bins.flat_edges, bins.edge_starts, bins.kinds):
+        found.update(np.ascontiguousarray(part).tobytes())
+    found.update(f"{categories.values!r}{shared}".encode())
+    return f"{found.hexdigest()}{digest.added:016x}{digest.mixed:016x}"
+
+
 def digest_rows(codes: Codes | _core.SparseCodes, labels: Labels, weights: Weights | None) -> RowDigest:
     """Hash samples; dense and sparse codes give the same digest."""
     n_features = 0 if isinstance(codes, _core.SparseCodes) else len(codes)
@@ -122,14 +134,6 @@ def hash_entries(codes: _core.SparseCodes) -> NDArray[np.uint64]:
         above_zero = codes.codes[begin : begin + BLOCK_SIZE] - zeros[features]
         np.add.at(hashes, rows, above_zero * keys[features])
     return hashes
-
-
-def row_fingerprint(rows: RowDigest, *parts: Any) -> str:
-    """Fingerprint of training samples: their digest, and arrays and values such as their bins and categories."""
-    hashed = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        hashed.update(np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
-    return f"{hashed.hexdigest()}{rows.added:016x}{rows.mixed:016x}"
 
 
 def scramble(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

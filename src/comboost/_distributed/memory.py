@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from comboost._engine.memory import check_room
-from comboost._engine.memory_plan import ROUND_SQUARES, FitShape, Uses, largest
+from comboost._engine.memory_plan import NUMBER, ROUND_SQUARES, FitShape, Uses, largest
 
 # The client keeps votes for lost shards, too, as e^v and e^-v in float64 beside the float32 of the model.
 STEP_COPIES = 5
@@ -11,21 +11,25 @@ STEP_COPIES = 5
 
 def worker_uses(shape: FitShape, n_samples: int) -> Uses:
     """What a worker with that many of the rows takes. Its trees have the leaves of all rows."""
-    rows = replace(shape, n_samples=n_samples).rows()
-    held = rows | shape.squares(ROUND_SQUARES)
+    parts, samples = shape.parts(), replace(shape, n_samples=n_samples).parts()["samples"]
+    held = samples | {"matrices of classes": ROUND_SQUARES * NUMBER * shape.n_classes**2}
     return largest(
-        rows | {"codes": 2 * rows["codes"]},  # as they came, and joined
-        held | {"histograms": shape.histograms()},
-        held | shape.casting(),
-        held | shape.kept_trees(2),  # as they came, and unpacked
+        (
+            samples | {"codes": 2 * samples["codes"]},  # as they came, and joined
+            held | {"histograms": parts["leaf values"]["histograms"]},
+            held | parts["leaf values"],
+            held | {use: 2 * n_bytes for use, n_bytes in parts["trees"].items()},  # as they came, and unpacked
+        )
     )
 
 
 def client_uses(shape: FitShape) -> Uses:
     """What this process takes, which has no rows but those to validate on."""
     held = {} if shape.held is None else shape.held.kept(shape.n_classes)
-    kept = held | shape.squares(ROUND_SQUARES) | shape.kept_trees(STEP_COPIES)
-    return largest(kept | shape.growing(), kept | shape.casting(), kept | shape.looking())
+    parts = shape.parts()
+    kept = held | {"matrices of classes": ROUND_SQUARES * NUMBER * shape.n_classes**2}
+    kept |= {use: STEP_COPIES * n_bytes for use, n_bytes in parts["trees"].items()}
+    return largest(kept | parts[name] for name in ("growing", "leaf values", "validating"))
 
 
 def check_client_memory(shape: FitShape) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from comboost import _core
 from comboost._data.tables import Table
 from comboost._distributed.packing import PackedIntegers
-from comboost._engine.binning import read, runs
+from comboost._engine.binning import runs
 from comboost._types import CATEGORIES, COMPLETE, KIND, Floats, Weights
 
 Keys = NDArray[np.uint64]
@@ -153,7 +153,8 @@ def count_keys(table: Table, request: CountRequest, weights: Weights | None, n_t
     for first, last in runs(table, np.where(is_requested, COMPLETE, CATEGORIES).astype(KIND)):
         if not is_requested[first:last].any():
             continue
-        matrix, starts = read(table, first, last), request.starts[first : last + 1]
+        matrix = table.columns(first, last) if table.matrix is None else table.matrix[:, first:last]
+        starts = request.starts[first : last + 1]
         cells = as_cells(
             _core.count_cells(matrix, weights, request.lows, request.highs, request.shifts, starts, n_threads)
         )

@@ -1,6 +1,6 @@
-"""Questions to all shards. In: the rows of one shard. Out: sums over them, which add up over the shards.
+"""Questions to all shards. In: the samples of one shard. Out: sums over them, which add up over the shards.
 
-A step does its work itself: what a shard holds is a pure function of its rows and of the steps that it has taken.
+A step does its work itself: what a shard holds is a pure function of its samples and of the steps that it has taken.
 """
 
 import pickle
@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 
 from comboost._distributed.packing import PackedIntegers
 from comboost._engine.forest import Forest, Tree
-from comboost._engine.formulas import BalancedObjective
-from comboost._engine.rows import HISTOGRAM_BUDGET, Ballot, BinnedRows, LeafVote, Vote
-from comboost._types import Floats, Sums
+from comboost._engine.rows import HISTOGRAM_BUDGET, LeafFactors, ShardRows
+from comboost._types import Sums
+
+ROOT = np.zeros(1, dtype=np.int32)
 
 
-class AdvanceAnswer(NamedTuple):
-    """What a pass over the rows found: the loss, the largest row, the histogram of all rows; see `Costs`.
+class UpdateAnswer(NamedTuple):
+    """What a pass over the samples found: the loss, the largest sample, the histogram of all samples; see `Costs`.
 
-    The log-loss in units of its own, 0 if it is not the loss; see `LeafPass`. And what the rows weigh in every leaf
-    of the tree whose votes were added.
+    The log-loss in units of its own, 0 if it is not the loss. And what the samples weigh in every leaf of the tree that
+    was added.
     """
 
     loss: int
@@ -31,40 +32,30 @@ class AdvanceAnswer(NamedTuple):
     covers: Sums | None = None
 
 
-Answer = AdvanceAnswer | Sums | None
+Answer = UpdateAnswer | Sums | None
 AnswerT = TypeVar("AnswerT", bound=Answer, covariant=True)
 
 
 @dataclass
 class ShardState:
-    """The rows of a shard, and how far the tree has come that is grown on them.
+    """The samples of a shard, and how far the tree has come that is grown on them.
 
     Attributes
     ----------
-    rows : BinnedRows
-        The rows.
+    rows : ShardRows
+        The samples.
     best_first : bool
         Whether leaves that are not split with the others of their level may be split later.
     histograms : dict of int to ndarray
-        Those of nodes that may be split, of these rows alone, as far as they are kept.
+        Those of nodes that may be split, of these samples alone, as far as they are kept.
     n_nodes : int
         Nodes of the tree so far.
-    objective : BalancedObjective or None
-        What votes for every class make small.
     """
 
-    rows: BinnedRows
+    rows: ShardRows
     best_first: bool = False
     histograms: dict[int, Sums] = field(default_factory=dict)
     n_nodes: int = 1
-    objective: BalancedObjective | None = None
-
-    def start_tree(self, *, count: bool) -> Sums | None:
-        """Start a new tree: its root's histogram, if that is asked for."""
-        root = self.rows.start_tree(count=count)
-        self.histograms = {} if root is None else {0: root[0]}
-        self.n_nodes = 1
-        return root
 
     def take_histograms(self, parents: list[int]) -> list[Sums] | None:
         """The histograms of nodes that were split, which are not needed again; None if not all of them were kept."""
@@ -95,46 +86,26 @@ class Step(Protocol[AnswerT]):
 
 
 @dataclass(frozen=True)
-class AdvanceStep:
-    """Add the votes of the last round, quantise the costs, and start a new tree."""
+class UpdateStep:
+    """Add the last round, quantise the costs, and start a new tree. It begins a round.
 
-    changes: ClassVar[bool] = True
-    vote: Vote | None
-    unit: Floats
-    exponent: int
-    with_root: bool
-
-    def take(self, shard: ShardState) -> AdvanceAnswer:
-        """Take the step in one shard."""
-        loss, largest = shard.rows.quantise(self.unit, self.vote, self.exponent)
-        covers = None if self.vote is None else shard.rows.covers
-        return AdvanceAnswer(loss, largest, shard.start_tree(count=self.with_root), covers=covers)
-
-
-@dataclass(frozen=True)
-class LeafAdvanceStep:
-    """Add the votes of the last round for every class, quantise the costs, and start a new tree.
-
-    The objective is given once, and None from then on: it may be larger than all else that travels.
+    Of earlier rounds nothing else is needed to make a lost shard anew.
     """
 
     changes: ClassVar[bool] = True
-    vote: LeafVote | None
-    objective: BalancedObjective | None
+    tree: Tree | None
+    factors: LeafFactors | None
     exponent: int
     with_root: bool
 
-    def take(self, shard: ShardState) -> AdvanceAnswer:
+    def take(self, shard: ShardState) -> UpdateAnswer:
         """Take the step in one shard."""
-        shard.objective = self.objective or shard.objective
-        assert shard.objective is not None
-        loss, largest, log_loss = shard.rows.quantise_leaves(shard.objective, self.vote, self.exponent)
-        covers = None if self.vote is None else shard.rows.covers
-        return AdvanceAnswer(loss, largest, shard.start_tree(count=self.with_root), log_loss, covers)
-
-
-#: What begins a round. Of earlier rounds nothing else is needed to make a lost shard anew.
-RoundStep = AdvanceStep | LeafAdvanceStep
+        loss, largest, log_loss, covers = shard.rows.quantise(self.tree, self.factors, self.exponent)
+        shard.rows.start_tree()
+        root = shard.rows.count(ROOT) if self.with_root else None
+        shard.histograms = {} if root is None else {0: root[0]}
+        shard.n_nodes = 1
+        return UpdateAnswer(loss, largest, root, log_loss, covers)
 
 
 @dataclass(frozen=True)
@@ -151,7 +122,7 @@ class SplitStep:
         child itself is counted.
         """
         parents, first = shard.take_histograms(self.splits[:, 0].tolist()), shard.n_nodes
-        smaller = shard.rows.divide(self.splits)
+        smaller = shard.rows.split(self.splits)
         children: list[Sums] = []
         if parents is None:
             shard.add_children(len(self.splits), children)
@@ -174,7 +145,7 @@ class DivideStep:
     def take(self, shard: ShardState) -> None:
         """Take the step in one shard."""
         shard.take_histograms(self.splits[:, 0].tolist())
-        shard.rows.divide(self.splits)
+        shard.rows.split(self.splits)
         shard.add_children(len(self.splits), [])
 
 
@@ -191,32 +162,8 @@ class CountStep:
 
 
 @dataclass(frozen=True)
-class MeasureStep:
-    """Measure a vote: the cost sums by (truth, class) that it would shrink, grow and leave."""
-
-    changes: ClassVar[bool] = False
-    ballot: Ballot
-
-    def take(self, shard: ShardState) -> Sums:
-        """Take the step in one shard."""
-        return shard.rows.measure(self.ballot)
-
-
-@dataclass(frozen=True)
-class TallyStep:
-    """Count what a vote takes for what: the weights by (truth, vote)."""
-
-    changes: ClassVar[bool] = False
-    ballot: Ballot
-
-    def take(self, shard: ShardState) -> Sums:
-        """Take the step in one shard."""
-        return shard.rows.tally(self.ballot)
-
-
-@dataclass(frozen=True)
 class SumLeavesStep:
-    """Sum up the costs of every leaf by (truth, class), or its losses by truth."""
+    """Sum up the costs of every leaf by (true class, class), or its losses by true class."""
 
     changes: ClassVar[bool] = False
     tree: Tree
@@ -224,19 +171,19 @@ class SumLeavesStep:
 
     def take(self, shard: ShardState) -> Sums:
         """Take the step in one shard."""
-        return shard.rows.sum_leaves(self.tree, pairs=self.pairs)
+        return shard.rows.sum_pairs(self.tree) if self.pairs else shard.rows.sum_losses(self.tree)
 
 
 @dataclass(frozen=True)
 class ConfusionStep:
-    """Count what the whole vote takes for what: the weights by (truth, prediction)."""
+    """Sum up the weights by (true class, predicted class)."""
 
     changes: ClassVar[bool] = False
-    forest: Forest
+    predictor: Forest | Tree
 
     def take(self, shard: ShardState) -> Sums:
         """Take the step in one shard."""
-        return shard.rows.confusion(self.forest)
+        return shard.rows.confusion(self.predictor)
 
 
 def pack(step: Step[Answer]) -> bytes:
@@ -261,10 +208,10 @@ def added(one: Sums | None, other: Sums | None) -> Sums | None:
 
 def add(one: Answer, other: Answer) -> Answer:
     """The answers of different rows as one."""
-    if isinstance(one, AdvanceAnswer) and isinstance(other, AdvanceAnswer):
+    if isinstance(one, UpdateAnswer) and isinstance(other, UpdateAnswer):
         largest, log_loss = max(one.largest, other.largest), one.log_loss + other.log_loss
         root, covers = added(one.root, other.root), added(one.covers, other.covers)
-        return AdvanceAnswer(one.loss + other.loss, largest, root, log_loss, covers)
+        return UpdateAnswer(one.loss + other.loss, largest, root, log_loss, covers)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one + other
     assert one is None
@@ -275,13 +222,13 @@ def add(one: Answer, other: Answer) -> Answer:
 class PackedAnswer(NamedTuple):
     """An answer as it travels: its sums in few bytes, apart from what else there is."""
 
-    rest: AdvanceAnswer | None
+    rest: UpdateAnswer | None
     sums: PackedIntegers | None
 
 
 def pack_answer(answer: Answer) -> PackedAnswer:
     """An answer that is to travel."""
-    rest, sums = (answer._replace(root=None), answer.root) if isinstance(answer, AdvanceAnswer) else (None, answer)
+    rest, sums = (answer._replace(root=None), answer.root) if isinstance(answer, UpdateAnswer) else (None, answer)
     return PackedAnswer(rest, None if sums is None else PackedIntegers.of(sums))
 
 

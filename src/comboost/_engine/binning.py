@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from comboost import _core
 from comboost._cached import cached_property
 from comboost._data.categories import Categories
-from comboost._data.tables import Entries, Matrix, RawTable, Table
+from comboost._data.tables import Entries, RawTable, Table
 from comboost._data.validation import fit_categories
 from comboost._types import CATEGORIES, CODE, COMPLETE, KIND, WITH_MISSING, Codes, Floats, Kinds, Weights
 
@@ -55,13 +55,14 @@ class BinMapper:
             if kinds[first] == CATEGORIES:
                 edges += [category_edges(categories, f) for f in range(first, last)]
                 continue
-            for found, missing, infinite in _core.find_edges(read(table, first, last), weights, max_bins, n_threads):
+            values = table.columns(first, last) if table.matrix is None else table.matrix
+            for found, missing, infinite in _core.find_edges(values, weights, max_bins, n_threads):
                 if infinite:
                     raise infinity_error(table.label(len(edges)))
                 if missing:
                     kinds[len(edges)] = WITH_MISSING
                 edges.append(found)
-        return cls.of(edges, kinds)
+        return cls(np.concatenate(edges), np.cumsum([0, *map(len, edges)], dtype=np.int64), kinds)
 
     @classmethod
     def fit_entries(
@@ -94,15 +95,12 @@ class BinMapper:
         return np.split(self.flat_edges, self.edge_starts[1:-1])
 
     @cached_property
-    def n_bins(self) -> NDArray[np.int64]:
-        """Bins of every feature, the one for missing values included."""
-        n_bins: NDArray[np.int64] = np.diff(self.edge_starts) + 1 + (self.kinds != COMPLETE)
-        return n_bins
-
-    @cached_property
     def bin_offsets(self) -> NDArray[np.int64]:
-        """Where the bins of every feature start in a histogram, and where the last ones end."""
-        return np.concatenate(([0], np.cumsum(self.n_bins)))
+        """Where the bins of every feature start in a histogram, and where the last ones end.
+
+        Missing values have a bin of their own, if there are any.
+        """
+        return np.concatenate(([0], np.cumsum(np.diff(self.edge_starts) + 1 + (self.kinds != COMPLETE))))
 
     def transform(self, table: Table, n_threads: int = 1, known: Mapping[int, Codes] | None = None) -> Codes:
         """Codes of the values, (n_features, n_samples); those of categories may be known already."""
@@ -113,7 +111,7 @@ class BinMapper:
                 codes[first:last] = [known[f] for f in range(first, last)]
                 continue
             _core.encode(
-                read(table, first, last),
+                table.columns(first, last) if table.matrix is None else table.matrix,
                 edges,
                 starts[first : last + 1],
                 self.kinds[first:last],
@@ -209,8 +207,3 @@ def runs(table: Table, kinds: Kinds) -> list[tuple[int, int]]:
 def columns_at_once(n_samples: int) -> int:
     """Columns of a table that are converted at a time."""
     return min(MOST_COLUMNS, max(1, COLUMNS_BYTES // (8 * max(1, n_samples))))
-
-
-def read(table: Table, first: int, last: int) -> Matrix:
-    """Columns of a table, in the order in memory that it has."""
-    return table.columns(first, last) if table.matrix is None else table.matrix[:, first:last]

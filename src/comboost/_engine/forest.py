@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,12 +69,12 @@ class Tree(NamedTuple):
         """Add the votes of this tree alone; see `Forest.add_votes`."""
         _core.add_tree_scores(X, missing, self.nodes, self.sets, self.votes, weight, n_threads, scores)
 
-    def numbered(self) -> "Tree":
-        """The tree with its leaves numbered in the order of their nodes."""
-        nodes = self.nodes.view(NODE_DTYPE)[:, 0].copy()
-        is_leaf = nodes["feature"] == LEAF
-        nodes["left"][is_leaf] = np.arange(is_leaf.sum())
-        return Tree(as_bytes(nodes), self.sets)
+    @property
+    def leaf_classes(self) -> Labels:
+        """The class that every leaf predicts, in the order of the nodes."""
+        nodes = self.nodes.view(NODE_DTYPE)[:, 0]
+        classes: Labels = nodes["label"][nodes["feature"] == LEAF]
+        return classes
 
 
 @dataclass(frozen=True)
@@ -145,13 +146,15 @@ class Forest:
     @classmethod
     def join(cls, trees: Sequence[Tree], weights: Floats, kinds: Kinds, n_classes: int) -> "Forest":
         """Put trees one after the other."""
-        offsets = np.cumsum([0, *(len(tree.nodes) for tree in trees)], dtype=np.int64)
-        nodes = np.concatenate([tree.nodes for tree in trees]).view(NODE_DTYPE)[:, 0]
+        all_nodes, all_sets, all_votes, all_covers = zip(*trees, strict=True)
+        offsets = np.cumsum([0, *map(len, all_nodes)], dtype=np.int64)
+        nodes = np.concatenate(all_nodes).view(NODE_DTYPE)[:, 0]
         needs_set = nodes["set"] != NO_SET
-        starts = np.repeat(np.cumsum([0, *(len(tree.sets) for tree in trees)])[:-1], np.diff(offsets))
-        sets = np.concatenate([tree.sets for tree in trees])[(nodes["set"] + starts)[needs_set]]
+        starts = np.repeat(np.cumsum([0, *map(len, all_sets)])[:-1], np.diff(offsets))
+        sets = np.concatenate(all_sets)[(nodes["set"] + starts)[needs_set]]
         nodes["set"][needs_set] = np.arange(needs_set.sum())
-        votes, covers = joined_arrays([tree.votes for tree in trees]), joined_arrays([tree.covers for tree in trees])
+        votes = None if all_votes[0] is None else np.concatenate(all_votes)
+        covers = None if NoneType in map(type, all_covers) else np.concatenate(all_covers)
         if votes is not None:
             is_leaf = nodes["feature"] == LEAF
             nodes["left"][is_leaf] = np.arange(is_leaf.sum())
@@ -210,29 +213,19 @@ class Forest:
         _core.add_scores(X, missing, self._checked, first, last, n_threads, scores)
 
 
-def joined_arrays(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
-    """Arrays one after the other; None if one of them is missing."""
-    found = [array for array in arrays if array is not None]
-    return np.concatenate(found) if len(found) == len(arrays) else None
-
-
-def with_covers(trees: Sequence[Tree], sums: Sequence[Sums | None]) -> list[Tree]:
+def with_covers(trees: Sequence[Tree], sums: Sequence[Sums]) -> list[Tree]:
     """Trees with the integer weights of their leaves, over the power of two above the sum of each tree.
 
-    So they do not depend on the unit of the weights, and add up without rounding. All trees have them, or none.
+    So they do not depend on the unit of the weights, and add up without rounding.
     """
-    counted = [of_leaves for of_leaves in sums if of_leaves is not None]
-    if not counted:
-        return list(trees)
-    sizes = [len(of_leaves) for of_leaves in counted]
-    starts = np.cumsum([0, *sizes])
-    of_all = np.concatenate(counted)
-    exponents = [-int(total).bit_length() for total in np.add.reduceat(of_all, starts[:-1])]
-    shares = np.ldexp(of_all.astype(np.float64), np.repeat(exponents, sizes))
-    bounds = starts.tolist()
-    return [
-        tree._replace(covers=shares[begin:end]) for tree, begin, end in zip(trees, bounds[:-1], bounds[1:], strict=True)
-    ]
+    sizes = list(map(len, sums))
+    starts, of_all = np.cumsum([0, *sizes]), np.concatenate(sums)
+    exponents = np.frexp(np.add.reduceat(of_all, starts[:-1]).astype(np.float64))[1]
+    fractions = np.split(np.ldexp(of_all.astype(np.float64), -np.repeat(exponents, sizes)), starts[1:-1])
+    covered = []
+    for tree, covers in zip(trees, fractions, strict=True):
+        covered.append(tree._replace(covers=covers))
+    return covered
 
 
 def typed_array(array: Any, name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:

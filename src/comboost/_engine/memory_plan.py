@@ -5,16 +5,17 @@ planned as large as their limits let them grow.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from comboost import _core
 from comboost._data.tables import RawTable
+from comboost._engine import memory
 from comboost._engine.binning import columns_at_once
-from comboost._engine.leaf_values import sums_pairs
 from comboost._engine.memory import check_room
 from comboost._engine.rows import HISTOGRAM_BUDGET
 from comboost._engine.scores import BLOCK_BYTES, KEPT_BYTES
-from comboost._types import NODE_DTYPE
+from comboost._types import MAX_PAIRED, NODE_DTYPE
 
 #: Bytes, by what they are for.
 Uses = dict[str, int]
@@ -24,10 +25,10 @@ ROW_STATE = 3 * _core.ROW_INDEX_BYTES + 2 * _core.LABEL_BYTES + _core.WEIGHT_BYT
 SORTING_LEAVES = 2**25  # bytes that the C library may not give back at once
 OBJECTIVE_SQUARES = 5  # K×K matrices while the costs of the classes are prepared
 ROUND_SQUARES = 4  # K×K matrices that rounds hold: the costs, the smoothing of leaf values, both scaled
-EXACT_SQUARES = 3  # K×K sums that an exact step measures, and as many for every thread
 CLASS_SUMS = 6  # numbers per leaf and class while leaves are balanced, if there are too many pairs to sum up
 CANDIDATE = 128  # bytes of a feature that is tried for a node, measured
 GROWING_NODE = 170  # bytes of a node that grows, beside two sums for every class, measured
+MAX_DEPTH = 32  # levels of splits of a tree that has no other limit
 SPARSE_FEATURE = 2 * 4 + 8 + 1 + 3 * 8 + 1  # bytes of a feature of a sparse table: rank, entries, zeros, bins, kind
 COPIED_ENTRY = 8 + 4  # bytes of an entry while it is binned: its value and its row
 SORTED_ENTRY = 2 * _core.SORTED_ENTRY_BYTES  # bytes of an entry that is sorted, and of the memory it is sorted into
@@ -37,9 +38,13 @@ SCORER_ARRAYS = 3  # of rows × classes, while a scorer runs: a copy of the scor
 COUNT_SQUARES = 5  # K×K matrices while a score of counts is computed, beside one for every thread
 
 
-def largest(*phases: Uses) -> Uses:
-    """What the phase holds that holds most."""
-    return max(phases, key=lambda uses: sum(uses.values()))
+def largest(phases: Iterable[Uses]) -> Uses:
+    """The uses of the phase that holds most."""
+    most: Uses = {}
+    for uses in phases:
+        if not most or sum(uses.values()) > sum(most.values()):
+            most = uses
+    return most
 
 
 @dataclass(frozen=True)
@@ -66,13 +71,9 @@ class TreeLimits:
 
     def n_leaves(self, n_samples: int) -> int:
         """Leaves of a tree at most."""
-        by_rows = max(1, n_samples // int(self.min_samples_leaf))
-        return min(by_rows, 1 << self.depth, int(self.max_leaf_nodes or 1 << 32))
-
-    @property
-    def depth(self) -> int:
-        """Levels of splits at most."""
-        return min(int(self.max_depth or 32), 32)
+        by_samples = max(1, n_samples // int(self.min_samples_leaf))
+        depth = min(int(self.max_depth or MAX_DEPTH), MAX_DEPTH)
+        return min(by_samples, 1 << depth, int(self.max_leaf_nodes or 1 << MAX_DEPTH))
 
 
 @dataclass(frozen=True)
@@ -107,14 +108,6 @@ class TableCopies:
     def n_bytes(self) -> int:
         """All of it as floats."""
         return NUMBER * self.n_samples * self.n_features
-
-    @property
-    def columns(self) -> int:
-        """Columns that are converted at a time, and what they are cut out as."""
-        if self.n_entries is not None:
-            return COPIED_ENTRY * self.n_entries
-        at_once = min(self.n_features, columns_at_once(self.n_samples))
-        return 0 if self.is_view else 2 * at_once * NUMBER * self.n_samples
 
 
 @dataclass(frozen=True)
@@ -180,8 +173,6 @@ class FitShape:
         Rows to validate on.
     weighted : bool
         Whether rows have weights.
-    exact_step : bool
-        Whether the weight of a round is measured.
     n_ballots : int
         Rounds that vote row by row, if the weak learner is no tree.
     """
@@ -195,112 +186,109 @@ class FitShape:
     table: TableCopies | None = None
     held: HeldShape | None = None
     weighted: bool = False
-    exact_step: bool = False
     n_ballots: int = 0
 
     def phases(self) -> dict[str, Uses]:
         """What every phase holds."""
+        parts = self.parts()
         copy = {} if self.table is None else {"the table by columns": self.table.by_column}
-        shared = copy if self.held is not None and self.held.shared else {}
         held = {} if self.held is None else self.held.kept(self.n_classes)
-        rows = self.rows() | self.codes_by_row() | shared | held
+        if self.held is not None and self.held.shared:
+            held |= copy
+        square = NUMBER * self.n_classes**2
+        rounds = parts["samples"] | parts["codes by row"] | held | {"matrices of classes": ROUND_SQUARES * square}
         return {
-            "objective": self.squares(OBJECTIVE_SQUARES),
-            "binning": self.binning() | copy,
-            "coding": self.codes() | self.columns() | copy,
-            "opening": self.rows() | copy,
-            "growing": rows | self.squares(ROUND_SQUARES) | self.kept_trees(1) | self.growing(),
-            "casting": rows | self.squares(ROUND_SQUARES) | self.kept_trees(1) | self.casting(),
-            "looking": rows | self.squares(ROUND_SQUARES) | self.kept_trees(1) | self.looking(),
-            "finishing": rows
-            | self.squares(ROUND_SQUARES)
-            | self.kept_trees(2)
-            | self.electing()
-            | {"histograms": self.histograms()},
+            "objective": {"matrices of classes": OBJECTIVE_SQUARES * square},
+            "binning": parts["binning"] | copy,
+            "coding": parts["codes"] | parts["columns"] | copy,
+            "opening": parts["samples"] | copy,
+            "growing": rounds | parts["trees"] | parts["growing"],
+            "leaf values": rounds | parts["trees"] | parts["leaf values"],
+            "validating": rounds | parts["trees"] | parts["validating"],
+            "finishing": rounds | parts["joined trees"] | parts["predicting"],
         }
 
-    def peak(self) -> Uses:
-        """What the largest phase holds."""
-        return largest(*self.phases().values())
-
-    @property
-    def n_entries(self) -> int | None:
-        """Entries of a table that stays sparse."""
-        return None if self.table is None else self.table.n_entries
-
-    def codes(self) -> Uses:
-        """The table in bins."""
-        if self.n_entries is not None:
-            return {"codes": _core.ENTRY_BYTES * self.n_entries, "bins": SPARSE_FEATURE * self.n_features + self.edges}
-        return {"codes": self.n_samples * self.n_features}
-
-    @property
-    def edges(self) -> int:
-        """Bytes of the edges between bins: next to nothing, unless a table has more features than it has rows."""
-        return NUMBER * self.n_bins
-
-    def codes_by_row(self) -> Uses:
-        """A second copy of the codes, if trees may have many leaves; see cpp/comboost/row_growing.hpp."""
-        if self.n_entries is not None:
-            return {}
-        many_leaves = (
-            self.limits.depth >= _core.MANY_LEVELS
-            and int(self.limits.max_leaf_nodes or _core.MANY_LEAVES) >= _core.MANY_LEAVES
+    def parts(self) -> dict[str, Uses]:
+        """What a fit holds of every sort of thing."""
+        n_samples, n_features, n_classes = self.n_samples, self.n_features, self.n_classes
+        n_entries = None if self.table is None else self.table.n_entries
+        limits, n_leaves = self.limits, self.limits.n_leaves(self.n_samples)
+        n_channels = (
+            -(-(n_classes + (int(limits.min_samples_leaf) > 1)) // _core.CHANNELS_PER_VECTOR)
+            * _core.CHANNELS_PER_VECTOR
         )
-        stride = -(-self.n_features // _core.ROW_PADDING) * _core.ROW_PADDING
-        return {"codes by row": self.n_samples * stride if many_leaves else 0}
-
-    def rows(self) -> Uses:
-        """What rounds need of the rows."""
-        return self.codes() | {
-            "codes that features share": self.n_samples * self.n_shared_codes,
-            "room that sorting leaves": min(SORTING_LEAVES, self.sorted_bytes),
-            "costs": self.n_samples * (NUMBER * self.n_classes + _core.UNIT_BYTES * self.n_channels),
-            "row indices, labels and votes": self.n_samples * (ROW_STATE + _core.LABEL_BYTES * self.n_ballots),
+        edges = NUMBER * self.n_bins  # next to nothing, unless a table has more features than samples
+        nodes = 2 * n_leaves * (2 * NUMBER * n_classes + GROWING_NODE) if n_features else 0
+        if n_entries is not None:
+            one = histograms = columns_by_row = 0
+            columns = COPIED_ENTRY * n_entries
+            sorted_bytes = min(self.n_threads * n_samples, n_entries) * SORTED_ENTRY
+            codes = {"codes": _core.ENTRY_BYTES * n_entries, "bins": SPARSE_FEATURE * n_features + edges}
+            searched = SEARCHED_ROW * n_samples + GROWN_FEATURE * n_features + edges
+            growing = {"rows that are searched": searched, "nodes that grow": nodes + n_leaves * CANDIDATE}
+        else:
+            one = self.n_bins * n_channels * NUMBER
+            histograms = self._histograms(one, n_leaves)
+            many_leaves = min(int(limits.max_depth or MAX_DEPTH), MAX_DEPTH) >= _core.MANY_LEVELS
+            many_leaves &= int(limits.max_leaf_nodes or _core.MANY_LEAVES) >= _core.MANY_LEAVES
+            columns_by_row = -(-n_features // _core.ROW_PADDING) * _core.ROW_PADDING if many_leaves else 0
+            columns = sorted_bytes = 0
+            if self.table is not None:
+                at_once = min(n_features, columns_at_once(n_samples))
+                columns = 0 if self.table.is_view else 2 * at_once * NUMBER * n_samples
+                column = NUMBER * (1 + self.weighted) * n_samples
+                at_once = min(_core.MAX_SORTED_COLUMNS, max(1, _core.MAX_SORTED_BYTES // max(1, column)), n_features)
+                sorted_bytes = min(self.n_threads, -(-n_features // at_once)) * (at_once + 1) * column
+            codes = {"codes": n_samples * n_features}
+            candidates = CANDIDATE * min(_core.MAX_CANDIDATES, (n_leaves if n_features else 0) * n_features)
+            growing = {"histograms": histograms, "nodes that grow": nodes + candidates}
+        leaf_sums = kept_leaves = 0
+        if limits.for_every_class:
+            kept_leaves = n_leaves * limits.n_trees
+            leaf_sums = CLASS_SUMS if n_classes > MAX_PAIRED else n_classes + n_channels
+        leaf_values = kept_leaves * n_classes * _core.UNIT_BYTES
+        tree_nodes = kept_leaves * (2 * NODE_DTYPE.itemsize + NUMBER)  # and what leaves weigh
+        validating = {}
+        if self.held is not None:
+            validating = {"histograms": one + histograms} | self.held.looked_at(n_classes, n_leaves, self.n_threads)
+        scores = NUMBER * n_samples * n_classes if self.n_ballots or n_entries is not None else 0
+        return {
+            "codes": codes,
+            "codes by row": {} if n_entries is not None else {"codes by row": n_samples * columns_by_row},
+            "columns": {"columns that are read": columns},
+            "binning": {
+                "columns that are read": columns,
+                "values that are sorted": sorted_bytes,
+                "bins": 0 if n_entries is None else 2 * edges,
+            },
+            "samples": codes
+            | {
+                "codes that features share": n_samples * self.n_shared_codes,
+                "room that sorting leaves": min(SORTING_LEAVES, sorted_bytes),
+                "costs": n_samples * (NUMBER * n_classes + _core.UNIT_BYTES * n_channels),
+                "row indices, labels and votes": n_samples * (ROW_STATE + _core.LABEL_BYTES * self.n_ballots),
+            },
+            "growing": growing,
+            "leaf values": {
+                "histograms": histograms,
+                "sums of the leaves": n_leaves * n_classes * leaf_sums * NUMBER,
+            },
+            "validating": validating,
+            "trees": {"votes of the leaves": leaf_values, "nodes of the trees": tree_nodes},
+            "joined trees": {"votes of the leaves": 2 * leaf_values, "nodes of the trees": 2 * tree_nodes},
+            "predicting": {"votes that are added up": scores, "histograms": histograms},
         }
 
-    def columns(self) -> Uses:
-        """Columns that are converted."""
-        return {"columns that are read": 0 if self.table is None else self.table.columns}
-
-    def binning(self) -> Uses:
-        """What it takes to find the bins."""
-        found = 0 if self.n_entries is None else 2 * self.edges
-        return self.columns() | {"values that are sorted": self.sorted_bytes, "bins": found}
-
-    @property
-    def sorted_bytes(self) -> int:
-        """Bytes of the columns that threads sort, each some of them after the other."""
-        if self.table is None:
-            return 0
-        if self.n_entries is not None:
-            return min(self.n_threads * self.n_samples, self.n_entries) * SORTED_ENTRY
-        column = NUMBER * (1 + self.weighted) * self.n_samples
-        at_once = min(_core.MAX_SORTED_COLUMNS, max(1, _core.MAX_SORTED_BYTES // max(1, column)), self.n_features)
-        n_groups = -(-self.n_features // at_once)
-        return min(self.n_threads, n_groups) * (at_once + 1) * column
-
-    def growing(self) -> Uses:
-        """What a tree takes while it grows."""
-        n_leaves = self.limits.n_leaves(self.n_samples) if self.n_features else 0
-        nodes = 2 * n_leaves * (2 * NUMBER * self.n_classes + GROWING_NODE)
-        if self.n_entries is not None:
-            searched = SEARCHED_ROW * self.n_samples + GROWN_FEATURE * self.n_features + self.edges
-            return {"rows that are searched": searched, "nodes that grow": nodes + n_leaves * CANDIDATE}
-        candidates = CANDIDATE * min(_core.MAX_CANDIDATES, n_leaves * self.n_features)
-        return {"histograms": self.histograms(), "nodes that grow": nodes + candidates}
-
-    def histograms(self) -> int:
+    def _histograms(self, one: int, n_leaves: int) -> int:
         """Bytes of the histograms that are held at once: the root's, parents', those counted and all children's."""
-        n_leaves, one = self.limits.n_leaves(self.n_samples), self.histogram
         if self.limits.max_leaf_nodes is not None:
             # Those of open leaves, and of some that were divided: a child's lies beside that of its sibling.
             return max(4 * one, one + 3 * min(HISTOGRAM_BUDGET, n_leaves * one) // 2)
         most = 2 * one  # of the last round and of the next
-        for level in range(1, self.limits.depth):
+        for level in range(1, min(int(self.limits.max_depth or MAX_DEPTH), MAX_DEPTH)):
             n_nodes = min(1 << level, n_leaves)
             if self.n_samples * self.n_features < n_nodes * self.n_bins:
-                break  # rows that are scattered over so many nodes are searched without histograms
+                break  # samples that are scattered over so many nodes are searched without histograms
             if n_nodes * one > HISTOGRAM_BUDGET:
                 return max(most, 2 * one + min(n_nodes * one, max(one, HISTOGRAM_BUDGET)))
             most = max(most, one + (2 * n_nodes if level > 1 else 3) * one)
@@ -308,70 +296,29 @@ class FitShape:
                 break
         return most
 
-    def casting(self) -> Uses:
-        """What the votes of a tree take while they are found."""
-        n_leaves = self.limits.n_leaves(self.n_samples)
-        sums = 0
-        if self.limits.for_every_class and sums_pairs(self.n_classes):
-            sums = n_leaves * self.n_classes * (self.n_classes + self.n_channels) * NUMBER
-        elif self.limits.for_every_class:
-            sums = n_leaves * self.n_classes * CLASS_SUMS * NUMBER
-        squares = (1 + self.n_threads) * EXACT_SQUARES * self.n_classes**2 * NUMBER if self.exact_step else 0
-        return {"histograms": self.histograms(), "sums of the leaves": sums, "sums of the rows": squares}
-
-    def looking(self) -> Uses:
-        """What a look at the rounds takes."""
-        if self.held is None:
-            return {}
-        n_leaves = self.limits.n_leaves(self.n_samples)
-        return {"histograms": self.histogram + self.histograms()} | self.held.looked_at(
-            self.n_classes, n_leaves, self.n_threads
-        )
-
-    def kept_trees(self, n_copies: int) -> Uses:
-        """All trees, one by one and then joined, if their leaves vote for every class; see `TreeLearner` for others."""
-        n_leaves = self.limits.n_leaves(self.n_samples) * self.limits.n_trees if self.limits.for_every_class else 0
-        return {
-            "votes of the leaves": n_copies * n_leaves * self.n_classes * _core.UNIT_BYTES,
-            "nodes of the trees": n_copies * n_leaves * (2 * NODE_DTYPE.itemsize + NUMBER),  # and what leaves weigh
-        }
-
-    def electing(self) -> Uses:
-        """What the votes add up to, of weak learners that are no trees, or on rows of a sparse table."""
-        votes = NUMBER * self.n_samples * self.n_classes
-        return {"votes that are added up": votes if self.n_ballots or self.n_entries is not None else 0}
-
-    def squares(self, n_squares: int) -> Uses:
-        """K×K matrices."""
-        return {"matrices of classes": n_squares * self.n_classes**2 * NUMBER}
-
     @property
     def n_shared_codes(self) -> int:
         """Codes that features share, at most."""
-        if self.n_bins == 0 or self.n_entries is not None:
+        if self.n_bins == 0 or (self.table is not None and self.table.n_entries is not None):
             return 0
         # A code has two features of few bins, if the others have all that there are; two codes do not fit into one.
         n_few = (_core.MAX_BUNDLED_CODES * self.n_features - self.n_bins) // (_core.MAX_BUNDLED_CODES - _core.FEW_BINS)
         most_bits = self.n_features * math.log2(max(1.0, self.n_bins / self.n_features))
         return min(self.n_features // 2, n_few // 2, 1 + int(2 * most_bits / math.log2(_core.MAX_BUNDLED_CODES)))
 
-    @property
-    def histogram(self) -> int:
-        """Bytes of one histogram, if there are any."""
-        return 0 if self.n_entries is not None else self.n_bins * self.n_channels * NUMBER
-
-    @property
-    def n_channels(self) -> int:
-        """Channels of a record: the classes, and the rows if they are counted."""
-        n_used = self.n_classes + (int(self.limits.min_samples_leaf) > 1)
-        return -(-n_used // _core.CHANNELS_PER_VECTOR) * _core.CHANNELS_PER_VECTOR
+    def peak(self) -> Uses:
+        """What the largest phase holds."""
+        return largest(self.phases().values())
 
     def check(self) -> None:
-        """Raise if the fit would need more memory than there is."""
+        """Raise if the fit would need more memory than there is; what is small is not worth a question."""
+        needed = self.peak()
+        if sum(needed.values()) <= memory.NOT_WORTH_ASKING:
+            return
         validated = "" if self.held is None else f", validated on {self.held.copies.n_samples} rows,"
         check_room(
             f"A fit of {self.n_samples} rows, {self.n_features} features and {self.n_classes} classes{validated}",
-            self.peak(),
+            needed,
             "Give fewer rows, features, classes or bins (max_bins), smaller trees (max_depth, max_leaf_nodes), fewer "
             "of them (n_estimators), or a machine with more memory.",
         )

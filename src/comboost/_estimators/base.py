@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from comboost._boosting.early_stopping import HeldRows, Patience, Validation, asks_models, hold_out_rows
 from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
-from comboost._boosting.learners import EstimatorLearner, TreeLearner, TreePast, TreeRules
+from comboost._boosting.learners import EstimatorLearner, TreeLearner, TreePast
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.monitor import (
     CALLBACKS,
@@ -28,18 +28,17 @@ from comboost._boosting.monitor import (
     Watch,
     with_callbacks,
 )
-from comboost._boosting.voting import Voting
-from comboost._boosting.warm_start import Origin, Past, check_same_values, digest_rows, hash_matrix
+from comboost._boosting.warm_start import Origin, Past, check_same_values, digest_rows, fingerprint_rows, hash_matrix
 from comboost._data.cost_matrices import costs_among
 from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table
-from comboost._engine.binning import BinMapper, bin_table
+from comboost._engine.binning import bin_table
+from comboost._engine.leaf_values import LeafValues
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
 from comboost._engine.probabilities import HeldVotes
-from comboost._engine.rows import MemoryRows
-from comboost._engine.sparse_rows import binned_rows
+from comboost._engine.rows import MemoryRows, PredictedRows, TreeRules, make_grower
 from comboost._estimators.calibration import calibrate, draw_folds, out_of_fold_scores
 from comboost._estimators.decisions import FITTED_CALIBRATION, check_decisions
 from comboost._estimators.inspection import ExportMixin, InspectionMixin
@@ -70,7 +69,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
     _validation_scale: ClassVar[float]  # scores times this are the log odds of the validation loss
 
     @abstractmethod
-    def _voting(self, settings: MemorySettingsT, costs: Floats | None, weight_sums: ClassWeightSums) -> Voting:
+    def _leaf_values(self, settings: MemorySettingsT, costs: Floats | None, weight_sums: ClassWeightSums) -> LeafValues:
         """The objective and the leaf values of the rounds."""
 
     @abstractmethod
@@ -170,17 +169,11 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         """Boost the best number of rounds again, on all samples."""
         settings = replace(settings, early_stopping=False, n_estimators=self.n_iter_)
         fit, _ = self._prepare(settings, samples, None, None)
-        history = boost(fit.rows, fit.learner, fit.plan.voting, self.n_iter_)
+        history = boost(fit.rows, fit.learner, fit.plan.values, self.n_iter_)
         if history.stop_reason not in FINAL:
             history.stop_reason = self.stop_reason_
-        self._set_fitted(fit, history)
+        self.__dict__.update(fit.finished(history))
         return fit.origin
-
-    def _set_fitted(self, fit: Fit, history: History) -> None:
-        """Set all fitted attributes but the origin; see ``_fit``."""
-        attributes = fit.finished(history)
-        del attributes["_origin"]
-        self.__dict__.update(attributes)
 
     def _out_of_fold(self, settings: MemorySettingsT, samples: Samples, seed: int) -> HeldVotes:
         """Out-of-fold scores of the training samples, by models that are fitted like this one."""
@@ -223,7 +216,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             Computes the validation scores; None without a validation set.
         """
         if past is not None:
-            check_same_values(fit.origin.rows, past.origin.rows, "rows")
+            check_same_values(fit.row_fingerprint, past.origin.rows, "rows")
         if fit.plan.by_class and self._balances_classes:
             warnings.warn(
                 "sample_weight is the same for all samples of a class and only differs between classes. Such weights "
@@ -241,11 +234,11 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
                 validation.catch_up(past.history, past.validation_curve)
-            history = boost(fit.rows, fit.learner, fit.plan.voting, settings.n_estimators, watch, history)
+            history = boost(fit.rows, fit.learner, fit.plan.values, settings.n_estimators, watch, history)
             if validation is not None:
                 history = validation.best(history)
                 self.validation_curve_ = np.array(validation.patience.curve)
-            self._set_fitted(fit, history)
+            self.__dict__.update(fit.finished(history))
         if watch is not None:
             watch.finish(history)
         return fit.origin, None if validation is None else partial(validation.held_votes, history)
@@ -287,8 +280,8 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             assert not isinstance(table, RawTable)
             matrix = table if data.rows is None else table[data.rows]
             clones = EstimatorLearner(settings.estimator, matrix, data.labels, n_classes, seed, learned or ())
-            memory = MemoryRows(data.labels, data.weights, n_classes, n_threads)
-            return EstimatorFit(plan, clones, memory, hash_matrix(table, data.labels, data.weights))
+            predicted = PredictedRows(data.labels, data.weights, plan.values.objective.loss, n_threads)
+            return EstimatorFit(plan, clones, predicted, hash_matrix(table, data.labels, data.weights))
         assert isinstance(table, RawTable)
         assert learned is None or isinstance(learned, TreePast)
         _, categories, bins, codes = bin_table(
@@ -299,9 +292,12 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             n_threads,
             lambda n_bins: replace(shape, n_bins=n_bins).check(),
         )
-        learner = self._tree_learner(settings, bins, plan, learned)
-        rows = binned_rows(data.labels, data.weights, n_classes, n_threads, codes, bins, counted=learner.counts_rows)
-        return TreeFit(plan, learner, rows, categories, bins, digest_rows(codes, data.labels, data.weights))
+        rules = self._tree_rules(settings, plan, len(bins.kinds))
+        learner = TreeLearner(bins.kinds, n_classes, rules.smoothing, learned)
+        loss, grower = plan.values.objective.loss, make_grower(bins, n_classes, rules)
+        rows = MemoryRows(data.labels, data.weights, loss, codes, grower, n_threads)
+        fingerprint = fingerprint_rows(bins, categories, digest_rows(codes, data.labels, data.weights))
+        return TreeFit(plan, learner, rows, fingerprint, categories)
 
     def _read_input(self, settings: MemorySettingsT, X: MatrixLike, *, reset: bool) -> Any:
         """X as the weak learner takes it: a table for trees, a matrix for others."""
@@ -331,7 +327,6 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             n_threads=n_threads_of(settings.n_jobs),
             table=None if trees is None else TableCopies.of(trees),
             weighted=data.weights is not None,
-            exact_step=settings.line_search,
             n_ballots=settings.n_estimators if trees is None else 0,
         )
         if held is not None:
@@ -363,7 +358,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             check_decisions(settings, candidates)
         return FitPlan(
             parameters=settings.learned_with(),
-            voting=self._voting(settings, costs if settings.decision == "argmax" else None, weight_sums),
+            values=self._leaf_values(settings, costs if settings.decision == "argmax" else None, weight_sums),
             limits=self._tree_limits(settings, weight_sums),
             candidates=candidates,
             by_class=by_class,
@@ -371,12 +366,6 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             seed=seed,
             n_threads=n_threads,
         )
-
-    def _tree_learner(
-        self, settings: MemorySettingsT, bins: BinMapper, plan: FitPlan, past: TreePast | None
-    ) -> TreeLearner:
-        rules = self._tree_rules(settings, plan, bins.n_features)
-        return TreeLearner(bins, len(plan.classes), rules, plan.n_threads, past)
 
     def _seed(self, settings: MemorySettingsT, n_samples: int, classes: NDArray[Any], past: Past | None) -> int:
         """The seed of every round's draws; in a warm start that of the earlier fit, whose data these must be."""
@@ -395,9 +384,9 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             alphas = self._forest.weights
         else:
             learned, alphas = self.estimators_, self.estimator_weights_
-        promises = getattr(self, "_promises", np.zeros(n_rounds))
+        decreases = getattr(self, "_promises", np.zeros(n_rounds))
         history = History(
-            self.edges_.tolist(), alphas.tolist(), self.loss_curve_.tolist(), promises.tolist(), self.stop_reason_
+            self.edges_.tolist(), alphas.tolist(), self.loss_curve_.tolist(), decreases.tolist(), self.stop_reason_
         )
         curve = getattr(self, "validation_curve_", np.empty(0)).tolist()
         past = Past(history, self._origin, learned, curve)

@@ -111,7 +111,7 @@ def out_of_fold_scores(
         held_idx = np.flatnonzero(folds == fold)
         rows = held_idx if data.rows is None else data.rows[held_idx]
         fit = prepare(data.take(np.flatnonzero(folds != fold)))
-        history = boost(fit.rows, fit.learner, fit.plan.voting, n_rounds)
+        history = boost(fit.rows, fit.learner, fit.plan.values, n_rounds)
         audience = fit.audience(table.take(rows) if isinstance(table, RawTable) else table[rows])
         held_scores = np.zeros((len(held_idx), n_classes))
         for hypothesis, weight in zip(fit.learner.kept, history.alphas, strict=False):

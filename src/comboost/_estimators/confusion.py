@@ -9,11 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from comboost._boosting.fit import Fit, FitPlan
-from comboost._boosting.learners import TreeRules, count_features
-from comboost._boosting.voting import LeafVoting, Voting
+from comboost._boosting.learners import count_features
 from comboost._data.sample_weights import ClassWeightSums
-from comboost._engine.formulas import BalancedObjective
+from comboost._engine.leaf_values import BalancedValues, LeafValues
+from comboost._engine.losses import Objective
 from comboost._engine.memory_plan import TreeLimits
+from comboost._engine.rows import TreeRules
 from comboost._estimators.base import Booster
 from comboost._estimators.decisions import log_training_priors
 from comboost._estimators.parameters import (
@@ -24,7 +25,6 @@ from comboost._estimators.parameters import (
     choice,
     constructor,
     integer,
-    n_threads_of,
     parameter,
     real,
     restated,
@@ -217,9 +217,11 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
     @constructor(ConfusionMemorySettings)
     def __init__(self) -> None: ...
 
-    def _voting(self, settings: ConfusionMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums) -> Voting:
-        objective = BalancedObjective.of(costs, weight_sums, settings.balance, settings.loss)
-        return LeafVoting(objective, settings.learning_rate, settings.smoothing, n_threads_of(settings.n_jobs))
+    def _leaf_values(
+        self, settings: ConfusionMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
+    ) -> LeafValues:
+        objective = Objective.of(costs, weight_sums, settings.balance, settings.loss)
+        return BalancedValues.of(objective, settings.learning_rate, settings.smoothing)
 
     def _tree_limits(self, settings: ConfusionMemorySettings, weight_sums: ClassWeightSums) -> TreeLimits:
         depth = settings.max_depth
@@ -234,7 +236,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         )
 
     def _tree_rules(self, settings: ConfusionMemorySettings, plan: FitPlan, n_features: int) -> TreeRules:
-        assert isinstance(plan.voting, LeafVoting)
+        assert isinstance(plan.values, BalancedValues)
         return TreeRules(
             plan.limits.max_depth,
             "gini",
@@ -243,9 +245,10 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             count_features(settings.max_features, n_features),
             plan.seed,
             settings.max_leaf_nodes,
-            settings.smoothing * plan.voting.objective.mean_row,  # the criterion is smoothed like the leaf values
+            plan.values.leaf_smoothing,  # the criterion is smoothed like the leaf values
             settings.max_thresholds,
             settings.noise,
+            one_class=False,
         )
 
     @property
@@ -262,7 +265,6 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
 
     def _validation_shift(self, fit: Fit) -> Floats | None:
         """What moves scores that are fitted for other class priors to equal priors."""
-        objective = fit.plan.voting.objective
-        if self.balance == 1.0 or not isinstance(objective, BalancedObjective):
+        if self.balance == 1.0:
             return None
-        return (float(self.balance) - 1.0) / self._log_odds * np.log(objective.weight_sums.shares)
+        return (float(self.balance) - 1.0) / self._log_odds * np.log(fit.plan.values.objective.weight_sums.shares)

@@ -8,11 +8,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from comboost._boosting.fit import FitPlan
-from comboost._boosting.learners import TreeRules, count_features
-from comboost._boosting.voting import ClassVoting, Voting
+from comboost._boosting.learners import count_features
 from comboost._data.sample_weights import ClassWeightSums
-from comboost._engine.formulas import Objective
+from comboost._engine.leaf_values import ClassValues, LeafValues
+from comboost._engine.losses import Objective
 from comboost._engine.memory_plan import TreeLimits
+from comboost._engine.rows import TreeRules
 from comboost._estimators.base import Booster
 from comboost._estimators.decisions import check_calibrated, log_training_priors
 from comboost._estimators.parameters import (
@@ -104,11 +105,6 @@ class PaperMemorySettings(PaperSettings, MemorySettings):
         "``DecisionTreeClassifier(max_depth=5)``, not ``max_depth=5``.",
     )
 
-    @property
-    def line_search(self) -> bool:
-        """Whether the weight of a round is found by a line search, which takes memory."""
-        return self.step == "exact"
-
     def check(self, X_val: MatrixLike | None, y_val: ArrayLike | None, sample_weight_val: ArrayLike | None) -> None:
         """Raise if parameters, or parameters and validation data, contradict each other."""
         super().check(X_val, y_val, sample_weight_val)
@@ -124,9 +120,11 @@ class PaperBooster(Booster[PaperMemorySettings]):
     @constructor(PaperMemorySettings)
     def __init__(self) -> None: ...
 
-    def _voting(self, settings: PaperMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums) -> Voting:
-        objective = Objective.of(costs, weight_sums, by_class=self._by_class)
-        return ClassVoting(objective, settings.learning_rate, settings.step)
+    def _leaf_values(
+        self, settings: PaperMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
+    ) -> LeafValues:
+        objective = Objective.of(costs, weight_sums, 1.0 if self._by_class else 0.0)
+        return ClassValues(objective, settings.learning_rate, settings.step)
 
     def _tree_limits(self, settings: PaperMemorySettings, weight_sums: ClassWeightSums) -> TreeLimits:
         return TreeLimits(settings.max_depth, min_samples_leaf=settings.min_samples_leaf, n_trees=settings.n_estimators)

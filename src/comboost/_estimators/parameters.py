@@ -571,11 +571,6 @@ class MemorySettings(BoosterSettings):
         """Weak learner in place of the built-in trees; not all boosters have the parameter."""
         return None
 
-    @property
-    def line_search(self) -> bool:
-        """Whether the weight of a round is found by a line search, which takes memory."""
-        return False
-
     def check(self, X_val: MatrixLike | None, y_val: ArrayLike | None, sample_weight_val: ArrayLike | None) -> None:
         """Raise if parameters, or parameters and validation data, contradict each other.
 

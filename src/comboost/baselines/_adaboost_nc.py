@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER
 from comboost._engine.forest import Forest, Tree
-from comboost._engine.formulas import CAPPED_STEP, step_of_edge
+from comboost._engine.losses import CAPPED_STEP, step_of_edge
 from comboost._engine.memory_plan import Uses
 from comboost._estimators.parameters import constructor, parameter, real
 from comboost._types import MIN_EDGE, Floats, Labels, Sums

@@ -9,112 +9,104 @@ D(i,j) itself.
 """
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from comboost._boosting.learners import Hypothesis, TreeLearner
-from comboost._engine.forest import Tree
-from comboost._engine.formulas import largest_row
-from comboost._engine.rows import Ballot, BinnedRows, Costs, Vote, quantise_below
+from comboost import _core
+from comboost._engine.forest import Forest, Tree
+from comboost._engine.rows import Costs, LeafFactors, Learned, MemoryRows, make_grower
 from comboost._types import CODE, Codes, Floats, Labels, Sums
 from comboost.baselines._estimator import Problem
 
 
-class AugmentedRows(BinnedRows):
-    """Original rows, which are boosted, followed by synthetic ones, which only trees see, other ones in every round.
+class AugmentedRows(MemoryRows):
+    """Original samples, which are boosted, followed by synthetic ones, which only trees see, other ones in every round.
 
-    A wrong label of a synthetic row always weighs the mean of the original rows' D, 1/(m(K−1)). Only original rows
-    count in losses and advantages.
+    A wrong label of a synthetic sample always weighs the mean of the original samples' D, 1/(m(K−1)). Only original
+    samples count in losses and advantages.
 
     Parameters
     ----------
     problem : Problem
-        The original rows.
+        The original samples.
     labels : ndarray of uint16
-        The class indices of the synthetic rows.
+        The class indices of the synthetic samples.
     draw_codes : callable
-        Gives the codes of the synthetic rows of a round, (n_features, n_samples).
-    counted : bool
-        Whether histograms count rows, too.
+        Gives the codes of the synthetic samples of a round, (n_features, n_samples).
     """
 
-    def __init__(
-        self, problem: Problem, labels: Labels, draw_codes: Callable[[int], Codes], *, counted: bool = False
-    ) -> None:
+    _core: _core.BinnedRows
+
+    def __init__(self, problem: Problem, labels: Labels, draw_codes: Callable[[int], Codes]) -> None:
         assert isinstance(problem.codes, np.ndarray)
-        room = np.zeros((len(problem.codes), len(labels)), dtype=CODE)
+        empty = np.zeros((len(problem.codes), len(labels)), dtype=CODE)
+        self._all_codes = np.concatenate([problem.codes, empty], axis=1)
         self._labels = np.concatenate([problem.labels, labels])
-        super().__init__(
-            self._labels,
-            None,
-            problem.n_classes,
-            problem.n_threads,
-            codes=np.concatenate([problem.codes, room], axis=1),
-            bin_offsets=problem.bins.bin_offsets,
-            counted=counted,
-        )
+        grower = make_grower(problem.bins, problem.n_classes, problem.rules)
+        super().__init__(self._labels, None, problem.objective.loss, self._all_codes, grower, problem.n_threads)
+        self._n_classes = problem.n_classes
         self._n_original = len(problem.labels)
+        self._largest = problem.objective.largest
         self._draw_codes = draw_codes
         self._n_trees = 0
-        self._first_loss = 0.0  # of the original rows, before any vote
-        self._level = 1.0  # the excess of the synthetic rows
+        self._first_loss = 0.0  # of the original samples, before the first round
+        self._level = 1.0  # the excess of the synthetic samples
 
-    def advance(self, vote: Vote | None, unit: Floats, bound: float, *, with_root: bool) -> Costs:
-        """Add the last round's votes, bring the synthetic rows to the mean, quantise the costs, start a new tree."""
-        exponent, _, largest = quantise_below(bound, self._n_classes, vote, partial(self.quantise, unit))
-        costs = Costs(exponent, self._sum_losses(slice(self._n_original)), largest, None)
-        if vote is None:
+    def update(self, hypothesis: Tree | None, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
+        """Add the last round, bring the synthetic samples to the mean, quantise the costs, start a new tree."""
+        if hypothesis is None or factors is None:
+            costs = self._quantise(None, None, bound)
             self._first_loss = costs.real_loss
-        elif with_root and self._n_original < self._n_rows:
-            costs = self._bring_to_mean(vote, unit, costs)
-        return costs._replace(root=self.start_tree(count=with_root))
-
-    def advantage(self, ballot: Ballot) -> int:
-        """A = −Σ D(i,h(i)) over the original rows."""
-        right, wrong, _ = self.measure(ballot)
-        return int(right.sum()) - self._sum_losses(slice(self._n_original, None)) - int(wrong.sum())
-
-    def start_tree(self, *, count: bool) -> Sums | None:
-        """Draw the synthetic rows of a new tree, and put all rows into its root."""
-        if count:
-            self._codes[:, self._n_original :] = self._draw_codes(self._n_trees)
-            self.arrange_codes()
+        else:
+            self._core.set_predicted(self.predict(hypothesis))
+            costs = self._quantise(factors.growth, factors.shrink, bound)
+            if with_root and self._n_original < len(self._labels):
+                costs = self._bring_to_mean(float(factors.shrink[0]), costs)
+        self._nodes = None
+        if with_root:
+            self._all_codes[:, self._n_original :] = self._draw_codes(self._n_trees)
+            self._core.arrange_codes()
             self._n_trees += 1
-        return super().start_tree(count=count)
+            self._core.start_tree(True)
+        return costs
 
-    def _bring_to_mean(self, vote: Vote, unit: Floats, costs: Costs) -> Costs:
-        """Give the synthetic rows the mean excess of the original ones.
+    def grow(self, round_idx: int, smoothing: float) -> Learned:
+        """Grow a tree on all samples; its advantage is A = −Σ D(i,h(i)) over the original ones."""
+        learned = super().grow(round_idx, smoothing)
+        assert isinstance(learned.hypothesis, Tree)
+        self._core.set_predicted(self.predict(learned.hypothesis))
+        self._nodes = None  # the leaves are predicted classes now
+        advantage = self._core.advantage - self._sum_losses(slice(self._n_original, None))
+        return learned._replace(advantage=advantage)
 
-        A vote for the own class multiplies the excess of a row by any number; one for another class leaves it as it is
-        if the factor is 1.
+    def predict(self, tree: Tree) -> Labels:
+        """The predicted class of every sample; synthetic ones are right, so that they make no mistakes to count."""
+        predicted = super().predict(tree)
+        predicted[self._n_original :] = self._labels[self._n_original :]
+        return predicted
+
+    def confusion(self, predictor: Forest | Tree) -> Sums:
+        """Sum up the weights by (true class, predicted class) of a tree, (K, K)."""
+        assert isinstance(predictor, Tree)
+        return self._core.confusion(self.predict(predictor))
+
+    def _bring_to_mean(self, shrink: float, costs: Costs) -> Costs:
+        """Give the synthetic samples the mean excess of the original ones.
+
+        A right prediction multiplies the excess of a sample by any number; a wrong one leaves it as it is if the factor
+        is 1.
         """
         mean = costs.real_loss / self._first_loss
-        ballot = self._labels.copy()
-        ballot[: self._n_original] = (ballot[: self._n_original] + 1) % self._n_classes
-        lift = Vote(ballot, 1.0, mean / (self._level * vote.down))
+        predicted = self._labels.copy()
+        predicted[: self._n_original] = (predicted[: self._n_original] + 1) % self._n_classes
+        self._core.set_predicted(predicted)
+        lift = np.array([mean / (self._level * shrink)])
         self._level = mean
-        bound = max(costs.largest, mean * largest_row(unit))
-        exponent, _, largest = quantise_below(bound, self._n_classes, lift, partial(self.quantise, unit))
-        return Costs(exponent, self._sum_losses(slice(self._n_original)), largest, None)
+        return self._quantise(np.ones(1), lift, max(costs.largest, mean * self._largest))
 
-    def _sum_losses(self, rows: slice) -> int:
-        return int(self.row_losses()[rows].astype(np.int64).sum())
+    def _quantise(self, growth: Floats | None, shrink: Floats | None, bound: float) -> Costs:
+        exponent, _, largest, _ = self._core.update(growth, shrink, bound, False)
+        return Costs(exponent, self._sum_losses(slice(self._n_original)), largest)
 
-    def votes_of(self, ballot: Ballot) -> Labels:
-        """The vote of every row; synthetic ones are counted as right, so that they make no mistakes to measure."""
-        if not isinstance(ballot, Tree):
-            return ballot
-        votes = super().votes_of(ballot)
-        votes[self._n_original :] = self._labels[self._n_original :]
-        return votes
-
-
-class AugmentedLearner(TreeLearner):
-    """Grows trees on all rows, and judges them by the original ones."""
-
-    def learn(self, rows: Any, costs: Costs, round_idx: int) -> Hypothesis:
-        """Grow a tree on the costs, one level at a time."""
-        ballot = super().learn(rows, costs, round_idx).ballot
-        return Hypothesis(ballot, rows.advantage(ballot))
+    def _sum_losses(self, samples: slice) -> int:
+        return int(self._core.row_losses()[samples].astype(np.int64).sum())

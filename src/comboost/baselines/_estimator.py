@@ -10,16 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from comboost import _core
-from comboost._boosting.learners import TreeLearner, TreeRules
 from comboost._data.categories import Categories
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable, Table
 from comboost._data.validation import TrainingSet, read_table
 from comboost._engine.binning import BinMapper, bin_table
 from comboost._engine.forest import Forest
-from comboost._engine.formulas import Objective
+from comboost._engine.losses import Objective
 from comboost._engine.memory import check_room
 from comboost._engine.memory_plan import FitShape, TableCopies, TreeLimits, Uses
+from comboost._engine.rows import TreeRules
 from comboost._estimators.base import fit_atomically
 from comboost._estimators.paper import PaperSettings
 from comboost._estimators.parameters import Settings, hinted, n_threads_of, restated
@@ -98,17 +98,13 @@ class Problem:
     @property
     def objective(self) -> Objective:
         """The objective of AdaBoost.MM, with the same cost for every mistake."""
-        return Objective.of(None, ClassWeightSums(self.sums), by_class=False)
+        return Objective.of(None, ClassWeightSums(self.sums), 0.0)
 
     def codes_of(self, indices: NDArray[np.intp]) -> Codes | _core.SparseCodes:
         """The binned samples at these indices, which may repeat."""
         if isinstance(self.codes, np.ndarray):
             return np.take(self.codes, indices, axis=1)
         return self.bins.encode_entries(self.table.take(indices).entries(), self.n_threads)
-
-    def learner(self) -> TreeLearner:
-        """Create the weak learner."""
-        return TreeLearner(self.bins, self.n_classes, self.rules, self.n_threads)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from comboost._boosting.learners import TreeLearner
 from comboost._boosting.loop import boost
-from comboost._boosting.voting import ClassVoting
 from comboost._engine.forest import Forest
+from comboost._engine.leaf_values import ClassValues
 from comboost._engine.memory_plan import Uses
 from comboost._estimators.parameters import MAX_INT, constructor, integer, parameter, restated
 from comboost._types import Sums
-from comboost.baselines._augmented import AugmentedLearner, AugmentedRows
+from comboost.baselines._augmented import AugmentedRows
 from comboost.baselines._estimator import BaselineSettings, Problem, TreeVoter
 from comboost.baselines._smote import Synthesis
 
@@ -125,9 +126,9 @@ class SMOTEBoostClassifier(TreeVoter[SMOTEBoostSettings]):
 
     def _boost(self, settings: SMOTEBoostSettings, problem: Problem) -> tuple[Forest, str]:
         synthesis = Synthesis.of(problem, settings.k_neighbors)
-        learner = AugmentedLearner(problem.bins, problem.n_classes, problem.rules, problem.n_threads)
-        rows = AugmentedRows(problem, synthesis.labels, synthesis.draw_codes, counted=learner.counts_rows)
-        voting = ClassVoting(problem.objective, learning_rate=1.0, step="edge")
-        history = boost(rows, learner, voting, settings.n_estimators)
+        learner = TreeLearner(problem.bins.kinds, problem.n_classes, problem.rules.smoothing)
+        rows = AugmentedRows(problem, synthesis.labels, synthesis.draw_codes)
+        values = ClassValues(problem.objective, learning_rate=1.0, step="edge")
+        history = boost(rows, learner, values, settings.n_estimators)
         weights = 2.0 * np.array(history.alphas)  # ln(1/β)
         return learner.forest(weights.tolist()), history.stop_reason

@@ -7,10 +7,9 @@ import numpy as np
 from imblearn.over_sampling import RandomOverSampler
 from numpy.typing import NDArray
 
-from comboost._boosting.voting import first_costs
 from comboost._data.sample_weights import integer_weights
 from comboost._engine.forest import Forest, Tree
-from comboost._engine.sparse_rows import binned_rows
+from comboost._engine.rows import MemoryRows, make_grower
 from comboost._types import Floats, Labels
 from comboost.baselines._estimator import Problem
 
@@ -40,25 +39,19 @@ class TreeGrower:
     def __init__(self, problem: Problem, indices: NDArray[np.intp]) -> None:
         self._problem = problem
         self._codes = problem.codes_of(indices)
-        self._unit = problem.objective.unit
-        self._learner = problem.learner()
+        self._objective = problem.objective
         self.labels = problem.labels[indices]
         self.n_classes = problem.n_classes
 
     def grow(self, weights: Floats, round_idx: int) -> tuple[Tree, Labels]:
-        """A tree for these weights, one per row, and its votes on the rows."""
-        rows = binned_rows(
-            self.labels,
-            integer_weights(weights),
-            self.n_classes,
-            self._problem.n_threads,
-            self._codes,
-            self._problem.bins,
-            counted=self._learner.counts_rows,
-        )
-        tree = self._learner.learn(rows, first_costs(rows, self._unit), round_idx).ballot
+        """A tree for these weights, one per sample, and the classes that it predicts."""
+        problem, objective = self._problem, self._objective
+        grower = make_grower(problem.bins, self.n_classes, problem.rules)
+        rows = MemoryRows(self.labels, integer_weights(weights), objective.loss, self._codes, grower, problem.n_threads)
+        rows.update(None, None, objective.largest, with_root=True)
+        tree = rows.grow(round_idx, 0.0).hypothesis
         assert isinstance(tree, Tree)
-        return tree, rows.votes_of(tree)
+        return tree, rows.predict(tree)
 
     def join(self, trees: Sequence[Tree], alphas: Sequence[float]) -> Forest:
         """Weighted trees as a forest."""

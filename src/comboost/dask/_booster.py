@@ -11,11 +11,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
-from comboost._boosting.warm_start import Origin, Past
+from comboost._boosting.learners import TreeLearner
+from comboost._boosting.warm_start import Origin, Past, fingerprint_rows
 from comboost._distributed.memory import check_client_memory
 from comboost._distributed.preparation import PreparedTable
+from comboost._distributed.rows import DistributedRows
 from comboost._engine.memory_plan import FitShape
 from comboost._engine.probabilities import HeldVotes
+from comboost._engine.rows import make_grower
 from comboost._estimators.base import Booster, Samples, held_shape
 from comboost._estimators.parameters import MemorySettings, hinted, n_threads_of
 from comboost._inspection.shap import Explanation
@@ -24,7 +27,6 @@ from comboost._types import Floats
 from comboost.dask._cluster import Cluster
 from comboost.dask._parts import is_collection, read_collections
 from comboost.dask._predicting import map_rows
-from comboost.dask._rows import DaskRows
 from comboost.dask._shard import ShardSettings
 from comboost.dask._shard_group import make_shards
 from comboost.metrics._outcomes import share_predicted
@@ -130,7 +132,9 @@ class DaskBooster(Booster[Any]):
             held = self._read_validation(settings, Samples(*map(cluster.gather, validation)), found.candidates)
         categories = prepared.survey.categories()
         bins = prepared.find_bins(categories)
-        learner = self._tree_learner(settings, bins, plan, None if past is None else past.learned)
+        rules, loss = self._tree_rules(settings, plan, len(bins.kinds)), plan.values.objective.loss
+        grower = make_grower(bins, len(plan.classes), rules)
+        learner = TreeLearner(bins.kinds, len(plan.classes), rules.smoothing, None if past is None else past.learned)
         shape = FitShape(
             n_samples,
             collection.n_features,
@@ -139,14 +143,13 @@ class DaskBooster(Booster[Any]):
             plan.limits,
             plan.n_threads,
             held=None if held is None else held_shape(settings, held.table),
-            exact_step=settings.line_search,
         )
         check_client_memory(shape)
-        shard_settings = ShardSettings(
-            shape=shape, bin_offsets=bins.bin_offsets, counted=learner.counts_rows, n_jobs=settings.n_jobs
-        )
+        shard_settings = ShardSettings(shape, bins, rules, loss, settings.n_jobs)
         shards = make_shards(prepared, prepared.coding(found, categories, bins), found.sums, shard_settings)
-        return TreeFit(plan, learner, DaskRows(shards, len(plan.classes)), categories, bins, shards.digest), held
+        rows = DistributedRows(shards, loss, grower, rules, plan.n_threads)
+        fingerprint = fingerprint_rows(bins, categories, shards.digest)
+        return TreeFit(plan, learner, rows, fingerprint, categories), held
 
     def _boost(
         self,
@@ -159,7 +162,7 @@ class DaskBooster(Booster[Any]):
         try:
             return super()._boost(settings, fit, held, samples, past)
         finally:
-            assert isinstance(fit.rows, DaskRows)
+            assert isinstance(fit.rows, DistributedRows)
             fit.rows.close()
 
     def to_local(self) -> Any:

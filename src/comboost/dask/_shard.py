@@ -9,21 +9,22 @@ again, because another shard was lost meanwhile, is answered but not taken again
 the name of an older one, such as a worker that was stopped and goes on, is refused.
 """
 
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 from distributed import get_client, get_worker
-from numpy.typing import NDArray
 
 from comboost._boosting.warm_start import RowDigest, digest_rows
 from comboost._data.sample_weights import class_sums
 from comboost._distributed.coding import CodedRows
 from comboost._distributed.memory import worker_uses
 from comboost._distributed.steps import Answer, PackedAnswer, ShardState, add, pack_answer, unpack, unpack_answer
+from comboost._engine.binning import BinMapper
+from comboost._engine.losses import Loss
 from comboost._engine.memory_plan import FitShape
-from comboost._engine.rows import BinnedRows
+from comboost._engine.rows import ShardRows, TreeRules, make_grower
 from comboost._estimators.threads import n_processors
 from comboost._types import SUM, Sums
 from comboost.dask._cluster import POLL_INTERVAL, check_worker_memory
@@ -42,17 +43,20 @@ class ShardSettings:
     ----------
     shape : FitShape
         The shape of the fit, which says how much memory it will take.
-    bin_offsets : ndarray of int64
-        Where the bins of every feature start in a histogram.
-    counted : bool
-        Whether histograms count rows, too.
+    bins : BinMapper
+        The bins of the values.
+    rules : TreeRules
+        How a tree may grow.
+    loss : Loss
+        The loss.
     n_jobs : int or None
         Threads of every kernel, as in joblib; None is as many as the worker has.
     """
 
     shape: FitShape
-    bin_offsets: NDArray[np.int64]
-    counted: bool
+    bins: BinMapper
+    rules: TreeRules
+    loss: Loss
     n_jobs: int | None
 
 
@@ -84,6 +88,7 @@ class Shard:
     """
 
     def __init__(self, coded: list[CodedRows], settings: ShardSettings) -> None:
+        settings = pickle.loads(pickle.dumps(settings, protocol=4))  # its arrays may have arrived at any address
         worker, n_classes = get_worker(), settings.shape.n_classes
         n_samples = sum(len(rows.labels) for rows in coded)
         check_worker_memory(f"The {n_samples} rows", worker_uses(settings.shape, n_samples), ADVICE)
@@ -94,14 +99,13 @@ class Shard:
             rows.codes.sum(axis=1, dtype=SUM),
             digest_rows(rows.codes, rows.labels, rows.weights),
         )
-        binned = BinnedRows(
+        binned = ShardRows(
             rows.labels,
             rows.weights,
-            n_classes,
+            settings.loss,
+            rows.codes,
+            make_grower(settings.bins, n_classes, settings.rules),
             threads_of(worker, settings.n_jobs),
-            codes=rows.codes,
-            bin_offsets=np.require(settings.bin_offsets, requirements="A"),  # they may have arrived at any address
-            counted=settings.counted,
         )
         self._state = ShardState(binned, best_first=settings.shape.limits.max_leaf_nodes is not None)
         self._children: list[ChildShard] = []

@@ -14,7 +14,7 @@ from distributed import CancelledError, Future
 from comboost._boosting.warm_start import RowDigest
 from comboost._distributed.coding import Coding
 from comboost._distributed.preparation import PreparedTable
-from comboost._distributed.steps import Answer, AnswerT, RoundStep, Step, pack, unpack_answer
+from comboost._distributed.steps import Answer, AnswerT, Step, UpdateStep, pack, unpack_answer
 from comboost._distributed.survey import PartLocation
 from comboost._types import Sums
 from comboost.dask._cluster import Cluster, ClusterError, Placement, SilentWorkerError
@@ -89,7 +89,7 @@ class ShardGroup:
         self._step_number = 0
         self._is_asking = False
         self._n_losses = 0  # since the step was asked for
-        self._rounds: list[RoundStep] = []
+        self._rounds: list[UpdateStep] = []
         self._tree_steps: list[Step[Answer]] = []  # of the tree that is being grown
         try:
             self._complete()
@@ -143,7 +143,7 @@ class ShardGroup:
 
     def _remember(self, step: Step[Answer]) -> None:
         """Keep a step that a lost shard would have to take again."""
-        if isinstance(step, RoundStep):
+        if isinstance(step, UpdateStep):
             self._rounds.append(step)
             self._tree_steps = []
         elif step.changes:
@@ -307,7 +307,7 @@ def changed_data_error(when: str) -> ClusterError:
     )
 
 
-def without_roots(rounds: Sequence[RoundStep]) -> list[RoundStep]:
+def without_roots(rounds: Sequence[UpdateStep]) -> list[UpdateStep]:
     """Rounds to take again: only the last needs its histogram."""
     return [*(replace(step, with_root=False) for step in rounds[:-1]), *rounds[-1:]]
 

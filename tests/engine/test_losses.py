@@ -13,7 +13,7 @@ from reference import quantised_reference
 
 from comboost._data.cost_matrices import cost_array
 from comboost._data.sample_weights import integer_weights
-from comboost._engine import formulas
+from comboost._engine import losses
 from comboost._types import MAX_EDGE, MAX_WEIGHT_SUM, MIN_EDGE
 
 CLASSES = np.array(["a", "b", "c"])
@@ -45,7 +45,7 @@ BELOW_POWERS = st.builds(lambda below, x: (1.0 - below * 2.0**-30) * 2.0**x, st.
 
 @given(bound=st.floats(1e-220, 1e60) | BELOW_POWERS, n_classes=st.integers(2, 1000))
 def test_exponent_is_the_largest_that_leaves_room_for_rounding(bound, n_classes):
-    exponent = formulas.exponent_below(bound, n_classes)
+    exponent = losses.exponent_below(bound, n_classes)
     assert Fraction(bound) * Fraction(2) ** exponent <= 2**30 - n_classes
     assert Fraction(bound) * Fraction(2) ** (exponent + 1) > 2**30 - n_classes
 
@@ -53,31 +53,31 @@ def test_exponent_is_the_largest_that_leaves_room_for_rounding(bound, n_classes)
 @given(advantage=st.integers(1, 2**42))
 def test_an_edge_of_the_smallest_size_does_not_beat_guessing_and_any_above_it_does(advantage):
     least = int(1 / MIN_EDGE)
-    assert not formulas.beats_guessing(advantage, advantage * least)
-    assert formulas.beats_guessing(advantage, advantage * least - 1)
+    assert not losses.beats_guessing(advantage, advantage * least)
+    assert losses.beats_guessing(advantage, advantage * least - 1)
 
 
 @given(edge=st.floats(1e-6, 0.999))
 def test_edge_step_makes_the_papers_bound_tight(edge):
-    alpha = formulas.step_of_edge(edge)
+    alpha = losses.step_of_edge(edge)
     factor = (1 - edge) / 2 * math.exp(alpha) + (1 + edge) / 2 * math.exp(-alpha)
     assert factor == pytest.approx(math.sqrt(1 - edge**2))
-    assert formulas.bound_factor(edge, 1.0) == pytest.approx(math.sqrt(1 - edge**2))
+    assert losses.bound_factor(edge, 1.0) == pytest.approx(math.sqrt(1 - edge**2))
 
 
 @given(advantage=st.integers(1, 2**62), rest=st.integers(0, 2**62))
 def test_edge_step_follows_from_the_edge_and_is_capped(advantage, rest):
     loss = advantage + rest
-    edge = formulas.edge(advantage, loss)
+    edge = losses.edge(advantage, loss)
     assert 0 < edge <= MAX_EDGE
-    assert formulas.edge_step(advantage, loss) <= formulas.CAPPED_STEP
+    assert losses.edge_step(advantage, loss) <= losses.CAPPED_STEP
     # 1 - δ loses digits near 1; the integers do not.
-    assert formulas.edge_step(advantage, loss) == pytest.approx(formulas.step_of_edge(edge), rel=1e-6, abs=1e-9)
+    assert losses.edge_step(advantage, loss) == pytest.approx(losses.step_of_edge(edge), rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize(("right", "wrong"), [(1, 0), (2**62, 1), (2**40, 2**5)])
 def test_exact_step_is_capped(right, wrong):
-    assert formulas.exact_step(right, wrong) == formulas.CAPPED_STEP
+    assert losses.exact_step(right, wrong) == losses.CAPPED_STEP
 
 
 @pytest.mark.parametrize(
@@ -146,5 +146,5 @@ def test_bad_cost_matrix_says_what_is_wrong(cost_matrix, message):
 
 
 def test_error_shares_are_row_shares_without_the_diagonal():
-    shares = formulas.error_shares(np.array([[3, 1], [0, 2]]))
+    shares = losses.error_shares(np.array([[3, 1], [0, 2]]))
     np.testing.assert_allclose(shares, [[0, 0.25], [0, 0]])
