@@ -1,4 +1,1 @@
-"""Benchmarks of comboost, each run as a module.
-
-`speed`, `tables`, `dask`, `quality`, early `stopping`, `defaults`, `probabilities`, `interrupts`, `memory`.
-"""
+"""Benchmarks of comboost, one folder per question, each run as a module; see README.md."""

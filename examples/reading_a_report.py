@@ -2,7 +2,7 @@
 Reading a report
 ================
 
-Is it better, on which classes, and is that sure? In: nothing. Out: the verdict, and a page.
+Is a model better than a baseline, for which classes, and is the difference significant?
 
 ``python examples/reading_a_report.py`` shows the page in a browser, with ``report.html`` after it saves it.
 """
@@ -28,17 +28,18 @@ def main() -> ModelReport:
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
     model = ConfusionBoostingClassifier(n_estimators=100).fit(X_train, y_train)
     forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
-    report = ModelReport(model, X_test, y_test, baseline=forest, target="where the protein is", source="yeast")
+    report = ModelReport(model, X_test, y_test, baseline=forest, target="localization site", source="yeast")
 
-    # Two sentences that follow from intervals, and what to know before they are believed.
+    # The verdict follows from confidence intervals; notes warn about what may mislead.
     for sentence in [*report.summary["verdict"]["sentences"], *report.summary["notes"]]:
         print(sentence)
 
-    # All that the page shows is a dict: here the classes of which surely more, or less, is found.
+    # The summary is a dict: here the classes with a significant difference in recall.
     for each in report.summary["classes"]:
-        gain = each["difference"]
-        if gain["sure"]:
-            print(f"{each['name']}: {gain['value']:+.2f} ({gain['low']:+.2f} to {gain['high']:+.2f})")
+        difference = each["difference"]
+        if difference["significant"]:
+            low, high = difference["interval"]
+            print(f"{each['name']}: {difference['value']:+.2f} ({low:+.2f} to {high:+.2f})")
     return report
 
 

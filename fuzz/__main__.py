@@ -1,26 +1,26 @@
-"""``python -m fuzz``: look for calls, kills and interruptions that comboost does not survive."""
+"""``python -m fuzz``: search for calls, kills and interrupts that comboost does not survive."""
 
 import argparse
 import os
 import sys
 from pathlib import Path
 
-from fuzz.counts import render
-from fuzz.findings import Findings
-from fuzz.generators import NAMES, load
-from fuzz.search import Search
+from fuzz.report import Findings, render
+from fuzz.search import GENERATORS, Search
 
 FOLDER = Path("fuzz-findings")
 SANITIZED_PATIENCE = 5.0
 
 
 def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Read what was typed."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser("python -m fuzz", description=__doc__.partition(": ")[2])
-    parser.add_argument("--seed", type=int, default=0, help="decides all cases (0)")
-    parser.add_argument("--minutes", type=float, default=0.0, help="how long to look; 2 if nothing is said")
-    parser.add_argument("--seconds", type=float, default=0.0, help="how long to look, on top of the minutes")
-    parser.add_argument("--only", action="append", choices=NAMES, metavar="GENERATOR", help=f"of {', '.join(NAMES)}")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of all cases (0)")
+    parser.add_argument("--minutes", type=float, default=0.0, help="minutes to search (2)")
+    parser.add_argument("--seconds", type=float, default=0.0, help="seconds to search, added to the minutes")
+    parser.add_argument(
+        "--only", action="append", choices=GENERATORS, metavar="GENERATOR", help=f"of {', '.join(GENERATORS)}"
+    )
     parser.add_argument("--case", type=int, metavar="N", help="repeat one case of the generator named with --only")
     parser.add_argument("--jobs", type=int, default=2, help="worker processes (2)")
     parser.add_argument("--markdown", action="store_true", help="print the counts as a table of Markdown")
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = read_arguments(arguments)
     patience = SANITIZED_PATIENCE if "libasan" in os.environ.get("LD_PRELOAD", "") else 1.0
     findings = Findings(options.out)
-    search = Search(load(options.only), options.seed, findings, patience)
+    search = Search([GENERATORS[name] for name in options.only or GENERATORS], options.seed, findings, patience)
     if options.case is not None:
         (generator,) = search.generators
         print(generator.case(options.seed, options.case))

@@ -16,12 +16,11 @@ import numpy as np
 
 from comboost import load_model
 from comboost._persistence.archive import write_archive
-from comboost._persistence.model_contents import MODEL, checksum_of_json, list_members, plain_parts
+from comboost._persistence.model_file import MODEL, list_members, stored_parts
+from comboost._persistence.plain_values import dump_json
 from fuzz.models import FORGERS, Mutation, Subject, answers
 from fuzz.programs import program
 
-SECONDS = 60
-SHARE = 2.0
 MODELS = Path(__file__).with_name("models.py")  # the models that are saved
 N_SUBJECTS = 4
 N_MUTATIONS = 40  # of one model, so that fitting it does not take all the time
@@ -32,7 +31,7 @@ ODD_TEXTS = [
     "",
     "$array",
     "../../etc/passwd",
-    "_forest/nodes.npy",
+    "forest/nodes.npy",
     "model.json",
     "\x00",
     "<f8",
@@ -94,7 +93,7 @@ def unzipped(content: bytes) -> dict[str, bytes]:
 def with_json(members: dict[str, bytes], content: dict[str, Any]) -> bytes:
     """A file with other JSON, whose checksum is right."""
     content = {name: value for name, value in content.items() if name != "checksum"}
-    text = json.dumps(content | {"checksum": checksum_of_json(content)}).encode()
+    text = dump_json(content).encode()
     return zipped([(name, [text if name == MODEL else member]) for name, member in members.items()])
 
 
@@ -130,7 +129,7 @@ def damaged_files(subject: Subject, random: np.random.Generator) -> Iterator[Mut
 
 def forged_states(subject: Subject, random: np.random.Generator) -> Iterator[Mutation]:
     """Files whose checksums are right, of arrays that do not fit each other."""
-    parameters, intact = plain_parts(subject.model)
+    parameters, intact = stored_parts(subject.model)
     while True:
         state = copy.deepcopy(intact)
         told = FORGERS[int(random.integers(len(FORGERS)))](state, random)
@@ -235,7 +234,7 @@ def forge_zip(members: list[tuple[str, bytes]], random: np.random.Generator) -> 
         "a bomb": lambda: rezipped([*others, (name, bytes(2**24))], zipfile.ZIP_DEFLATED),
         "thousands of members": lambda: rezipped([*members, *((f"{i}.npy", b"") for i in range(2000))]),
         "a comment": lambda: rezipped(members, comment=b"PK\x05\x06" + bytes(18)),
-        "a folder": lambda: rezipped([*members, ("_forest/", b"")]),
+        "a folder": lambda: rezipped([*members, ("forest/", b"")]),
     }
     told = str(random.choice(list(makers)))
     return f"{told}, {name}", makers[told]()

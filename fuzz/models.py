@@ -1,8 +1,8 @@
 """Damaged models. In: fitted models and a seed. Out: pickles with a flipped bit or wrong arrays, what became of each.
 
-A flipped bit is what a disk or a line does: the model is refused when it is loaded, or it is the same. A forgery is
-what somebody does on purpose: arrays that do not fit each other, under a seal that is right. That may be another model;
-but whatever it is, nothing may crash or hang.
+A flipped bit is what a disk or a line does: the model is refused when it is loaded, or it is the same. A forgery has
+arrays that do not fit each other, under checksums that are right. That may be another model, but nothing may crash or
+hang.
 """
 
 import copy
@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._persistence.state import SEAL, seal
+from comboost._persistence.model_file import stored_parts
+from comboost._persistence.pickling import make_state
 from comboost._types import CATEGORICAL, LEAF, NODE_DTYPE
 
 State = dict[str, Any]
@@ -71,7 +72,7 @@ def subjects(seed: int = 0) -> list[Subject]:
     y = np.array(["ash", "elm", "fir"])[np.where(random.random(len(X)) < 0.2, random.integers(0, 3, 300), labels)]
     models = {
         "combo": CoMBoClassifier(n_estimators=12, max_depth=3, categorical_features=[3]),
-        "deep": AdaBoostMMClassifier(n_estimators=3, max_depth=None, categorical_features=[3], proba="votes"),
+        "deep": AdaBoostMMClassifier(n_estimators=3, max_depth=None, categorical_features=[3], proba="vote_fraction"),
         "votes": ConfusionBoostingClassifier(n_estimators=12, categorical_features=[3], priors="training"),
         "leaves": ConfusionBoostingClassifier(n_estimators=6, max_leaf_nodes=9, max_bins=255),
     }
@@ -92,17 +93,17 @@ def flips(subject: Subject, random: np.random.Generator) -> Iterator[Mutation]:
 
 
 def forgeries(subject: Subject, random: np.random.Generator) -> Iterator[Mutation]:
-    """Pickles with wrong arrays; three of four under a seal that is right."""
-    intact = subject.model.__getstate__()
+    """Pickles with wrong arrays; three of four under checksums that are right."""
+    parameters, intact = stored_parts(subject.model)
     while True:
-        state = copy.deepcopy(intact)
-        told = FORGERS[int(random.integers(len(FORGERS)))](state, random)
-        sealed = random.random() < 0.75
-        if sealed:
-            del state[SEAL]
-            state = seal(state)
-        how = f"{subject.name}: {told}" + ("" if sealed else ", under the old seal")
-        yield Mutation(how, pickle.dumps(Pickled(type(subject.model), state)), forged=sealed)
+        attributes = copy.deepcopy(intact)
+        told = FORGERS[int(random.integers(len(FORGERS)))](attributes, random)
+        state = make_state(parameters, attributes)
+        matches = random.random() < 0.75
+        if not matches:
+            state["json"] = make_state(parameters, intact)["json"]
+        how = f"{subject.name}: {told}" + ("" if matches else ", under the old checksums")
+        yield Mutation(how, pickle.dumps(Pickled(type(subject.model), state)), forged=matches)
 
 
 class Pickled:
@@ -131,7 +132,7 @@ def odd_float(random: np.random.Generator) -> float:
 
 def forge_node(state: State, random: np.random.Generator) -> str:
     """Write an odd number into a field of a node."""
-    forest = state["_forest"]
+    forest = state["forest"]
     nodes = forest["nodes"]
     field, place = str(random.choice(list(NODE_DTYPE.names or ()))), int(random.integers(len(nodes)))
     limits = {"feature": "kinds", "left": "nodes", "set": "sets"}
@@ -146,7 +147,7 @@ def forge_node(state: State, random: np.random.Generator) -> str:
 
 def forge_order(state: State, random: np.random.Generator) -> str:
     """Write a node over another, or swap them."""
-    nodes = state["_forest"]["nodes"]
+    nodes = state["forest"]["nodes"]
     one, other = random.integers(len(nodes), size=2).tolist()
     kept = nodes[one].copy()
     nodes[one] = nodes[other]
@@ -158,7 +159,7 @@ def forge_order(state: State, random: np.random.Generator) -> str:
 
 def forge_way(state: State, random: np.random.Generator) -> str:
     """Let a node lead to another of its tree: itself, one before it, or one that has a parent."""
-    forest = state["_forest"]
+    forest = state["forest"]
     tree = int(random.integers(len(forest["offsets"]) - 1))
     nodes = forest["nodes"][forest["offsets"][tree] : forest["offsets"][tree + 1]]
     place = int(random.integers(len(nodes)))
@@ -170,7 +171,7 @@ def forge_way(state: State, random: np.random.Generator) -> str:
 
 def forge_thresholds(state: State, random: np.random.Generator) -> str:
     """Give all nodes thresholds of one feature, many of them, in any order."""
-    nodes = state["_forest"]["nodes"]
+    nodes = state["forest"]["nodes"]
     numeric = (nodes["feature"] != LEAF) & (nodes["flags"] & CATEGORICAL == 0)
     nodes["threshold"][numeric] = random.normal(size=numeric.sum())
     nodes["feature"][numeric] = 0
@@ -181,7 +182,7 @@ def forge_thresholds(state: State, random: np.random.Generator) -> str:
 
 def forge_entry(state: State, random: np.random.Generator) -> str:
     """Write an odd number into an array that is not the nodes."""
-    forest = state["_forest"]
+    forest = state["forest"]
     others = {name: array for name, array in forest.items() if isinstance(array, np.ndarray) and name != "nodes"}
     name = str(random.choice([name for name, array in others.items() if array.size]))
     flat = others[name].reshape(-1)
@@ -193,7 +194,7 @@ def forge_entry(state: State, random: np.random.Generator) -> str:
 
 def forge_array(state: State, random: np.random.Generator) -> str:
     """Make an array of the trees, or of what a fit has left beside them, another one."""
-    holder = state["_forest"] if random.integers(2) else state
+    holder = state["forest"] if random.integers(2) else state
     name = str(random.choice([name for name, value in holder.items() if isinstance(value, np.ndarray)]))
     array = holder[name]
     changes: dict[str, Callable[[], Any]] = {
@@ -213,16 +214,16 @@ def forge_array(state: State, random: np.random.Generator) -> str:
 
 def forge_member(state: State, random: np.random.Generator) -> str:
     """Change how many there are of something, or what is known about categories."""
-    values = state["_categories"]["values"]
+    values = state["categories"]["values"]
     changes: dict[str, Callable[[], Any]] = {
         "n_iter_": lambda: state.update(n_iter_=odd_number(random, np.int64, state["n_iter_"])),
         "n_features_in_": lambda: state.update(n_features_in_=odd_number(random, np.int64, state["n_features_in_"])),
-        "n_classes": lambda: state["_forest"].update(n_classes=odd_number(random, np.int64, len(state["classes_"]))),
+        "n_classes": lambda: state["forest"].update(n_classes=odd_number(random, np.int64, len(state["classes_"]))),
         "categories": lambda: values.update({odd_number(random, np.int32, 3, 4): tuple(range(300))}),
         "no categories": values.clear,
-        "no trees": lambda: state.pop("_forest"),
+        "no trees": lambda: state.pop("forest"),
         "no classes": lambda: state.pop("classes_"),
-        "sets without nodes": lambda: state["_forest"]["nodes"]["set"].fill(-1),
+        "sets without nodes": lambda: state["forest"]["nodes"]["set"].fill(-1),
     }
     change = str(random.choice(list(changes)))
     changes[change]()

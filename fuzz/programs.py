@@ -1,10 +1,10 @@
-"""Programs. In: lines that name laws. Out: a stand-alone program: imports, the laws, the lines."""
+"""Stand-alone programs: lines that check properties, with the imports and functions that they need."""
 
 import ast
 from functools import cache
 from pathlib import Path
 
-LAWS = Path(__file__).with_name("laws.py")
+PROPERTIES = Path(__file__).with_name("properties.py")
 
 IMPORTS = {
     "np": "import numpy as np",
@@ -30,9 +30,9 @@ IMPORTS = {
 
 
 def program(lines: str, *sources: str | Path) -> str:
-    """The lines with all they name before them: imports, and functions of the laws or of other source files."""
+    """The lines with all they name before them: imports, and functions of `properties` or of other source files."""
     defined: dict[str, str] = {}
-    for path in (LAWS, *sources):
+    for path in (PROPERTIES, *sources):
         defined |= definitions(Path(path))
     needed = closure(lines, defined)
     imports = sorted({text for name, text in {**IMPORTS, **defined}.items() if name in needed and is_import(text)})

@@ -1,16 +1,45 @@
-"""The search. In: generators, a seed and a time. Out: counts and findings. Time decides only how many."""
+"""The search: runs cases of all generators until the time is up. A seed and a number make a case."""
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
 
-from fuzz.counts import Count
-from fuzz.crew import Worker
-from fuzz.findings import Finding, Findings
-from fuzz.generators import Generator
-from fuzz.judging import Verdict
+from fuzz import bits, faults, inputs, metrics, model_files
+from fuzz.processes import Worker
+from fuzz.report import Count, Finding, Findings
+from fuzz.worker import Verdict
+
+
+class Generator(NamedTuple):
+    """Draws programs. A case that takes longer than `seconds` hangs; `share` is the generator's part of the time."""
+
+    name: str
+    draw: Callable[[Random], str]
+    seconds: float
+    share: float
+
+    def case(self, seed: int, number: int) -> str:
+        """Return the program of a case."""
+        return self.draw(Random(f"{seed}/{self.name}/{number}"))
+
+
+GENERATORS = {
+    generator.name: generator
+    for generator in (
+        Generator("inputs", inputs.draw, 20, 3.0),
+        Generator("pickles", faults.draw_damaged_pickle, 60, 2.0),
+        Generator("bits", bits.draw, 30, 3.0),
+        Generator("metrics", metrics.draw, 20, 1.0),
+        Generator("interruptions", faults.draw_interruption, 150, 2.0),
+        Generator("kills", faults.draw_kill, 240, 2.0),
+        Generator("files", faults.draw_damaged_study, 120, 1.5),
+        Generator("model_files", model_files.draw, 60, 2.0),
+    )
+}
 
 
 @dataclass

@@ -1,6 +1,8 @@
-"""Tables. In: a shape and chance. Out: expressions of X, in containers of all kinds, hostile ones among them."""
+"""Expressions of X in containers of all kinds, from plain arrays to what is not a table."""
 
 from random import Random
+
+from fuzz.values import FLOAT32_KINDS, FLOAT64_KINDS
 
 ODD_NUMBERS = ["np.nan", "-0.0", "1e308", "-1.7976931348623157e308", "5e-324", "2.2e-308", "1e-45", "16777217.0"]
 WRONG_NUMBERS = ["np.inf", "-np.inf"]
@@ -16,24 +18,16 @@ SPARSE += ["csr_array", "csc_array", "coo_array"]
 
 
 def draw_numbers(random: Random, n: int, *, odd: float = 0.0, wrong: float = 0.0) -> list[str]:
-    """Literals of numbers, of one kind, some of them odd, or wrong."""
-    kind = random.choice(["small", "small", "plain", "float32", "wide", "constant"])
-    constant = str(float(random.randint(-3, 3)))
+    """Literals of numbers of one kind; fractions of them are unusual or not allowed."""
+    kind = random.choice([*FLOAT32_KINDS * 3, *FLOAT64_KINDS])
+    constant = kind(random) if random.random() < 0.15 else None
 
     def one() -> str:
         if random.random() < wrong:
             return random.choice(WRONG_NUMBERS)
         if random.random() < odd:
             return random.choice(ODD_NUMBERS)
-        if kind == "constant":
-            return constant
-        if kind == "small":
-            return str(float(random.randint(-3, 3)))
-        if kind == "float32":
-            return repr(random.randint(-(2**24), 2**24) * 2.0 ** random.randint(-30, 30))
-        if kind == "wide":
-            return repr(random.uniform(-1, 1) * 10.0 ** random.randint(-300, 300))
-        return repr(round(random.uniform(-10, 10), 3))
+        return repr(kind(random) if constant is None else constant)
 
     return [one() for _ in range(n)]
 
@@ -51,7 +45,7 @@ def draw_array(random: Random, n_samples: int, n_features: int, **kinds: float) 
 
 
 def draw_table(random: Random, n_samples: int, n_features: int) -> str:
-    """X in any container, from plain to hostile."""
+    """X in any container, from plain to invalid."""
     kinds = [plain, plain, other_dtype, odd_layout, masked, objects, sparse_matrix, pandas_frame, pandas_frame]
     kinds += [polars_frame, arrow_table, odd_shape, no_table]
     return random.choice(kinds)(random, n_samples, n_features)
@@ -87,9 +81,9 @@ def odd_layout(random: Random, n_samples: int, n_features: int) -> str:
 
 
 def draw_mask(random: Random, n: int) -> str:
-    """Some of the places, rarely all or none."""
-    share = random.choice([0.0, 0.2, 0.2, 0.5, 1.0])
-    return repr([random.random() < share for _ in range(n)])
+    """Some of the positions, rarely all or none."""
+    fraction = random.choice([0.0, 0.2, 0.2, 0.5, 1.0])
+    return repr([random.random() < fraction for _ in range(n)])
 
 
 def masked(random: Random, n_samples: int, n_features: int) -> str:
@@ -100,10 +94,10 @@ def masked(random: Random, n_samples: int, n_features: int) -> str:
 
 
 def objects(random: Random, n_samples: int, n_features: int) -> str:
-    share = random.choice([0.0, 0.05, 0.3])
+    fraction = random.choice([0.0, 0.05, 0.3])
 
     def one() -> str:
-        return random.choice(ODD_OBJECTS) if random.random() < share else str(random.randint(-3, 3))
+        return random.choice(ODD_OBJECTS) if random.random() < fraction else str(random.randint(-3, 3))
 
     cells = [one() for _ in range(n_samples * n_features)]
     return f"as_objects([{', '.join(cells)}], ({n_samples}, {n_features}))"
@@ -226,7 +220,7 @@ def arrow_table(random: Random, n_samples: int, n_features: int) -> str:
     return f"pa.table({columns}, names={names})"
 
 
-# What is no table, or hardly
+# What is not a table, or hardly one
 
 
 def odd_shape(random: Random, n_samples: int, n_features: int) -> str:

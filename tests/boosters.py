@@ -1,4 +1,4 @@
-"""Small boosters, which the tests of what a fit does share: rows, both kinds of weak learner, bits, what ends a fit."""
+"""Small boosters for the tests of fits: samples, both kinds of weak learner, bits, reasons to stop."""
 
 from contextlib import contextmanager
 
@@ -15,8 +15,8 @@ LEARNERS = {"tree": None, "estimator": DecisionTreeClassifier(max_depth=2, max_f
 NAMES = np.array(["ash", "elm", "fir"])
 HAS_CALLBACKS = monitor.CallbackSupportMixin is not FallbackSupportMixin
 
-#: Every algorithm with every weak learner that it takes; only trees vote for every class.
-BOOSTERS = [(algorithm, learner) for algorithm in ALGORITHMS for learner in LEARNERS] + [("votes", "tree")]
+#: Every algorithm with its weak learners; ConfusionBoosting supports trees only.
+BOOSTERS = [(algorithm, learner) for algorithm in ALGORITHMS for learner in LEARNERS] + [("confusion", "tree")]
 KINDS = [(algorithm, learner) for algorithm, learner in BOOSTERS if algorithm != "mm"]
 
 for_both = pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -71,7 +71,7 @@ SELF_ENDING = {
 def make_booster(algorithm="combo", learner="tree", **parameters):
     """A booster of one algorithm and weak learner, always with the same seed."""
     # Tables of the tests are small: with less smoothing as many rounds learn all that there is to learn.
-    own = {"smoothing": 5.0} if algorithm == "votes" else {"estimator": LEARNERS[learner]}
+    own = {"smoothing": 5.0} if algorithm == "confusion" else {"estimator": LEARNERS[learner]}
     return CLASSIFIERS[algorithm](**(own | {"random_state": 0} | parameters))
 
 

@@ -1,10 +1,12 @@
-"""Hypothesis for every test: without deadlines, since machines differ, and with a fixed seed, so that red stays red.
+"""Settings of all tests: processes, Hypothesis profiles, golden results, Dask workers that start quickly.
 
-``--hypothesis-profile=thorough`` draws other examples, and more of them where a test does not say how many. And the
-flag ``--regenerate`` of the golden results, which prints what moved; and workers of Dask that start at once.
+Hypothesis has no deadlines, since machines differ, and a fixed seed, so that a failure stays one.
+``--hypothesis-profile=thorough`` draws other examples, and more of them where a test does not set their number.
+``--regenerate`` stores the golden results anew and prints what changed.
 """
 
 import multiprocessing
+import os
 import signal
 from multiprocessing import forkserver
 
@@ -18,22 +20,35 @@ settings.register_profile("thorough", settings.get_profile("comboost"), derandom
 settings.load_profile("comboost")
 
 
+MAX_PROCESSES = 4  # of pytest-xdist, unless -n sets their number; tests of threads and clusters need cores, too
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Use several cores if pytest-xdist is installed and -n is not given."""
+    is_given = getattr(config.option, "numprocesses", 0) is not None
+    is_worker = hasattr(config, "workerinput")  # which would start workers of its own, without end
+    if not (is_given or is_worker or config.option.usepdb):
+        config.option.numprocesses = min(os.cpu_count() or 1, MAX_PROCESSES)
+        config.option.dist = "worksteal"
+
+
 def pytest_configure():
-    """Hear interrupts, which a shell lets everything ignore that it starts in the background."""
+    """Handle interrupts, which shells disable in background processes."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def forked_workers():
-    """Fork workers from a process that has imported everything: one that starts from nothing does so for seconds.
+    """Fork workers from a process that has imported everything; other workers take seconds to start.
 
-    And let them rest while they have nothing to do: watching itself, an idle cluster takes a tenth of a core.
+    Also switch off most of their monitoring, which takes a tenth of a core in an idle cluster.
     """
     import dask
 
     multiprocessing.set_forkserver_preload(["comboost.dask", "dask.dataframe"])
-    forkserver.ensure_running()  # before Dask asks for other modules
+    forkserver.ensure_running()  # before Dask sets other modules
     settings_of_workers = {
         "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.worker.profile.enabled": False,
@@ -45,7 +60,7 @@ def forked_workers():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--regenerate", action="store_true", help="store the golden results anew, and say what moved")
+    parser.addoption("--regenerate", action="store_true", help="store the golden results anew, and print what changed")
 
 
 def pytest_terminal_summary(terminalreporter):

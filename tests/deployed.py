@@ -1,4 +1,4 @@
-"""What the tests of ONNX models and C files share: hard rows, and models of text, rare categories and odd classes."""
+"""Shared by the tests of ONNX models and C files: difficult samples; models of text, rare categories, odd classes."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ ESTIMATORS = [CoMBoClassifier, AdaBoostMMClassifier, ConfusionBoostingClassifier
 
 
 def hard_rows(model, problem, seed):
-    """Rows of a problem with values at thresholds and next to them, missing ones, and categories nobody has seen."""
+    """Samples of a problem with values at and next to thresholds, missing values, and unknown categories."""
     random = np.random.default_rng(seed)
     X = np.vstack([problem.X, problem.X[random.permutation(len(problem.X))]]).astype(np.float64)
     nodes = model._forest.nodes
@@ -23,23 +23,23 @@ def hard_rows(model, problem, seed):
             near = np.concatenate([thresholds, np.nextafter(thresholds, np.inf), np.nextafter(thresholds, -np.inf)])
             near = near[np.isfinite(near)]
             if len(near):
-                places = random.random(len(X)) < 0.5
-                X[places, feature] = random.choice(near, places.sum())
+                replaced = random.random(len(X)) < 0.5
+                X[replaced, feature] = random.choice(near, replaced.sum())
         X[random.random(len(X)) < 0.15, feature] = np.nan
     return X
 
 
 def as_float32(X):
-    """Rows as float32, without what would be infinite."""
+    """Convert to float32; values that would be infinite become missing."""
     with np.errstate(over="ignore"):
         rows = X.astype(np.float32)
     rows[np.isinf(rows)] = np.nan
     return rows
 
 
-def votes_of(model, X):
-    """The votes for every class, two classes too."""
-    return model._for_all(model._scores(X), model._no_votes)
+def scores_of(model, X):
+    """The scores for every class, two classes too."""
+    return model._for_all(model._scores(X), model._absent_score)
 
 
 def text_frame(seed, n_samples=600):
@@ -58,7 +58,7 @@ def text_frame(seed, n_samples=600):
 
 
 def text_model(kind, seed=0, **settings):
-    """A model of such a table, whose classes depend on all columns."""
+    """A model of such a table; the classes depend on all features."""
     frame = text_frame(seed)
     random = np.random.default_rng(seed)
     score = frame["number"].fillna(0) + (frame["few"].astype(str).str.len() % 3) + frame["kind"].isin([1, 3, 5, 33])
@@ -67,7 +67,7 @@ def text_model(kind, seed=0, **settings):
 
 
 def two_class_model(kind):
-    """A model of two classes with ties: rows that no feature tells apart."""
+    """A model of two classes with ties: samples with equal features."""
     X = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [2.0, 5.0]])
     return kind(n_estimators=3).fit(X, [False, True, True, False, True]), X
 

@@ -1,19 +1,19 @@
-"""What the tests of memory share: the bytes that a call takes."""
+"""Shared by the tests of memory: the bytes that a call allocates."""
 
 import tracemalloc
 
 
 def peak_of(action):
-    """Bytes that an action takes beside what was there before, as far as Python and NumPy allocate them.
+    """Bytes that Python and NumPy allocate during a call.
 
-    Threads that other tests have left, of a cluster for example, may allocate meanwhile: that only adds, so the
-    smallest of three counts.
+    Threads of other tests, of a cluster for example, may allocate meanwhile. That only adds, so the smallest of three
+    counts.
     """
     return min(peak_once(action) for _ in range(3))
 
 
 def peak_once(action):
-    """Bytes that were allocated while an action ran, by whom ever."""
+    """Bytes allocated during a call, by any thread."""
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]

@@ -1,4 +1,4 @@
-"""What the tests of whole models share: fitting a drawn problem, and the bytes of a fitted model."""
+"""Shared by the tests of whole models: fitting a drawn problem, and the bytes of a fitted model."""
 
 import dataclasses
 from itertools import pairwise
@@ -12,11 +12,11 @@ from comboost._data import validation
 from comboost._types import CATEGORICAL, LEAF, MISSING_LEFT
 
 ALGORITHMS = {"combo": CoMBoClassifier, "mm": AdaBoostMMClassifier}
-CLASSIFIERS = ALGORITHMS | {"votes": ConfusionBoostingClassifier}
+CLASSIFIERS = ALGORITHMS | {"confusion": ConfusionBoostingClassifier}
 
 
 def booster_for(problem, **changed):
-    """The package's classifier with the settings of a problem."""
+    """Return the package's classifier with the settings of a problem."""
     parameters = {name: value for name, value in problem.settings.items() if name not in ("algorithm", "seed")}
     algorithm = CLASSIFIERS[problem.settings.get("algorithm", "combo")]
     parameters |= {"cost_matrix": problem.cost_matrix, "random_state": problem.settings.get("seed", 0)}
@@ -26,18 +26,18 @@ def booster_for(problem, **changed):
 
 
 def fit(problem, **changed):
-    """The package's model of a problem."""
+    """Fit the package's model of a problem."""
     return booster_for(problem, **changed).fit(problem.X, problem.y, problem.sample_weight)
 
 
-def fit_twin(problem, twin=quantised_reference):
-    """The model of a problem that a twin makes, which the package's equals to the bit."""
+def fit_twin(problem, reference=quantised_reference):
+    """Fit a reference implementation, whose model the package's equals bit for bit."""
     seed = int(check_random_state(problem.settings.get("seed", 0)).randint(np.iinfo(np.int32).max))
     settings = {**problem.settings, "seed": seed}
-    if settings.get("algorithm") == "votes":
-        twin = leaf_reference
+    if settings.get("algorithm") == "confusion":
+        reference = leaf_reference
         del settings["algorithm"]
-    return twin.fit(
+    return reference.fit(
         problem.X,
         problem.y,
         **settings,
@@ -48,7 +48,7 @@ def fit_twin(problem, twin=quantised_reference):
 
 
 def learned_arrays(model):
-    """What a model of any weak learner has learned beside the weak learners; leaves that vote have no round weights."""
+    """Learned arrays beside the weak learners; models with one value per class in a leaf have no round weights."""
     names = ["edges_", "loss_curve_", "bound_curve_", "train_confusion_", "feature_importances_"]
     if hasattr(model, "estimator_weights_"):
         names.insert(0, "estimator_weights_")
@@ -64,7 +64,7 @@ def model_bytes(model):
 
 
 def trees_of(model):
-    """The trees of a model, node by node in the words of the twins, which give leaves and sets of categories no bin."""
+    """The trees of a model, node by node as in the references, which give leaves and category sets no bin."""
     trees = (model._forest.nodes[begin:end] for begin, end in pairwise(model._forest.offsets))
     return [[in_words(node, model._forest.sets) for node in tree] for tree in trees]
 
@@ -81,13 +81,13 @@ def in_words(node, sets):
 
 
 def leaf_votes(model):
-    """What the leaves of every tree vote for all classes, in the order of their nodes."""
+    """Leaf values of every tree, one per class, in the order of the nodes."""
     trees = (model._forest.nodes[begin:end] for begin, end in pairwise(model._forest.offsets))
     return [model._forest.votes[tree["left"][tree["feature"] == LEAF]] for tree in trees]
 
 
 def trees_of_twin(trees):
-    """The trees of a twin, as `trees_of` gives those of a model."""
+    """The trees of a reference, in the form of `trees_of`."""
     return [
         [(n.feature, n.bin, n.threshold, n.left, n.label, n.missing_left, n.left_codes) for n in nodes]
         for nodes in trees
@@ -104,7 +104,7 @@ def spectral_norm(matrix):
 
 
 def everything(model):
-    """All that a model is made of, in bytes. A pickle would tell more: how objects in memory refer to each other."""
+    """All attributes of a model, in bytes. A pickle also depends on how objects refer to each other."""
     return type(model).__name__, [(name, in_bytes(value)) for name, value in vars(model).items()]
 
 

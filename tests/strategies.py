@@ -1,6 +1,7 @@
-"""Hypothesis strategies for random problems: rows, classes, weights, costs and settings of a fit.
+"""Hypothesis strategies for random problems: features, classes, weights, costs and settings of a fit.
 
-Shapes are drawn first, then arrays, so that a failing problem shrinks to few rows, plain values and default settings.
+Shapes are drawn first, then arrays, so that a failing problem shrinks to few samples, plain values and default
+settings. The kinds of values are those of the fuzzer, `fuzz.values`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -13,11 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from comboost._engine.memory_plan import TreeLimits
+from fuzz import values
 
 
 @dataclass
 class Problem:
-    """A problem to fit; ``settings`` are keyword arguments of the twin's ``fit``, ``categorical`` columns of X."""
+    """A problem to fit; ``settings`` are keyword arguments of the reference's ``fit``, ``categorical`` features."""
 
     X: np.ndarray
     y: np.ndarray
@@ -28,29 +30,42 @@ class Problem:
 
     @property
     def n_classes(self):
-        """The number of classes."""
+        """Number of classes."""
         return int(self.y.max()) + 1
 
     def with_settings(self, **changed):
-        """The same rows to be fitted otherwise."""
+        """Return the same samples with other settings."""
         return replace(self, settings=self.settings | changed)
 
 
 def law(**strategies):
-    """Make a test of a law, with fewer examples than usual: the laws are many, and of one model each."""
+    """Make a property test with fewer examples than usual: each fits models, and there are many."""
     return lambda test: settings(max_examples=settings.default.max_examples // 2)(given(**strategies)(test))
 
 
-# Columns of X. Kinds that stand first are the plainer ones: Hypothesis shrinks towards them.
+class DrawnRandom:
+    """The part of ``random.Random`` that `fuzz.values` uses, drawn by Hypothesis, which can therefore shrink it."""
 
-SMALL_INTEGERS = st.integers(-3, 3).map(float)
-PLAIN_FLOATS = st.floats(-100, 100)
-FLOAT32 = st.builds(lambda m, x: m * 2.0**x, st.integers(1 - 2**24, 2**24 - 1), st.integers(-149, 104))
-FLOAT64 = st.floats(-1e308, 1e308)
-HUGE = st.sampled_from([-1.7976931348623157e308, -1e308, -9e307, 0.0, 1e307, 9e307, 1e308, 1.7976931348623157e308])
-DENORMAL = st.integers(-6, 6).map(lambda k: k * 5e-324)
-SIGNED_ZEROS = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.2250738585072014e-308, -5e-324])
-NEIGHBOURS = st.integers(0, 5).map(lambda k: 1.0 + k * 2.0**-52)
+    def __init__(self, draw):
+        self._draw = draw
+
+    def randint(self, low, high):
+        return self._draw(st.integers(low, high))
+
+    def uniform(self, low, high):
+        return self._draw(st.floats(low, high))
+
+    def choice(self, options):
+        return self._draw(st.sampled_from(options))
+
+
+@cache  # a strategy is validated once, which takes longer than to draw from it
+def drawn(kind):
+    """Draw values of a kind of `fuzz.values`."""
+    return st.composite(lambda draw: kind(DrawnRandom(draw)))()
+
+
+# Features. Kinds that come first are plainer: Hypothesis shrinks towards them.
 
 
 def columns_of(elements, n_samples):
@@ -70,18 +85,16 @@ def rising_columns(n_samples):
     return st.permutations(range(n_samples)).map(lambda order: np.array(order, dtype=np.float64))
 
 
-@cache  # a strategy is validated once, which takes longer than to draw from it
+@cache
 def feature_columns(n_samples, *, float32=False):
     """Draw one column of X."""
     kinds = [
-        columns_of(SMALL_INTEGERS, n_samples),
-        columns_of(PLAIN_FLOATS, n_samples),
+        *(columns_of(drawn(kind), n_samples) for kind in values.FLOAT32_KINDS),
         rising_columns(n_samples),
-        constant_columns(SMALL_INTEGERS, n_samples),
-        columns_of(FLOAT32, n_samples),
+        constant_columns(drawn(values.small_integer), n_samples),
     ]
     if not float32:
-        kinds += [columns_of(elements, n_samples) for elements in (NEIGHBOURS, SIGNED_ZEROS, DENORMAL, HUGE, FLOAT64)]
+        kinds += [columns_of(drawn(kind), n_samples) for kind in values.FLOAT64_KINDS]
     return st.one_of(kinds)
 
 
@@ -135,11 +148,6 @@ def labels(draw, n_samples, n_classes):
 
 # Weights and costs
 
-PLAIN_WEIGHTS = st.integers(1, 5).map(float)
-WEIGHTS_WITH_ZEROS = st.integers(0, 3).map(float)
-HALVES = st.integers(0, 8).map(lambda k: k / 2)
-UNEVEN_WEIGHTS = st.floats(0.01, 10)
-WIDE_WEIGHTS = st.builds(lambda f, x: f * 2.0**x, st.floats(1, 2, exclude_max=True), st.integers(-60, 40))
 WIDEST_RATIO = 2.0**20
 
 
@@ -148,11 +156,10 @@ def sample_weights(draw, y, *, wide=True):
     """Draw weights, some of them zero, that leave a positive integer weight to every class.
 
     With ``wide`` they may span many decades, and classes six of them. Quantised costs per unit of weight are then
-    coarse for heavy rows: ``edge_rounding`` and ``loss_rounding`` of the quantised twin say how coarse.
+    coarse for heavy rows: ``edge_rounding`` and ``loss_rounding`` of the quantised reference say how coarse.
     """
-    kinds = [PLAIN_WEIGHTS, WEIGHTS_WITH_ZEROS, HALVES, UNEVEN_WEIGHTS] + [WIDE_WEIGHTS] * wide
-    elements = draw(st.sampled_from(kinds))
-    weights = draw(hnp.arrays(np.float64, len(y), elements=elements))
+    kinds = [kind for kind in values.WEIGHT_KINDS if wide or kind is not values.wide_weight]
+    weights = draw(hnp.arrays(np.float64, len(y), elements=drawn(draw(st.sampled_from(kinds)))))
     heaviest = weights.max() or 1.0
     for label in range(int(y.max()) + 1):
         of_class = np.flatnonzero(y == label)
@@ -161,16 +168,11 @@ def sample_weights(draw, y, *, wide=True):
     return weights
 
 
-PLAIN_COSTS = st.integers(0, 3).map(float)
-UNEVEN_COSTS = st.floats(0.01, 100) | st.just(0.0)
-WIDE_COSTS = st.builds(lambda f, x: f * 2.0**x, st.floats(1, 2, exclude_max=True), st.integers(-9, 9))
-
-
 @st.composite
 def cost_matrices(draw, n_classes):
     """Draw costs with a zero diagonal, zeros among them, never all zero."""
-    elements = draw(st.sampled_from([PLAIN_COSTS, UNEVEN_COSTS, WIDE_COSTS]))
-    costs = draw(hnp.arrays(np.float64, (n_classes, n_classes), elements=elements))
+    elements = draw(st.sampled_from(values.COST_KINDS))
+    costs = draw(hnp.arrays(np.float64, (n_classes, n_classes), elements=drawn(elements)))
     np.fill_diagonal(costs, 0.0)
     if not costs.any():
         costs[0, 1] = 1.0
@@ -181,7 +183,7 @@ def cost_matrices(draw, n_classes):
 
 
 def fit_settings(n_features, *, max_rounds=12):
-    """Draw keyword arguments of the twin's ``fit``."""
+    """Draw keyword arguments of the reference's ``fit``."""
     return st.fixed_dictionaries(
         {"n_estimators": st.integers(1, max_rounds)},
         optional={
@@ -203,10 +205,10 @@ LOSSES = ["log", "exponential"]
 
 
 def vote_settings(n_features, *, max_rounds=8):
-    """Draw keyword arguments of the ``fit`` of the twin whose leaves vote for every class, none left to a default."""
+    """Draw keyword arguments of the leaf reference's ``fit``, none left to a default."""
     return st.fixed_dictionaries(
         {
-            "algorithm": st.just("votes"),
+            "algorithm": st.just("confusion"),
             "n_estimators": st.integers(1, max_rounds),
             "loss": st.sampled_from(LOSSES),
             "learning_rate": st.sampled_from([1.0, 0.5, 0.1]) | st.floats(0.01, 1.0),
@@ -226,7 +228,7 @@ def vote_settings(n_features, *, max_rounds=8):
 
 
 PLAIN_VOTES = {
-    "algorithm": "votes",
+    "algorithm": "confusion",
     "n_estimators": 3,
     "loss": "log",
     "learning_rate": 1.0,
@@ -304,13 +306,13 @@ def balanced_problems(
 
 
 def light_mistake(n_classes, heavy, drawn):
-    """Make a problem of a heavy row per class, which trees tell apart, and a light one that they take for another."""
+    """Make a problem of a heavy sample per class, which trees separate, and a light one that they misclassify."""
     X, y = np.append(np.arange(n_classes), n_classes - 1)[:, np.newaxis], np.append(np.arange(n_classes), 0)
     return Problem(X.astype(float), y, np.append(np.full(n_classes, heavy), 1.0), settings=drawn)
 
 
 def vote_problems(*, fixed=None, **kinds):
-    """Draw problems of leaves that vote for every class, some of their settings fixed."""
+    """Draw problems of trees with one value per class in every leaf, some of their settings fixed."""
     return problems(draw_settings=vote_settings, max_rounds=8, **kinds).map(
         lambda problem: problem.with_settings(**fixed or {})
     )
@@ -323,7 +325,7 @@ def any_problems(**kinds):
 
 @st.composite
 def many_class_problems(draw, n_classes, *, max_rounds=2):
-    """Draw a problem of so many classes that most have one row; few bins, since the twin is slow."""
+    """Draw a problem of so many classes that most have one row; few bins, since the reference is slow."""
     n_samples = n_classes + draw(st.integers(0, 60))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     y = np.concatenate([np.arange(n_classes), random.integers(n_classes, size=n_samples - n_classes)])

@@ -18,11 +18,11 @@ from pathlib import Path
 from PIL import Image
 from rich.console import Console
 
-from comboost.cli._folds import validate_file
-from comboost.cli._learning import Request
-from comboost.cli._settings import Recipe
-from comboost.cli._showing import Screen
-from comboost.cli.cv import show_validation
+from comboost.cli.commands.cv import show_validation
+from comboost.cli.input.training_table import DataRequest
+from comboost.cli.jobs.cross_validation import validate_file
+from comboost.cli.jobs.settings import Settings
+from comboost.cli.terminal.screen import Screen
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
@@ -58,7 +58,7 @@ def draw_terminal(path: Path) -> None:
     """What a terminal shows of a command."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, highlight=False)
     console.print(f"$ comboost cv {SHOWN}", style="bold")
-    result = validate_file(Request(SHOWN), Recipe(), 5, lambda doing, done: None)
+    result = validate_file(DataRequest(SHOWN), Settings(), 5, lambda doing, done: None)
     show_validation(result, Screen(console))
     drawn = console.export_svg(title="comboost", unique_id=TERMINAL)
     path.write_text(FONTS.sub("", drawn), encoding="utf-8")

@@ -11,8 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from comboost.study._rendering import render_csv, render_markdown
-from comboost.study._summary import render_claims, render_settings, render_verdicts
+from comboost.study._rendering import render_claims, render_csv, render_markdown, render_settings, render_verdicts
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, FOLDER = DOCS / "reproduction.md", DOCS / "reproduction"

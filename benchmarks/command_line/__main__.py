@@ -1,6 +1,6 @@
-"""``python -m benchmarks.command_line``: how long the command line takes, beside what it promises.
+"""``python -m benchmarks.command_line``: how long the command line takes, beside its limits.
 
-In: nothing. Out: a table, and results/command_line.json. Takes some minutes. Help is asked for ten times, the median
+In: nothing. Out: a table, and results/command_line.jsonl. Takes some minutes. Help is asked for ten times, the median
 counts; ``cv`` gets a CSV of 100 000 rows and 30 columns; ``compare`` gets satimage, and whatever peers are installed.
 """
 
@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.speed.machine import CpuTime, describe_commit, describe_machine, describe_versions
+from benchmarks._lib import store
+from benchmarks._lib.machine import CpuTime, describe_commit, describe_machine, describe_versions
 
-RESULTS = Path(__file__).parent / "results" / "command_line.json"
+RESULTS = Path(__file__).parent / "results" / "command_line.jsonl"
 COMMAND = (sys.executable, "-m", "comboost")
 N_HELPS = 10
 N_ROWS, N_COLUMNS, CLASS_SHARES = 100_000, 30, (0.6, 0.25, 0.1, 0.04, 0.01)
@@ -57,7 +58,7 @@ def draw_rows() -> pd.DataFrame:
     random = np.random.default_rng(0)
     y = random.choice(len(CLASS_SHARES), N_ROWS, p=CLASS_SHARES)
     values = random.normal(size=(N_ROWS, N_COLUMNS)) + random.normal(size=(len(CLASS_SHARES), N_COLUMNS))[y] / 2
-    table = pd.DataFrame(values.round(6), columns=[f"c{place}" for place in range(N_COLUMNS)])
+    table = pd.DataFrame(values.round(6), columns=[f"c{i}" for i in range(N_COLUMNS)])
     return table.assign(**{"class": y})
 
 
@@ -65,7 +66,7 @@ def measure_compare() -> dict[str, Any]:
     """Seconds of a comparison with all peers that are here."""
     total, said = seconds_of([*COMMAND, "compare", "satimage", "--json"])
     contest = json.loads(said)
-    seconds = {each["name"]: each["seconds"] for each in contest["contestants"]}
+    seconds = {each["name"]: each["seconds"] for each in contest["classifiers"]}
     about = {"seconds": seconds, "left_out": contest["left_out"]}
     return {"what": "comboost compare satimage, seconds", "figure": total, "limit": 120.0, **about}
 
@@ -79,7 +80,7 @@ def main() -> None:
     options = parser.parse_args()
     cpu, run = CpuTime.now(), {"started": datetime.now(UTC).isoformat(timespec="seconds")}
     run |= {"commit": describe_commit()["commit"], "machine": describe_machine(), "versions": describe_versions()}
-    print("| what | measured | promised |\n|---|---|---|")
+    print("| what | measured | limit |\n|---|---|---|")
     run["figures"] = []
     for part in options.part or PARTS:
         found = PARTS[part]()
@@ -88,8 +89,7 @@ def main() -> None:
     run["others"] = cpu.cores_of_others()
     print(f"\nOther programs kept {run['others']:.2f} cores busy meanwhile.")
     if options.part is None:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+        store.write(RESULTS, {key: value for key, value in run.items() if key != "figures"}, run["figures"])
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ if __name__ == "__main__":
     _, path, *words = sys.argv
     sys.argv = ["comboost", *words]
     seconds: list[float] = []
-    # All estimators fit by this method; there is no other place to hold a clock at all of them.
+    # All estimators fit by this method; no other function sees all of them.
     Booster.fit = clocked(Booster.fit, seconds)  # type: ignore[method-assign]
     try:
         main()

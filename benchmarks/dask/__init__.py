@@ -6,7 +6,7 @@
     python -m benchmarks.dask --only speed --repeats 5   # or overhead, memory, traffic, stopped
     python -m benchmarks.dask --only speed --ours        # ours beside the local fits, without the peers
     python -m benchmarks.dask --quick                    # a tenth of the rows, one repeat: does everything work?
-    python -m benchmarks.dask --output figures.json      # all that was measured, each case as soon as it is done
+    python -m benchmarks.dask --output figures.jsonl     # all that was measured, each case as soon as it is done
 
 Tables go to stdout, progress (and what libraries say) to stderr. All clusters are local ones with single-thread worker
 processes; each case runs in a process of its own. Reading memory and sockets needs Linux.

@@ -7,14 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks._lib import page, store
+from benchmarks._lib.command import exit_code
+from benchmarks._lib.machine import CpuTime, check_unchanged
+from benchmarks._lib.page import MUCH_DISTURBED, describe, word_for
+from benchmarks._lib.store import describe_setting
 from benchmarks.dask import cases
 from benchmarks.dask.apart import apart
 from benchmarks.dask.plan import Plan
-from benchmarks.speed.command import exit_code
-from benchmarks.speed.machine import CpuTime, check_unchanged
-from benchmarks.speed.report import MUCH_DISTURBED, describe, word_for
-from benchmarks.tables import text
-from benchmarks.tables.results import describe_setting, store
 
 REPEATS = 3
 ENGINES = ("dask", "distributed")
@@ -28,7 +28,7 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, help=f"turns of every fit that is timed ({REPEATS}, quick 1)")
     parser.add_argument("--dtype", choices=("float64", "float32"), default="float64", help="rows of `speed` (float64)")
     parser.add_argument("--ours", action="store_true", help="leave the peers out of `speed`")
-    parser.add_argument("--output", type=Path, metavar="FILE.json", help="where to store all that was measured")
+    parser.add_argument("--output", type=Path, metavar="FILE.jsonl", help="where to store all that was measured")
     return parser.parse_args(arguments)
 
 
@@ -50,9 +50,9 @@ def render(entry: dict[str, Any]) -> str:
     """The tables of a case, who was left out, and the targets."""
     if "error" in entry:
         return f"  ERROR {entry['error']}"
-    lines = [f"{text.aligned(rows)}\n" for rows in entry["tables"].values() if rows]
+    lines = [f"{page.aligned(rows)}\n" for rows in entry["tables"].values() if rows]
     lines += [f"  left out: {name}, {reason}" for name, reason in entry["left_out"].items()]
-    lines += [f"  {text.verdict(verdict)}: {word_for(verdict['reached'])}" for verdict in entry["verdicts"]]
+    lines += [f"  {page.verdict(verdict)}: {word_for(verdict['reached'])}" for verdict in entry["verdicts"]]
     if entry["disturbance"] > MUCH_DISTURBED:
         lines.append(f"  other programs kept {entry['disturbance']:.2f} cores busy meanwhile: do not trust these times")
     return "\n".join([*lines, f"  done in {entry['seconds']:.0f} s"])
@@ -71,7 +71,7 @@ def run_cases(options: argparse.Namespace) -> bool:
         entries.append(run_case(case, plan, setting))
         print(render(entries[-1]), flush=True)
         if options.output:
-            store(options.output, setting, entries)
+            store.write(options.output, setting, entries)
     if options.output:
         print(f"\nstored in {options.output}")
     return not any("error" in entry or entry["left_out"] for entry in entries)

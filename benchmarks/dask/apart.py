@@ -1,4 +1,4 @@
-"""Processes of their own. In: functions that can be pickled. Out: their results, and nobody left behind."""
+"""Run picklable functions in separate processes, and end the processes."""
 
 import os
 import signal

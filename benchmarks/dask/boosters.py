@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from benchmarks.speed.libraries import LEARNING_RATE, MAX_BINS, MAX_DEPTH, N_LEAVES, why_missing
+from benchmarks._lib.peers import LEARNING_RATE, MAX_BINS, MAX_DEPTH, N_LEAVES, why_missing
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -2,13 +2,13 @@
 
 from typing import Protocol
 
+from benchmarks._lib.store import Result
 from benchmarks.dask.memory import MemoryCase
 from benchmarks.dask.overhead import OverheadCase
 from benchmarks.dask.plan import Plan
 from benchmarks.dask.speed import SpeedCase
 from benchmarks.dask.stopped import StoppedCase
 from benchmarks.dask.traffic import TrafficCase
-from benchmarks.tables.results import Result
 
 
 class Case(Protocol):

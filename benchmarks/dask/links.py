@@ -55,5 +55,5 @@ class Traffic:
         return counts
 
     def n_closed(self, before: "Traffic") -> int:
-        """Ends of connections that were there then and are not any more, whose last bytes nobody knows."""
+        """Ends of connections that have closed since, whose last bytes are unknown."""
         return sum(len(set(received) - set(self.processes[name])) for name, received in before.processes.items())

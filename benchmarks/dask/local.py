@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._lib.peers import MAX_BINS, MAX_DEPTH
 from benchmarks.dask.rows import Rows
-from benchmarks.speed.libraries import MAX_BINS, MAX_DEPTH
 
 PARTS_OF_FOREST = ("nodes", "sets", "offsets", "weights", "votes")
 PARTS_OF_MODEL = (

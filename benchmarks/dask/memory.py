@@ -2,6 +2,11 @@
 
 from typing import Any
 
+from benchmarks._lib.checks import balanced_accuracy, failure_of
+from benchmarks._lib.memory import MEBI
+from benchmarks._lib.peers import MAX_BINS, MAX_DEPTH
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.verdicts import Target, Verdict
 from benchmarks.dask import calls, local, workers
 from benchmarks.dask.apart import apart, say
 from benchmarks.dask.boosters import OURS
@@ -9,11 +14,6 @@ from benchmarks.dask.clusters import connected
 from benchmarks.dask.plan import Plan
 from benchmarks.dask.rows import Rows
 from benchmarks.dask.speed import NONE, WARM_UP, WARM_UP_ROUNDS, sample_of, timed_fit
-from benchmarks.speed.checks import balanced_accuracy, failure_of
-from benchmarks.speed.libraries import MAX_BINS, MAX_DEPTH
-from benchmarks.speed.verdicts import Target, Verdict
-from benchmarks.tables.peak import MEBI
-from benchmarks.tables.results import Result, Row
 
 N_WORKERS = 2
 N_ROUNDS = 10

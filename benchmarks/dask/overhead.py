@@ -4,6 +4,10 @@ from functools import partial
 from statistics import median
 from typing import Any
 
+from benchmarks._lib.comparison import MILLI
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.timing import take_turns
+from benchmarks._lib.verdicts import Target, Verdict
 from benchmarks.dask import local
 from benchmarks.dask.apart import say
 from benchmarks.dask.boosters import OURS
@@ -11,10 +15,6 @@ from benchmarks.dask.clusters import connected
 from benchmarks.dask.plan import Plan
 from benchmarks.dask.rows import Rows
 from benchmarks.dask.speed import timed_fit
-from benchmarks.speed.contest import MILLI
-from benchmarks.speed.measuring import take_turns
-from benchmarks.speed.verdicts import Target, Verdict
-from benchmarks.tables.results import Result, Row
 
 N_WORKERS = 2
 ROWS = Rows(2000, 10, 3, n_chunks=2)  # not made fewer by a quick run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.speed.problems import SEED
+from benchmarks._lib.problems import SEED
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -53,8 +53,8 @@ class Rows:
     def draw_truth(self, chunk: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Classes that the rows of a chunk were drawn from, and those that they are said to have."""
         random = np.random.default_rng([SEED, chunk, 0])
-        shares = 0.5 ** np.arange(self.n_classes)
-        drawn = random.choice(self.n_classes, self.sizes()[chunk], p=shares / shares.sum())
+        priors = 0.5 ** np.arange(self.n_classes)
+        drawn = random.choice(self.n_classes, self.sizes()[chunk], p=priors / priors.sum())
         said = np.where(random.random(len(drawn)) < NOISE, random.integers(self.n_classes, size=len(drawn)), drawn)
         return drawn, said
 

@@ -7,17 +7,17 @@ from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from benchmarks._lib.checks import CHECKED_ROWS, Learning, accuracy, balanced_accuracy, failure_of
+from benchmarks._lib.peers import MAX_BINS, MAX_DEPTH
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.timing import take_turns
+from benchmarks._lib.verdicts import Target, Verdict
 from benchmarks.dask import local
 from benchmarks.dask.apart import Apart, apart, say
 from benchmarks.dask.boosters import ALL_OURS, OURS, PEERS, Booster, Comboost
 from benchmarks.dask.clusters import connected
 from benchmarks.dask.plan import Plan
 from benchmarks.dask.rows import Rows
-from benchmarks.speed.checks import CHECKED_ROWS, Learning, accuracy, balanced_accuracy, failure_of
-from benchmarks.speed.libraries import MAX_BINS, MAX_DEPTH
-from benchmarks.speed.measuring import take_turns
-from benchmarks.speed.verdicts import Target, Verdict
-from benchmarks.tables.results import Result, Row
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -156,8 +156,8 @@ def sample_of(rows: Rows) -> tuple[Any, Any]:
 
 def row_of(name: str, racer: Racer, racers: dict[str, Racer], learning: Learning) -> Row:
     """A line of the table."""
-    rivals = {local_name(kind): kind.name for kind in ALL_OURS}
-    ours = racers.get(rivals.get(name, OURS.name))
+    kinds_by_local_name = {local_name(kind): kind.name for kind in ALL_OURS}
+    ours = racers.get(kinds_by_local_name.get(name, OURS.name))
     return {
         "method": name,
         "1 round, s": min(racer.first_seconds),

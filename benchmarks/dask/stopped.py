@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.verdicts import Target, Verdict
 from benchmarks.dask import local
 from benchmarks.dask.apart import apart, say
 from benchmarks.dask.boosters import OURS
@@ -14,8 +16,6 @@ from benchmarks.dask.clusters import connected
 from benchmarks.dask.plan import Plan
 from benchmarks.dask.rows import Rows
 from benchmarks.dask.speed import NONE, WARM_UP, WARM_UP_ROUNDS, timed_fit
-from benchmarks.speed.verdicts import Target, Verdict
-from benchmarks.tables.results import Result, Row
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -3,6 +3,9 @@
 from collections import Counter
 from typing import Any
 
+from benchmarks._lib.peers import MAX_BINS, MAX_DEPTH
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.verdicts import Target, Verdict
 from benchmarks.dask import calls, readings
 from benchmarks.dask.apart import apart, say
 from benchmarks.dask.boosters import OURS
@@ -10,9 +13,6 @@ from benchmarks.dask.clusters import started_cluster
 from benchmarks.dask.plan import Plan
 from benchmarks.dask.readings import CLIENT, LINKS, SCHEDULER, WORKER, Link, Reading, Spent
 from benchmarks.dask.rows import Rows
-from benchmarks.speed.libraries import MAX_BINS, MAX_DEPTH
-from benchmarks.speed.verdicts import Target, Verdict
-from benchmarks.tables.results import Result, Row
 
 # Not made fewer by a quick run: with few rows, nodes are soon pure, and trees have fewer splits than the formula.
 SHAPES = (Rows(20_000, 10, 3, n_chunks=8), Rows(200_000, 30, 5, n_chunks=8))
@@ -92,9 +92,9 @@ def add_findings(result: Result, rows: Rows, n_workers: int, start: Spent, round
     formula = {"per trip": sum(sent.values()) / MAX_DEPTH / KILO, "bytes of a sum": sum_bytes}
     result.tables["rounds"].append({"kB per round": name, **in_kilobytes(sent), **formula})
     result.tables["start"].append({"kB up to the end of round 1": name, **in_kilobytes(start.sent)})
-    for place, counts in (("scheduler", rounds.at_scheduler), ("workers", rounds.at_workers)):
+    for side, counts in (("scheduler", rounds.at_scheduler), ("workers", rounds.at_workers)):
         found = message_rates(counts)
-        result.tables[place] += [{f"messages at the {place}": name, "message": m, "per round": found[m]} for m in found]
+        result.tables[side] += [{f"messages at the {side}": name, "message": m, "per round": found[m]} for m in found]
     result.verdicts.append(Verdict(f"bytes of a sum, messages included, {name}", NARROW, sum_bytes))
     result.raw[name] = {"rows": rows.name, "start": start.plain(), "rounds": rounds.plain()}
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from benchmarks.speed.footprint import CLEAR_REFS, RESET_PEAK, resident
+from benchmarks._lib.memory import CLEAR_REFS, RESET_PEAK, resident
 
 if TYPE_CHECKING:
     from distributed import Client, Worker
@@ -18,7 +18,7 @@ def forget_peaks(client: "Client") -> None:
 
 
 def forget_peak() -> None:
-    from benchmarks.tables.peak import settle
+    from benchmarks._lib.memory import settle
 
     settle()
     CLEAR_REFS.write_text(RESET_PEAK)

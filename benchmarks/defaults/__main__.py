@@ -4,6 +4,8 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from benchmarks._lib.command import exit_code
+from benchmarks._lib.page import write_page
 from benchmarks.defaults import keel
 from benchmarks.defaults.figures import gather
 from benchmarks.defaults.grid import GROUPS, pick_settings
@@ -11,8 +13,7 @@ from benchmarks.defaults.page import render_page
 from benchmarks.defaults.problems import FAMILIES, PROBLEMS, SIZES, Keel, Problem, pick_problems
 from benchmarks.defaults.running import list_open_tasks, list_tasks, run_tasks
 from benchmarks.defaults.settings import Setting
-from benchmarks.defaults.store import RESULTS, Store, write_text
-from benchmarks.speed.command import exit_code
+from benchmarks.defaults.store import RESULTS, Store
 
 PAGE = RESULTS / "tables.md"
 
@@ -55,7 +56,7 @@ def show_tables(problems: list[Problem], settings: dict[str, Setting]) -> bool:
         return False
     page = render_page(figures)
     print(page)
-    write_text(PAGE, page)
+    write_page(PAGE, "python -m benchmarks.defaults table", page)
     return True
 
 

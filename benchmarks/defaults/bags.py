@@ -26,9 +26,9 @@ class BalancedBags:
         """Fit a booster on every bag."""
         random = np.random.RandomState(self._seed)
         self.members_ = []
-        for place in range(self._n_bags):
+        for i in range(self._n_bags):
             rows = draw_bag(y, random)
-            member = clone(self._booster).set_params(random_state=self._seed + place)
+            member = clone(self._booster).set_params(random_state=self._seed + i)
             self.members_.append(member.fit(X[rows], y[rows]))
         return self
 
@@ -41,8 +41,8 @@ class BalancedBags:
         """Probabilities after each of these rounds: softmax of the mean votes."""
         means = [np.zeros(())] * len(rounds)
         for member in self.members_:
-            shares = (np.log(np.maximum(proba, TINY)) / self._n_bags for proba in stages_of(member, X, rounds))
-            means = [mean + share for mean, share in zip(means, shares, strict=True)]
+            logarithms = (np.log(np.maximum(proba, TINY)) / self._n_bags for proba in stages_of(member, X, rounds))
+            means = [mean + logarithm for mean, logarithm in zip(means, logarithms, strict=True)]
         return [normalise(mean) for mean in means]
 
 

@@ -40,7 +40,7 @@ def candidates_as_options(figures: Figures, name: Callable[[Candidate], str]) ->
 
 def rules_as_options(figures: Figures, rules: Mapping[str, Rule]) -> tuple[Options, list[str]]:
     """Rules, and those that ask for a candidate that is not there."""
-    known = {candidate: place for place, candidate in enumerate(figures.candidates)}
+    known = {candidate: i for i, candidate in enumerate(figures.candidates)}
     found, left_out = {}, []
     for name, rule in rules.items():
         asked = [rule(problem.n_training_rows, problem.n_classes) for problem in figures.problems]

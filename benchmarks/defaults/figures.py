@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.defaults.measures import MEASURES
-from benchmarks.defaults.peers import PEERS
 from benchmarks.defaults.problems import Problem
-from benchmarks.defaults.settings import Setting
+from benchmarks.defaults.settings import PEER_NAMES, Setting
 from benchmarks.defaults.store import Entry, Key
 
 Floats = NDArray[np.float64]
@@ -67,7 +66,7 @@ def gather(means: Mapping[Key, Entry], problems: Sequence[Problem], settings: Ma
         settings=complete,
         candidates=candidates,
         values={name: np.array([[figures[name] for figures in row] for row in grid]) for name in (*MEASURES, SECONDS)},
-        peers={name: read_peer(means, name, tried) for name in PEERS},
+        peers={name: read_peer(means, name, tried) for name in PEER_NAMES},
         left_out=[
             name
             for name in settings
@@ -79,9 +78,9 @@ def gather(means: Mapping[Key, Entry], problems: Sequence[Problem], settings: Ma
 
 def figures_at(entry: Entry, n_rounds: int) -> dict[str, float]:
     """The measures at a checkpoint, and the seconds up to there."""
-    place = entry["rounds"].index(n_rounds)
+    i = entry["rounds"].index(n_rounds)
     share = min(1.0, n_rounds / entry["n_iter"])
-    return {**{name: entry[name][place] for name in MEASURES}, SECONDS: share * entry[SECONDS]}
+    return {**{name: entry[name][i] for name in MEASURES}, SECONDS: share * entry[SECONDS]}
 
 
 def read_peer(means: Mapping[Key, Entry], name: str, problems: Sequence[Problem]) -> Values:

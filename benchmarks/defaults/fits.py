@@ -8,9 +8,8 @@ from threadpoolctl import threadpool_limits
 from benchmarks.defaults.bags import stages_of
 from benchmarks.defaults.grid import checkpoints_of
 from benchmarks.defaults.measures import MEASURES, measure
-from benchmarks.defaults.peers import PEERS
 from benchmarks.defaults.problems import PROBLEMS, load_rows, split_rows
-from benchmarks.defaults.settings import BAGS, Setting, make_classifier
+from benchmarks.defaults.settings import BAGS, Setting, make_classifier, make_peer
 
 PEER_ROUNDS = 100  # of LightGBM; the forest has 100 trees
 
@@ -39,7 +38,9 @@ def run_task(task: Task) -> dict[str, Any]:
     train, test = split_rows(task.problem)[task.fold]
     rounds = (PEER_ROUNDS,) if task.setting is None else checkpoints_of(task.setting)
     model = (
-        PEERS[task.method](task.fold) if task.setting is None else make_classifier(task.setting, rounds[-1], task.fold)
+        make_peer(task.method, task.fold)
+        if task.setting is None
+        else make_classifier(task.setting, rounds[-1], task.fold)
     )
     with threadpool_limits(1):
         started = perf_counter()

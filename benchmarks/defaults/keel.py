@@ -52,8 +52,8 @@ def leave_rows(y: Words, imbalance: float, random: np.random.RandomState) -> NDA
     if imbalance == 1:
         return np.arange(len(y))
     classes, counts = np.unique(y, return_counts=True)
-    shares = imbalance ** -np.linspace(0, 1, len(classes))
-    sizes = np.maximum(np.rint(counts.min() * shares).astype(np.intp), LEAST_ROWS)
+    proportions = imbalance ** -np.linspace(0, 1, len(classes))
+    sizes = np.maximum(np.rint(counts.min() * proportions).astype(np.intp), LEAST_ROWS)
     drawn = [
         random.choice(np.flatnonzero(y == label), size, replace=False)
         for label, size in zip(random.permutation(classes), sizes, strict=True)

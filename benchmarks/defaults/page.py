@@ -4,20 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from benchmarks._lib.page import markdown
+from benchmarks._lib.store import Row
 from benchmarks.defaults import decision
 from benchmarks.defaults.decision import Places
 from benchmarks.defaults.effects import find_curves, find_effects
 from benchmarks.defaults.figures import SECONDS, Candidate, Figures, Floats, Values
 from benchmarks.defaults.grid import CENTRE
 from benchmarks.defaults.measures import MEASURES, TITLES
-from benchmarks.defaults.peers import LIGHTGBM
 from benchmarks.defaults.problems import FAMILIES, Problem, load_rows
 from benchmarks.defaults.rules import RULES
 from benchmarks.defaults.scores import losses, ranks, score
-from benchmarks.defaults.settings import difference_from, name_of
+from benchmarks.defaults.settings import LIGHTGBM, difference_from, name_of
 from benchmarks.defaults.splits import find_splits
-from benchmarks.tables.results import Row
-from benchmarks.tables.text import markdown
 
 N_BEST = 20
 N_SPLITS = 12

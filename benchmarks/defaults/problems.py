@@ -103,10 +103,10 @@ class Synthetic(Problem):
     def make(self) -> tuple[Any, Any]:
         """X and y."""
         random = self.random()
-        shares = self.sizes(self.n_classes, self.imbalance)
+        proportions = self.sizes(self.n_classes, self.imbalance)
         X, y = make_imbalanced(
             self.n_samples,
-            shares / shares.sum(),
+            proportions / proportions.sum(),
             n_features=self.n_features,
             n_informative=self.n_informative,
             n_clusters_per_class=self.n_clusters,
@@ -220,7 +220,7 @@ def load_rows(name: str) -> Rows:
     problem = PROBLEMS[name]
     X, y = problem.make()
     classes, y = np.unique(y, return_inverse=True)
-    # Sizes are written down so that nobody has to read all tables to sort them; a wrong one would mislead quietly.
+    # Sizes are written down so that sorting does not read all tables; wrong ones raise an error.
     if (*X.shape, len(classes)) != (problem.n_samples, problem.n_features, problem.n_classes):
         raise ValueError(f"{name} has {X.shape[0]} rows, {X.shape[1]} features and {len(classes)} classes.")
     return X, y

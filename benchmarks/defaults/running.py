@@ -4,12 +4,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 
+from benchmarks._lib.machine import comboost_folder, digest_of
 from benchmarks.defaults.fits import Task, run_task
-from benchmarks.defaults.peers import PEERS
 from benchmarks.defaults.problems import Problem
-from benchmarks.defaults.settings import Setting
+from benchmarks.defaults.settings import PEER_NAMES, Setting
 from benchmarks.defaults.store import Entry, Store
-from benchmarks.speed.machine import comboost_folder, digest_of
 from comboost.study._running import worker_pool
 
 SECONDS_BETWEEN_LINES = 30
@@ -17,7 +16,7 @@ SECONDS_BETWEEN_LINES = 30
 
 def list_tasks(problems: Iterable[Problem], settings: Mapping[str, Setting]) -> list[Task]:
     """All folds of all problems, the smallest problem first, for all peers and settings."""
-    methods: dict[str, Setting | None] = {**dict.fromkeys(PEERS), **settings}
+    methods: dict[str, Setting | None] = {**dict.fromkeys(PEER_NAMES), **settings}
     return [
         Task(problem.name, name, fold, setting)
         for problem in problems

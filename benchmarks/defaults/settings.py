@@ -9,6 +9,7 @@ from typing import Any
 
 import comboost
 from benchmarks.defaults.bags import BalancedBags
+from comboost.study import peers
 
 Setting = Mapping[str, Any]
 
@@ -68,3 +69,14 @@ def make_classifier(setting: Setting, n_rounds: int, seed: int) -> Any:
     booster = kind(n_estimators=n_rounds, n_jobs=1, random_state=seed, **parameters)
     n_bags = setting[BAGS]
     return booster if n_bags == 1 else BalancedBags(booster, n_bags, seed)
+
+
+LIGHTGBM, BALANCED_FOREST, COMBO = PEER_NAMES = ("LightGBM", "balanced forest", "CoMBo")
+
+
+def make_peer(name: str, seed: int) -> Any:
+    """Construct a classifier to compare with: its defaults, classes balanced, one thread."""
+    if name == COMBO:
+        return comboost.CoMBoClassifier(n_jobs=1, random_state=seed)
+    peer = {LIGHTGBM: peers.LIGHTGBM, BALANCED_FOREST: peers.BALANCED_RANDOM_FOREST}[name]
+    return peer.make(1, seed=seed)

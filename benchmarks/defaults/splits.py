@@ -62,9 +62,9 @@ def groups_by_axis(figures: Figures) -> dict[str, list[Group]]:
     groups = {ANYTHING: [np.arange(len(axes))]}
     for name in names:
         alike = defaultdict(list)
-        for place, values in enumerate(axes):
-            alike[without(values, name)].append(place)
-        twins = [np.array(places) for places in alike.values() if len(places) > 1]
+        for i, values in enumerate(axes):
+            alike[without(values, name)].append(i)
+        twins = [np.array(indices) for indices in alike.values() if len(indices) > 1]
         if twins:
             groups[name] = twins
     return groups

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._lib.store import write_text
 from benchmarks.defaults.measures import DECIMALS, MEASURES
 from benchmarks.defaults.problems import PROBLEMS
 
@@ -79,14 +80,6 @@ def read_lines(path: Path) -> list[Entry]:
         except ValueError:  # half a line: its fold is run again
             continue
     return entries
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file; until that is done, the old one stays."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
 
 
 def key_of(entry: Entry) -> Key:

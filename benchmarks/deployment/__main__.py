@@ -5,13 +5,14 @@ each. Out: thousands of rows per second of CPU time, the best of several, in bat
 sizes.
 """
 
+import argparse
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from benchmarks.deployment.contestants import Answer, in_c, in_onnxruntime, lightgbm_onnx, lightgbm_single
+from benchmarks.deployment.runtimes import Answer, in_c, in_onnxruntime, lightgbm_onnx, lightgbm_single
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 
 N_FEATURES, N_ROUNDS, N_TRAINING = 20, 200, 5000
@@ -80,6 +81,8 @@ def lightgbm_answers(X: Any, y: Any, n_classes: int) -> dict[str, tuple[Answer, 
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.deployment", description=__doc__)
+    parser.parse_args()
     for n_classes in (3, 10):
         X, y = draw_rows(n_classes, N_TRAINING, 0)
         X_new, _ = draw_rows(n_classes, max(BATCHES), 1)

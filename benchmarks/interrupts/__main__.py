@@ -12,8 +12,8 @@ import subprocess
 import sys
 import time
 
+from benchmarks._lib.machine import CpuTime
 from benchmarks.interrupts.cases import CASES
-from benchmarks.speed.machine import CpuTime
 
 LATEST = 6.0  # seconds after which a call is interrupted at most
 GOAL = 1.0

@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmarks._lib import store
+from benchmarks._lib.memory import MEBI
+from benchmarks._lib.store import describe_setting
 from benchmarks.memory.measuring import measure_apart
 from benchmarks.memory.shapes import SHAPES
-from benchmarks.tables.peak import MEBI
-from benchmarks.tables.results import describe_setting, store
 
-RESULTS = Path(__file__).parent / "results" / "memory.json"
+RESULTS = Path(__file__).parent / "results" / "memory.jsonl"
 BAND = 1.2  # a plan is right within this factor, both ways
 
 
@@ -50,7 +51,7 @@ def main() -> int:
             _, call, *figures, _ = rows[-1].values()
             print(f"| {call} | {' | '.join(map(str, figures))} |", flush=True)
     if not picked:
-        store(RESULTS, setting, rows)
+        store.write(RESULTS, setting, rows)
         print(f"stored in {RESULTS}")
     wrong = [f"{row['shape']} ({row['kind']})" for row in rows if not is_right(row)]
     print(f"off by more than a factor of {BAND}: {', '.join(wrong) or 'none'}")

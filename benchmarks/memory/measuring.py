@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from benchmarks._lib.machine import REPOSITORY
+from benchmarks._lib.memory import CLEAR_REFS, RESET_PEAK, resident, settle
 from benchmarks.memory.shapes import KINDS, SHAPES, SHRUNK
-from benchmarks.speed.machine import REPOSITORY
-from benchmarks.speed.memory_plan import CLEAR_REFS, RESET_PEAK, resident
-from benchmarks.tables.peak import settle
 from comboost._engine import memory, memory_plan
 
 

@@ -12,14 +12,14 @@ Floats = NDArray[np.float64]
 Classes = NDArray[np.intp]
 
 
-def calibration_error(shares: Floats, y: Classes, weights: Floats) -> float:
-    """Expected calibration error of the likeliest class: the mean of |right − promised| over bins of equal weight."""
-    top = shares.argmax(axis=1)
-    promised, right = shares.max(axis=1), top == y
-    order = np.argsort(promised, kind="stable")
+def calibration_error(probabilities: Floats, y: Classes, weights: Floats) -> float:
+    """Expected calibration error of the likeliest class: the mean of |right − confidence| over bins of equal weight."""
+    top = probabilities.argmax(axis=1)
+    confidence, right = probabilities.max(axis=1), top == y
+    order = np.argsort(confidence, kind="stable")
     up_to = np.cumsum(weights[order])
     bins = np.minimum((N_BINS * (up_to - weights[order] / 2) / up_to[-1]).astype(np.intp), N_BINS - 1)
-    gaps = np.bincount(bins, (weights * (right - promised))[order], minlength=N_BINS)
+    gaps = np.bincount(bins, (weights * (right - confidence))[order], minlength=N_BINS)
     return float(np.abs(gaps).sum() / weights.sum())
 
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.probabilities.contest import ESTIMATORS, METHODS
-from benchmarks.speed.machine import REPOSITORY
-from benchmarks.tables import text
+from benchmarks._lib import page
+from benchmarks._lib.machine import REPOSITORY
+from benchmarks.probabilities.comparison import ESTIMATORS, METHODS
 
 PAGE = REPOSITORY / "docs" / "probabilities.md"
 WORDS = Path(__file__).parent / "words.md"
@@ -27,7 +27,8 @@ def write_page(stored: Mapping[str, Any]) -> None:
     for name in ESTIMATORS:
         parts.append(f"### {name}")
         parts += [f"{title}:\n\n{render(stored['entries'], name, measure)}" for measure, title in TABLES.items()]
-    PAGE.write_text("\n\n".join([*parts, render_run(stored["run"])]) + "\n", encoding="utf-8")
+    text = "\n\n".join([*parts, render_run(stored["run"])]) + "\n"
+    page.write_page(PAGE, "python -m benchmarks.probabilities", text)
 
 
 def render(entries: Mapping[str, Any], name: str, measure: str) -> str:
@@ -38,7 +39,7 @@ def render(entries: Mapping[str, Any], name: str, measure: str) -> str:
     }
     means = [sum(column) / len(values) for column in zip(*values.values(), strict=True)]
     rows = [{"": label, **emphasised(line)} for label, line in [*values.items(), ("mean", means)]]
-    return text.markdown(rows)
+    return page.markdown(rows)
 
 
 def emphasised(line: list[float]) -> dict[str, str]:

@@ -1,13 +1,9 @@
 """How good predictions are, and how soon: problems × methods. Run it with ``python -m benchmarks.quality``.
 
-The modules in the order of the data:
-
-- `problems` are the rows, `measures` say how good a prediction is, `plan` how much work is done.
-- `curves` is time to quality: `contestants` learn round by round, `clock` stamps their rounds.
-- `folds` is quality at default parameters, by cross-validation: `methods` are those that take part.
-- `running` runs a kind of comparison, `store` keeps what came out, as it comes.
-- `reaching` says when a contestant was as good as another, `ranks` who is better on most sets, `verdicts` whether that
-  is what was asked for.
-- `curve_tables` and `fold_tables` put it into Markdown, `pictures` draws the curves, `page` writes docs/quality.md of
-  all that.
+- `problems` load the data, `measures` score predictions, `plan` sets the amount of work.
+- `curves` measures quality over training time: `iterative` methods learn round by round, `clock` stamps the rounds.
+- `folds` cross-validates the `methods` with default parameters.
+- `running` runs a kind of comparison, `store` keeps the entries.
+- `reaching`, `ranks` and `verdicts` compare methods; `curve_tables`, `fold_tables`, `pictures` and `page` write
+  docs/quality.md.
 """

@@ -6,14 +6,14 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from benchmarks._lib.command import exit_code
+from benchmarks._lib.page import describe, render_verdict
+from benchmarks._lib.store import describe_setting
 from benchmarks.quality.curves import Curves
 from benchmarks.quality.folds import Folds
 from benchmarks.quality.plan import Plan
 from benchmarks.quality.running import Kind, Run
 from benchmarks.quality.verdicts import judge_curves, judge_folds
-from benchmarks.speed.command import exit_code
-from benchmarks.speed.report import describe, render_verdict
-from benchmarks.tables.results import describe_setting
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in (Curves(), Folds())}
 JUDGES = {Curves.name: judge_curves, Folds.name: judge_folds}

@@ -5,7 +5,10 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.quality.contestants import CONTESTANTS
+from benchmarks._lib import page
+from benchmarks._lib.page import MUCH_DISTURBED
+from benchmarks._lib.store import Row
+from benchmarks.quality.iterative import ITERATIVE
 from benchmarks.quality.measures import ACCURACY, MEASURES, Measure
 from benchmarks.quality.ranks import Entries
 from benchmarks.quality.reaching import (
@@ -21,9 +24,6 @@ from benchmarks.quality.reaching import (
 )
 from benchmarks.quality.store import Entry
 from benchmarks.quality.verdicts import RACED, allowed_share, complete_races, n_reached_beside_leader, shortfall
-from benchmarks.speed.report import MUCH_DISTURBED
-from benchmarks.tables import text
-from benchmarks.tables.results import Row
 
 HEAD = """## Time to quality
 
@@ -62,7 +62,7 @@ def render(entries: Entries, folder: str) -> str:
 def render_reaches(races: Mapping[str, Race], measure: Measure) -> str:
     """Ours beside the best and the quickest peer, problem by problem."""
     rows = [row_of_reach(problem, race, measure) for problem, race in races.items()]
-    return f"{measure.title.capitalize()}, {measure.direction}:\n\n{text.markdown(rows)}\n"
+    return f"{measure.title.capitalize()}, {measure.direction}:\n\n{page.markdown(rows)}\n"
 
 
 def row_of_reach(problem: str, race: Race, measure: Measure) -> Row:
@@ -86,7 +86,7 @@ def row_of_reach(problem: str, race: Race, measure: Measure) -> Row:
 def render_final(races: Mapping[str, Race]) -> str:
     """Balanced accuracy at the end, problem by problem."""
     rows = [row_of_final(problem, race) for problem, race in races.items()]
-    return f"Balanced accuracy after the last round, {ACCURACY.direction}:\n\n{text.markdown(rows)}\n"
+    return f"Balanced accuracy after the last round, {ACCURACY.direction}:\n\n{page.markdown(rows)}\n"
 
 
 def row_of_final(problem: str, race: Race) -> Row:
@@ -113,14 +113,14 @@ def render_problem(problem: str, curves: Mapping[str, Entry], folder: str) -> st
         f"### {problem}",
         f"{one['n_classes']} classes, {one['n_train']} rows to learn from, {one['n_test']} held out.",
         f"![Curves of {problem}]({folder}/{problem}.svg)",
-        text.markdown([row_of_contestant(each.name, race) for each in CONTESTANTS if each.name in race]),
+        page.markdown([row_of_method(each.name, race) for each in ITERATIVE if each.name in race]),
         " ".join(notes_on(curves)),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def row_of_contestant(name: str, race: Race) -> Row:
-    """A contestant in a row."""
+def row_of_method(name: str, race: Race) -> Row:
+    """A method in a row."""
     entry = race[name]
     row = {"": f"**{name}**" if name == OURS else name, "rounds": str(entry["rounds"][-1])}
     row["s"] = seconds_text(entry["seconds"][-1])

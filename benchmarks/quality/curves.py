@@ -1,6 +1,6 @@
-"""Time to quality. In: a problem and a contestant. Out: its measures on held-out rows against the seconds of its fit.
+"""Time to quality. In: a problem and a method. Out: its measures on held-out rows against the seconds of its fit.
 
-A contestant is trained from plain arrays, binning included, with nothing but a clock to listen to its rounds. It is
+A method is trained from plain arrays, binning included, with nothing but a clock to listen to its rounds. It is
 measured afterwards, at some of them.
 """
 
@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks._lib.timing import quiet
 from benchmarks.quality.clock import RoundClock
-from benchmarks.quality.contestants import CONTESTANTS, Contestant
+from benchmarks.quality.iterative import ITERATIVE, IterativeMethod
 from benchmarks.quality.measures import LOG_LOSS, MEASURES, NORM, Floats, measure
 from benchmarks.quality.plan import Plan
 from benchmarks.quality.problems import RACES, Rows, Split
 from benchmarks.quality.store import Entry
-from benchmarks.speed.measuring import quiet
 from comboost.datasets import make_imbalanced
 
 SHORT = 5.0  # seconds of a fit that can well be repeated
@@ -32,18 +32,18 @@ class Curves:
 
     name = "curves"
     problems = RACES
-    methods = CONTESTANTS
+    methods = ITERATIVE
 
     def prepare(self, rows: Rows, plan: Plan) -> Split:
         """The rows in two parts."""
         return Split.of(*rows)
 
-    def measure(self, split: Split, contestant: Contestant, plan: Plan) -> Entry:
+    def measure(self, split: Split, method: IterativeMethod, plan: Plan) -> Entry:
         """Train, then follow the rounds."""
-        model, clock, fit_seconds = quickest_fit(split, contestant, plan)
-        rounds = plan.checkpoints(min(contestant.n_rounds(model), len(clock.seconds)))
+        model, clock, fit_seconds = quickest_fit(split, method, plan)
+        rounds = plan.checkpoints(min(method.n_rounds(model), len(clock.seconds)))
         start = time.perf_counter()
-        figures = follow(split, contestant, model, rounds)
+        figures = follow(split, method, model, rounds)
         return {
             "n_classes": split.n_classes,
             "n_train": len(split.y_train),
@@ -52,7 +52,7 @@ class Curves:
             "seconds": [round(clock.seconds[number - 1], 5) for number in rounds],
             "figures": {one.key: [round(stage[one.key], 6) for stage in figures] for one in MEASURES},
             "fit_seconds": round(fit_seconds, 3),
-            "why_stopped": why_stopped(contestant, model, rounds[-1], plan),
+            "why_stopped": why_stopped(method, model, rounds[-1], plan),
             "evaluation_seconds": round(time.perf_counter() - start, 1),
         }
 
@@ -63,38 +63,36 @@ class Curves:
         return f"{entry['rounds'][-1]} rounds{stopped} in {entry['seconds'][-1]:.2f} s; best {bests}"
 
 
-def quickest_fit(split: Split, contestant: Contestant, plan: Plan) -> Fit:
+def quickest_fit(split: Split, method: IterativeMethod, plan: Plan) -> Fit:
     """A fit; short ones are repeated, and the quickest counts."""
-    warm_up(contestant, plan.n_threads)
+    warm_up(method, plan.n_threads)
     with quiet(plan.n_threads):
-        n_rounds = contestant.affordable_rounds(
-            split.X_train, split.y_train, plan.n_rounds, plan.n_threads, plan.budget
-        )
-    fits = [fit(split, contestant, n_rounds, plan)]
+        n_rounds = method.affordable_rounds(split.X_train, split.y_train, plan.n_rounds, plan.n_threads, plan.budget)
+    fits = [fit(split, method, n_rounds, plan)]
     while fits[0][2] < SHORT and len(fits) < REPEATS and not plan.quick:
-        fits.append(fit(split, contestant, n_rounds, plan))
+        fits.append(fit(split, method, n_rounds, plan))
     return min(fits, key=lambda one: one[1].seconds[-1])
 
 
-def fit(split: Split, contestant: Contestant, n_rounds: int, plan: Plan) -> Fit:
+def fit(split: Split, method: IterativeMethod, n_rounds: int, plan: Plan) -> Fit:
     """The model, the stamps of its rounds, and the seconds of all of it."""
     with quiet(plan.n_threads):
         clock = RoundClock(plan.budget)
-        model = contestant.fit(split.X_train, split.y_train, n_rounds, plan.n_threads, clock)
+        model = method.fit(split.X_train, split.y_train, n_rounds, plan.n_threads, clock)
         return model, clock, clock.elapsed()
 
 
 @cache
-def warm_up(contestant: Contestant, n_threads: int) -> None:
+def warm_up(method: IterativeMethod, n_threads: int) -> None:
     """A first fit also loads code and starts threads; once is enough."""
     X, y = make_imbalanced(300, n_features=5, random_state=0)
-    contestant.fit(X, y, 2, n_threads, RoundClock())
+    method.fit(X, y, 2, n_threads, RoundClock())
 
 
-def follow(split: Split, contestant: Contestant, model: Any, rounds: list[int]) -> list[dict[str, float]]:
+def follow(split: Split, method: IterativeMethod, model: Any, rounds: list[int]) -> list[dict[str, float]]:
     """All measures after these rounds; the last stage must be what the model itself predicts."""
     figures, stage = [], np.empty(0)
-    for stage in contestant.stages(model, split.X_test, rounds):
+    for stage in method.stages(model, split.X_test, rounds):
         figures.append(measure(split.y_test, stage.argmax(axis=1), stage))
     check_stages(len(figures), stage, rounds, model.predict_proba(split.X_test))
     return figures
@@ -109,9 +107,9 @@ def check_stages(n_stages: int, last: Floats, rounds: list[int], predicted: NDAr
         raise RuntimeError(f"after {rounds[-1]} rounds the stages differ by {difference:.2g} from predict_proba")
 
 
-def why_stopped(contestant: Contestant, model: Any, n_rounds: int, plan: Plan) -> str | None:
+def why_stopped(method: IterativeMethod, model: Any, n_rounds: int, plan: Plan) -> str | None:
     """Why a model has fewer rounds than it was to have; None if it has them all."""
     if n_rounds == plan.n_rounds:
         return None
-    reason = contestant.why_stopped(model)
+    reason = method.why_stopped(model)
     return f"time budget of {plan.budget:g} s" if reason in (None, "callback") else reason

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from benchmarks._lib import page
 from benchmarks.quality.folds import FIT_SECONDS
 from benchmarks.quality.measures import (
     ACCURACY,
@@ -16,7 +17,6 @@ from benchmarks.quality.measures import (
 )
 from benchmarks.quality.ranks import Entries, mean_ranks, mean_values, means
 from benchmarks.quality.verdicts import OURS_UNDER_PRIOR, PEER_UNDER_PRIOR, RANKED
-from benchmarks.tables import text
 
 FIT_TIME = Measure(FIT_SECONDS, "seconds of a fit", True)
 SHOWN = (NORM, G_MEAN, ACCURACY, MAUC, LOG_LOSS, SMALLEST_RECALL, FIT_TIME)
@@ -53,7 +53,7 @@ def render_measure(entries: Entries, measure: Measure, methods: Sequence[str]) -
     rows.append({"": "mean", **cells_of(mean_values(table), measure)})
     rows.append({"": "mean rank", **{name: cell_of(rank, min(ranks.values()), 2) for name, rank in ranks.items()}})
     title = measure.title[0].upper() + measure.title[1:]
-    return f"### {title}\n\n{measure.direction.capitalize()}.\n\n{text.markdown(rows)}\n"
+    return f"### {title}\n\n{measure.direction.capitalize()}.\n\n{page.markdown(rows)}\n"
 
 
 def cells_of(row: Mapping[str, float], measure: Measure) -> dict[str, str]:

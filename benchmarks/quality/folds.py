@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedStratifiedKFold
 
+from benchmarks._lib.timing import quiet
 from benchmarks.quality.measures import (
     ACCURACY,
     NORM,
@@ -22,7 +23,6 @@ from benchmarks.quality.methods import METHODS, UNDER_TRAINING_PRIOR, Method
 from benchmarks.quality.plan import Plan
 from benchmarks.quality.problems import SEED, SETS, Rows
 from benchmarks.quality.store import Entry
-from benchmarks.speed.measuring import quiet
 
 FIT_SECONDS = "fit_seconds"
 

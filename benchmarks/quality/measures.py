@@ -83,5 +83,5 @@ def class_means(y: Classes, values: Floats, n_classes: int) -> Floats:
 def softmax(scores: Floats) -> NDArray[np.float64]:
     """Probabilities from raw scores, in doubles."""
     scores = scores.astype(np.float64)
-    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return shares / shares.sum(axis=1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return exponentials / exponentials.sum(axis=1, keepdims=True)

@@ -1,95 +1,66 @@
-"""Classifiers as they come. In: a name. Out: an estimator with its defaults, balanced if it can be told to.
+"""Methods with their defaults, classes balanced: ours, and the peers of `comboost.study.peers`."""
 
-Packages are imported when they are used, so that one that is not installed stops nobody else.
-"""
-
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
-from sklearn.utils.class_weight import compute_sample_weight
 
-from benchmarks.quality.contestants import BALANCED, SEED
+import comboost
 from benchmarks.quality.measures import Classes
-from benchmarks.speed.libraries import why_missing
-
-Settings = dict[str, Any]
+from comboost.study.peers import PEERS, Peer
 
 
 @dataclass(frozen=True)
 class Method:
-    """A classifier and the little that it is told."""
+    """A classifier of another library."""
 
-    name: str
-    module: str
-    class_name: str
-    settings: Callable[[int], Settings]  # of a number of threads
-    weighted: bool = False  # whether it is balanced by weights of rows, having none of classes
-    ours: bool = False
+    peer: Peer
+    balanced: bool = True
+    ours: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """Name shown in tables."""
+        return self.peer.name if self.balanced else f"{self.peer.name}, not balanced"
 
     def missing(self) -> str | None:
-        """Why it cannot take part here, if it cannot."""
-        reason = why_missing(self.module)
-        if reason is None and not hasattr(import_module(self.module), self.class_name):
-            return f"{self.module} has no {self.class_name}"
-        return reason
+        """Why the class cannot be imported; None if it can."""
+        return self.peer.why_missing()
 
     def fit(self, X: NDArray[Any], y: Classes, n_threads: int) -> Any:
-        """A fitted classifier."""
-        model = getattr(import_module(self.module), self.class_name)(**self.settings(n_threads))
-        weights = {"sample_weight": compute_sample_weight(BALANCED, y)} if self.weighted else {}
-        return model.fit(X, y, **weights)
+        """Fit the classifier."""
+        weights = self.peer.weights(y) if self.balanced else {}
+        return self.peer.make(n_threads, balanced=self.balanced).fit(X, y, **weights)
 
 
-def seeded(**settings: Any) -> Callable[[int], Settings]:
-    """Settings of one that takes a number of threads."""
-    return lambda n_threads: {"random_state": SEED, "n_jobs": n_threads, **settings}
-
-
-def seeded_only(**settings: Any) -> Callable[[int], Settings]:
-    """Settings of one that takes no number of threads, or of processes instead."""
-    return lambda n_threads: {"random_state": SEED, **settings}
-
-
-def ours(name: str, class_name: str, **settings: Any) -> Method:
+@dataclass(frozen=True)
+class OurMethod:
     """A classifier of comboost."""
-    return Method(name, "comboost", class_name, seeded(**settings), ours=True)
 
+    name: str
+    class_name: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    ours: ClassVar[bool] = True
 
-def settings_of_catboost(n_threads: int) -> Settings:
-    """It has its own words, and would write files."""
-    return {
-        "loss_function": "MultiClass",
-        "auto_class_weights": "Balanced",
-        "random_seed": SEED,
-        "thread_count": n_threads,
-        "allow_writing_files": False,
-        "logging_level": "Silent",
-    }
+    def missing(self) -> str | None:
+        """Return None: comboost is always installed."""
+        return None
+
+    def fit(self, X: NDArray[Any], y: Classes, n_threads: int) -> Any:
+        """Fit the classifier."""
+        model = getattr(comboost, self.class_name)(n_jobs=n_threads, random_state=0, **self.settings)
+        return model.fit(X, y)
 
 
 METHODS = (
-    ours("ConfusionBoosting", "ConfusionBoostingClassifier"),
-    ours("CoMBo", "CoMBoClassifier"),
-    ours("AdaBoost.MM", "AdaBoostMMClassifier"),
-    Method("LightGBM", "lightgbm", "LGBMClassifier", seeded(class_weight=BALANCED, verbose=-1)),
-    Method("XGBoost", "xgboost", "XGBClassifier", seeded(), weighted=True),
-    Method("CatBoost", "catboost", "CatBoostClassifier", settings_of_catboost),
-    Method(
-        "HistGradientBoosting",
-        "sklearn.ensemble",
-        "HistGradientBoostingClassifier",
-        seeded_only(class_weight=BALANCED),
-    ),
-    Method("BalancedRandomForest", "imblearn.ensemble", "BalancedRandomForestClassifier", seeded()),
-    Method("EasyEnsemble", "imblearn.ensemble", "EasyEnsembleClassifier", seeded_only()),
-    Method("RUSBoost", "imblearn.ensemble", "RUSBoostClassifier", seeded_only()),
+    OurMethod("ConfusionBoosting", "ConfusionBoostingClassifier"),
+    OurMethod("CoMBo", "CoMBoClassifier"),
+    OurMethod("AdaBoost.MM", "AdaBoostMMClassifier"),
+    *map(Method, PEERS.values()),
 )
 
-#: Those whose probabilities are to follow the training prior; they take no part in any rank.
+#: Their probabilities are to follow the training prior; they take no part in any rank.
 UNDER_TRAINING_PRIOR = (
-    ours("ConfusionBoosting, training prior", "ConfusionBoostingClassifier", priors="training"),
-    Method("LightGBM, not balanced", "lightgbm", "LGBMClassifier", seeded(verbose=-1)),
+    OurMethod("ConfusionBoosting, training prior", "ConfusionBoostingClassifier", {"priors": "training"}),
+    Method(PEERS["LightGBM"], balanced=False),
 )

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks._lib import page
+from benchmarks._lib.machine import REPOSITORY
+from benchmarks._lib.verdicts import Verdict
 from benchmarks.quality import curve_tables, fold_tables, pictures
 from benchmarks.quality.problems import RACES, SETS, Problem
 from benchmarks.quality.reaching import with_figures
 from benchmarks.quality.store import Store, folder_of
 from benchmarks.quality.verdicts import judge_curves, judge_folds
-from benchmarks.speed.machine import REPOSITORY
-from benchmarks.speed.verdicts import Verdict
-from benchmarks.tables import text
 
 KINDS = {"curves": RACES, "folds": SETS}
 FOLDER = "quality"  # beside the page: pictures, and the curves as CSV
@@ -48,7 +48,7 @@ def render_verdicts(verdicts: Sequence[Verdict]) -> str:
         }
         for verdict in verdicts
     ]
-    return f"## Targets\n\n{text.markdown(rows)}\n"
+    return f"## Targets\n\n{page.markdown(rows)}\n"
 
 
 def render_runs(stored: Mapping[str, Any]) -> str:
@@ -109,9 +109,7 @@ def main() -> None:
     for problem, entries in curves.items():
         if race := with_figures(entries):
             pictures.draw(problem, race, docs / FOLDER / f"{problem}.svg")
-    page = docs / "quality.md"
-    page.write_text(render_page(stored), encoding="utf-8")
-    print(f"wrote {page}")
+    page.write_page(docs / "quality.md", "python -m benchmarks.quality.page", render_page(stored))
 
 
 if __name__ == "__main__":

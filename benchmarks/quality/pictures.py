@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality.contestants import CONTESTANTS, CoMBo
+from benchmarks.quality.iterative import ITERATIVE, CoMBo
 from benchmarks.quality.measures import LOG_LOSS, NORM, Measure
 from benchmarks.quality.reaching import OURS, Race
 
@@ -27,7 +27,7 @@ PLAIN = {"linewidth": 1.1, "markersize": 3.5, "markevery": 3}
 
 
 def draw(problem: str, race: Race, path: Path) -> None:
-    """Measures against seconds of training, every contestant a line."""
+    """Measures against seconds of training, every method a line."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -45,11 +45,11 @@ def draw(problem: str, race: Race, path: Path) -> None:
 
 def draw_panel(panel: Any, race: Race, measure: Measure) -> None:
     """One measure."""
-    for contestant in CONTESTANTS:
-        if contestant.name in race:
-            entry = race[contestant.name]
-            style = PLAIN | STYLES[contestant.name]
-            panel.plot(entry["seconds"], entry["figures"][measure.key], label=contestant.name, **style)
+    for method in ITERATIVE:
+        if method.name in race:
+            entry = race[method.name]
+            style = PLAIN | STYLES[method.name]
+            panel.plot(entry["seconds"], entry["figures"][measure.key], label=method.name, **style)
     panel.set_ylim(*limits_of([value for entry in race.values() for value in entry["figures"][measure.key]]))
     panel.set_xscale("log")
     panel.set_xlabel("seconds of training")

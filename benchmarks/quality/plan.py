@@ -10,7 +10,7 @@ class Plan:
     """How much work a run puts into its problems."""
 
     n_threads: int = 2
-    budget: float = 300.0  # seconds of training for each contestant and problem
+    budget: float = 300.0  # seconds of training for each method and problem
     quick: bool = False
 
     @property

@@ -4,16 +4,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from benchmarks.quality.contestants import CONTESTANTS, ConfusionBoosting
+from benchmarks.quality.iterative import ITERATIVE, ConfusionBoosting
 from benchmarks.quality.measures import Measure
 from benchmarks.quality.store import Entry
 
 OURS = ConfusionBoosting.name
-PEERS = tuple(one.name for one in CONTESTANTS if not one.ours)
+PEERS = tuple(one.name for one in ITERATIVE if not one.ours)
 CLOSE = 0.01  # of its best value, at which a peer counts as having reached it
 NEVER = math.inf
 
-Race = Mapping[str, Entry]  # the curves of a problem, by contestant
+Race = Mapping[str, Entry]  # the curves of a problem, by method
 
 
 def with_figures(entries: Mapping[str, Entry]) -> dict[str, Entry]:

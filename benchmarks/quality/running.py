@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from benchmarks._lib.machine import CpuTime, check_unchanged
 from benchmarks.quality.plan import Plan
 from benchmarks.quality.problems import Problem, Rows
 from benchmarks.quality.store import Entry, Store
-from benchmarks.speed.machine import CpuTime, check_unchanged
 
 
 class Competitor(Protocol):

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Mapping
 
+from benchmarks._lib.verdicts import Target, Verdict
 from benchmarks.quality.measures import ACCURACY, G_MEAN, LOG_LOSS, MAUC, NORM, PLAIN_LOG_LOSS, Measure
 from benchmarks.quality.methods import METHODS, UNDER_TRAINING_PRIOR
 from benchmarks.quality.ranks import Entries, Means, mean_ranks, mean_values, means
 from benchmarks.quality.reaching import OURS, Race, Reach, final, peers_of, reach, with_figures
-from benchmarks.speed.verdicts import Target, Verdict
 
 MANY_CLASSES = 10
 SHARE_WITH_MANY, SHARE_WITH_FEW = 1 / 8, 1 / 2

@@ -7,18 +7,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.speed import cases, instructions, libraries
-from benchmarks.speed.command import run_command
-from benchmarks.speed.contest import Case, Plan
-from benchmarks.speed.machine import (
+from benchmarks._lib import peers, store
+from benchmarks._lib.command import run_command
+from benchmarks._lib.comparison import Case, Plan
+from benchmarks._lib.machine import (
     CpuTime,
     check_unchanged,
     describe_commit,
     describe_machine,
     describe_versions,
 )
+from benchmarks._lib.page import describe
+from benchmarks.speed import cases, instructions
 from benchmarks.speed.native import NativeError
-from benchmarks.speed.report import Report, describe, render, render_table, store
+from benchmarks.speed.report import Report, render, render_table
 
 RESULTS = Path(__file__).parent / "results"
 QUICK_REMARK = (
@@ -48,8 +50,8 @@ def plan_of(options: argparse.Namespace) -> Plan:
 def default_path(options: argparse.Namespace) -> Path:
     """Quick figures do not replace full ones."""
     if options.instructions:
-        return RESULTS / "instructions.json"
-    return RESULTS / ("quick.json" if options.quick else "speed.json")
+        return RESULTS / "instructions.jsonl"
+    return RESULTS / ("quick.jsonl" if options.quick else "speed.jsonl")
 
 
 def setting_of(plan: Plan) -> dict[str, Any]:
@@ -63,9 +65,9 @@ def setting_of(plan: Plan) -> dict[str, Any]:
             "repeats": plan.repeats,
             "quick": plan.quick,
             "rounds": plan.n_rounds,
-            "max_bins": libraries.MAX_BINS,
-            "max_depth": libraries.MAX_DEPTH,
-            "learning_rate_of_peers": libraries.LEARNING_RATE,
+            "max_bins": peers.MAX_BINS,
+            "max_depth": peers.MAX_DEPTH,
+            "learning_rate_of_peers": peers.LEARNING_RATE,
         },
     }
 
@@ -101,7 +103,8 @@ def run_instructions(options: argparse.Namespace) -> bool:
         return False
     print(instructions.render(counts))
     path = options.out or default_path(options)
-    store(path, {**setting_of(plan_of(options)), "instructions": counts})
+    kernels = ({"kernel": name, **count} for name, count in counts.pop("kernels").items())
+    store.write(path, setting_of(plan_of(options)) | counts, kernels)
     print(f"\nstored in {path}")
     return True
 

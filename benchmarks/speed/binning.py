@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.speed.checks import binning_failure
-from benchmarks.speed.contest import MILLI, Plan, hold
-from benchmarks.speed.libraries import OURS, PEERS, Library
-from benchmarks.speed.measuring import timed
-from benchmarks.speed.problems import Problem
-from benchmarks.speed.verdicts import Figure, Outcome, Target, against_best, open_outcome
+from benchmarks._lib.checks import binning_failure
+from benchmarks._lib.comparison import MILLI, Plan, hold
+from benchmarks._lib.peers import OURS, PEERS, Library
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.timing import timed
+from benchmarks._lib.verdicts import Figure, Outcome, Target, against_best, open_outcome
 
 
 @dataclass(frozen=True)

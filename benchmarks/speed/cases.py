@@ -2,18 +2,18 @@
 
 from dataclasses import replace
 
+from benchmarks._lib.comparison import Case
+from benchmarks._lib.peers import ConfusionBoosting
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.verdicts import Target
 from benchmarks.speed.binning import BinningCase
-from benchmarks.speed.contest import Case
 from benchmarks.speed.explanations import ExplanationCase
 from benchmarks.speed.few_values import Connect4, Discrete, FewValuesCase
 from benchmarks.speed.fits import ManyClassesCase, MemoryCase, SmallFitCase
 from benchmarks.speed.leaves import LeafGrowthCase, LeavesContest
-from benchmarks.speed.libraries import ConfusionBoosting
 from benchmarks.speed.overhead import OverheadCase
 from benchmarks.speed.prediction import ManyRowsCase, SingleRowCase, Training
-from benchmarks.speed.problems import Problem
 from benchmarks.speed.rounds import GrowthCase, LimitCase, RoundsCase, ThreadsCase, VotesCase
-from benchmarks.speed.verdicts import Target
 
 LARGE = {
     "200k-50-5": Problem(200_000, 50, 5),

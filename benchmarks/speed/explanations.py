@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.libraries import OUR_KINDS, CatBoost, LightGBM, XGBoost
-from benchmarks.speed.measuring import take_turns, timed
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.peers import OUR_KINDS, CatBoost, LightGBM, XGBoost
+from benchmarks._lib.timing import take_turns, timed
+from benchmarks._lib.verdicts import Figure, Outcome, Target, compare, open_outcome
 from benchmarks.speed.prediction import Predictor, Training, models_of
-from benchmarks.speed.verdicts import Figure, Outcome, Target, compare, open_outcome
 
 N_EXPLAINED = 500  # rows
 KINDS = (*OUR_KINDS, LightGBM, XGBoost, CatBoost)

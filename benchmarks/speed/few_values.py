@@ -8,12 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.libraries import OUR_KINDS, OURS, PEERS, Library, LightGBM, QuantisedLightGBM
-from benchmarks.speed.measuring import take_turns
-from benchmarks.speed.problems import SEED
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.peers import OUR_KINDS, OURS, PEERS, Library, LightGBM, QuantisedLightGBM
+from benchmarks._lib.problems import SEED
+from benchmarks._lib.timing import take_turns
+from benchmarks._lib.verdicts import Outcome, Target, Verdict, against_best, open_outcome
 from benchmarks.speed.rounds import UNIT, Racer, race
-from benchmarks.speed.verdicts import Outcome, Target, Verdict, against_best, open_outcome
 
 N_TELLING = 12  # features that classes depend on
 Rows = tuple[NDArray[np.float32], NDArray[np.int32]]

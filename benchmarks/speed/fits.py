@@ -4,13 +4,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 
-from benchmarks.speed.checks import learning_of
-from benchmarks.speed.contest import MILLI, Plan, hold
+from benchmarks._lib.checks import learning_of
+from benchmarks._lib.comparison import MILLI, Plan, hold
+from benchmarks._lib.peers import OURS, PEERS, AdaBoost, ConfusionBoosting, Library
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.timing import take_turns, timed
+from benchmarks._lib.verdicts import Figure, Outcome, Target, against_best, compare, open_outcome
 from benchmarks.speed.footprint import Footprint, footprint_of
-from benchmarks.speed.libraries import OURS, PEERS, AdaBoost, ConfusionBoosting, Library
-from benchmarks.speed.measuring import take_turns, timed
-from benchmarks.speed.problems import Problem
-from benchmarks.speed.verdicts import Figure, Outcome, Target, against_best, compare, open_outcome
 
 
 @dataclass(frozen=True)

@@ -5,24 +5,19 @@ The parent calls `footprint_of`; the child runs this module as a program and pri
 
 import gc
 import json
-import re
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.speed.checks import Learning, learning_of
-from benchmarks.speed.libraries import Library, by_name
-from benchmarks.speed.machine import REPOSITORY
-from benchmarks.speed.problems import Problem
-
-STATUS = Path("/proc/self/status")
-CLEAR_REFS = Path("/proc/self/clear_refs")
-RESET_PEAK = "5"  # proc(5): sets the high-water mark back to what is resident now
+from benchmarks._lib.checks import Learning, learning_of
+from benchmarks._lib.machine import REPOSITORY
+from benchmarks._lib.memory import CLEAR_REFS, RESET_PEAK, resident
+from benchmarks._lib.peers import Library, by_name
+from benchmarks._lib.problems import Problem
 
 
 @dataclass(frozen=True)
@@ -76,11 +71,6 @@ def warm_up(library: Library, n_threads: int) -> None:
     """Load code and start threads first: a library pays for them once, not for every fit."""
     X = np.random.default_rng(0).normal(size=(300, 4)).astype(np.float32)
     library.fit(X, (X[:, 0] > 0).astype(np.int32) + (X[:, 1] > 0), 2, n_threads)
-
-
-def resident(key: str) -> int:
-    """An entry of the process's status, in bytes."""
-    return 1024 * int(re.search(rf"{key}:\s*(\d+) kB", STATUS.read_text())[1])
 
 
 if __name__ == "__main__":

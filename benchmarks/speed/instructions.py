@@ -17,7 +17,7 @@ N_BINS = 255
 STEPS = {
     "find_edges": ("row·feature", N_ROWS * N_FEATURES),
     "encode": ("row·feature", N_ROWS * N_FEATURES),
-    "advance": ("row·class", N_ROWS * N_CLASSES),
+    "update": ("row·class", N_ROWS * N_CLASSES),
     "count_histograms": ("row·feature", N_ROWS * N_FEATURES),
     "search": ("bin·class", N_FEATURES * N_BINS * N_CLASSES),
     "split": ("row", N_ROWS),

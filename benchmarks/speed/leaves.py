@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from benchmarks.speed.contest import MICRO, MILLI, Plan
-from benchmarks.speed.libraries import ConfusionBoosting, Library, LightGBM
-from benchmarks.speed.measuring import rounds_of, take_turns
-from benchmarks.speed.problems import Problem
+from benchmarks._lib.comparison import MICRO, MILLI, Plan
+from benchmarks._lib.peers import ConfusionBoosting, Library, LightGBM
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.timing import rounds_of, take_turns
+from benchmarks._lib.verdicts import Figure, Outcome, Target, compare, open_outcome
 from benchmarks.speed.rounds import Racer
-from benchmarks.speed.verdicts import Figure, Outcome, Target, compare, open_outcome
 
 UNIT = "µs per leaf"
 N_ROUNDS = 6

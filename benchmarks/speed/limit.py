@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.speed.libraries import MAX_DEPTH
+from benchmarks._lib.peers import MAX_DEPTH
 from benchmarks.speed.native import run
 
 CACHED_BYTES = 2**18  # records of a block that stay in the second-level cache
@@ -30,7 +30,7 @@ def counted_rows_of_tree(nodes: NDArray[np.void], X: NDArray[Any], max_depth: in
     """Rows per feature that are counted to grow one tree."""
     n_counted = len(X)
     frontier = [(0, np.arange(len(X)))]
-    for _ in range(max_depth - 1):  # the children of the last splits are leaves, which nobody counts
+    for _ in range(max_depth - 1):  # the children of the last splits are leaves, which are not counted
         children = []
         for node, rows in frontier:
             if nodes["feature"][node] < 0:

@@ -1,14 +1,14 @@
-"""Small native programs of the benchmark. In: C++ files of benchmarks/native. Out: programs, compiled here and now."""
+"""Small native programs of the benchmark. In: C++ files of native_programs. Out: programs, compiled here and now."""
 
 import hashlib
 import shutil
 import subprocess
 from pathlib import Path
 
-from benchmarks.speed.machine import REPOSITORY, has_avx2
-from benchmarks.speed.problems import SCRATCH
+from benchmarks._lib.machine import REPOSITORY, has_avx2
+from benchmarks._lib.problems import SCRATCH
 
-SOURCES = REPOSITORY / "benchmarks" / "native"
+SOURCES = REPOSITORY / "benchmarks" / "speed" / "native_programs"
 # A folder per clone: CMake refuses one that it has used for another.
 PROGRAMS = SCRATCH / f"native-{hashlib.sha256(str(REPOSITORY).encode()).hexdigest()[:8]}"
 FLAGS = ["-std=c++20", "-O3", "-fopenmp"]

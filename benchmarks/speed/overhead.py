@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.speed.contest import MICRO, Plan
-from benchmarks.speed.problems import Problem
-from benchmarks.speed.verdicts import Figure, Outcome, Target, Verdict
+from benchmarks._lib.comparison import MICRO, Plan
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.verdicts import Figure, Outcome, Target, Verdict
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._boosting import loop
 from comboost._engine.rows import MemoryRows

@@ -1,13 +1,14 @@
 """The page of all cases. In: the stored results. Out: docs/performance.md, by ``python -m benchmarks.speed.page``."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks._lib import store
+from benchmarks._lib.machine import REPOSITORY
+from benchmarks._lib.page import MUCH_DISTURBED, write_page
 from benchmarks.speed.cases import CASES
-from benchmarks.speed.report import MUCH_DISTURBED, read_entries
+from benchmarks.speed.report import read_entries
 
-REPOSITORY = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results"
 PAGE = REPOSITORY / "docs" / "performance.md"
 
@@ -34,13 +35,13 @@ twice guessing. Depth 3, 255 bins.
 """
 
 
-def render_page(entries: list[dict[str, Any]], instructions: dict[str, Any] | None) -> str:
+def render_page(entries: list[dict[str, Any]], counted: dict[str, Any], kernels: list[dict[str, Any]]) -> str:
     """The whole page."""
     runs = Runs(entries)
     parts = [HEAD, runs.render(), render_verdicts(entries), "## Figures\n"]
     parts += [render_case(entry, runs.number_of(entry)) for entry in entries]
-    if instructions is not None:
-        parts.append(render_instructions(instructions["instructions"]))
+    if kernels:
+        parts.append(render_instructions(counted["problem"], kernels))
     return "\n".join(parts)
 
 
@@ -99,9 +100,8 @@ def render_figure(figure: dict[str, Any]) -> str:
     return f"{figure['name']} {figure['value']:.4g}{right}"
 
 
-def render_instructions(counts: dict[str, Any]) -> str:
+def render_instructions(problem: dict[str, int], kernels: list[dict[str, Any]]) -> str:
     """Instruction counts of the kernels."""
-    problem = counts["problem"]
     rows = [
         "",
         "## Instructions",
@@ -112,20 +112,21 @@ def render_instructions(counts: dict[str, Any]) -> str:
         "| kernel | million instructions | per | |",
         "|---|---|---|---|",
     ]
-    for name, count in counts["kernels"].items():
-        rows.append(f"| {name} | {count['instructions'] / 1e6:.1f} | {count['step']} | {count['per_step']:.1f} |")
+    for count in kernels:
+        rows.append(
+            f"| {count['kernel']} | {count['instructions'] / 1e6:.1f} | {count['step']} | {count['per_step']:.1f} |"
+        )
     return "\n".join(rows) + "\n"
 
 
 def main() -> None:
     """Write the page of what is stored, and say which cases are missing."""
-    entries, path = read_entries(RESULTS / "speed.json"), RESULTS / "instructions.json"
+    entries = read_entries(RESULTS / "speed.jsonl")
     if missing := [case.name for case in CASES if case.name not in entries]:
         print(f"no run is stored of {', '.join(missing)}: python -m benchmarks.speed --case NAME")
-    instructions = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     there = [entries[case.name] for case in CASES if case.name in entries]
-    PAGE.write_text(render_page(there, instructions), encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(REPOSITORY)}")
+    instructions = store.read(RESULTS / "instructions.jsonl")
+    write_page(PAGE, "python -m benchmarks.speed.page", render_page(there, *instructions))
 
 
 if __name__ == "__main__":

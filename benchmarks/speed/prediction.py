@@ -10,12 +10,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from benchmarks.speed.checks import Learning, learning_of, row_failure
-from benchmarks.speed.contest import MICRO, Plan, hold
-from benchmarks.speed.libraries import MAX_DEPTH, N_LEAVES, OURS, PEERS, Library
-from benchmarks.speed.measuring import quiet, timed
-from benchmarks.speed.problems import Problem
-from benchmarks.speed.verdicts import Figure, Outcome, Target, against_best, open_outcome
+from benchmarks._lib.checks import Learning, learning_of, row_failure
+from benchmarks._lib.comparison import MICRO, Plan, hold
+from benchmarks._lib.peers import MAX_DEPTH, N_LEAVES, OURS, PEERS, Library
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.timing import quiet, timed
+from benchmarks._lib.verdicts import Figure, Outcome, Target, against_best, open_outcome
 
 PATIENCE = 1.0  # seconds; a library that takes milliseconds for a row need not show it two thousand times
 

@@ -1,17 +1,14 @@
 """What a run says. In: outcomes. Out: text as they come, a table at the end, and JSON."""
 
-import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.speed.contest import Case, Plan
-from benchmarks.speed.libraries import OURS
-from benchmarks.speed.verdicts import Figure, Outcome, Verdict
-
-SCHEMA = 2
-MUCH_DISTURBED = 0.1  # cores
+from benchmarks._lib import store
+from benchmarks._lib.comparison import Case, Plan
+from benchmarks._lib.page import MUCH_DISTURBED, render_verdict, word_for
+from benchmarks._lib.peers import OURS
+from benchmarks._lib.verdicts import Figure, Outcome
 
 
 @dataclass
@@ -43,25 +40,16 @@ class Report:
 
 
 def replace_entry(path: Path, entry: dict[str, Any]) -> None:
-    """Store a case in place of what an earlier run found; other cases stay."""
-    entries = read_entries(path)
-    store(path, {"schema": SCHEMA, "cases": list((entries | {entry["case"]: entry}).values())})
+    """Store a case in place of an earlier run's; other cases stay."""
+    entries = (read_entries(path) | {entry["case"]: entry}).values()
+    runs = {one["run"]["started"]: one["run"] for one in entries}
+    store.write(path, {"runs": runs}, ({**one, "run": one["run"]["started"]} for one in entries))
 
 
 def read_entries(path: Path) -> dict[str, dict[str, Any]]:
-    """The stored cases by name, each with the ``run`` that it comes from."""
-    if not path.exists():
-        return {}
-    content = json.loads(path.read_text(encoding="utf-8"))
-    return {entry["case"]: entry for entry in content["cases"]} if content["schema"] == SCHEMA else {}
-
-
-def store(path: Path, content: dict[str, Any]) -> None:
-    """Write a file; until that is done, the old one stays."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    unfinished.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    """Stored cases by name, each with the ``run`` that it comes from."""
+    header, entries = store.read(path)
+    return {entry["case"]: {**entry, "run": header["runs"][entry["run"]]} for entry in entries}
 
 
 def summarise(outcome: Outcome) -> dict[str, Any]:
@@ -77,25 +65,6 @@ def summarise(outcome: Outcome) -> dict[str, Any]:
         for verdict in outcome.verdicts
     ]
     return asdict(outcome) | {"verdicts": verdicts}
-
-
-def describe(setting: dict[str, Any]) -> str:
-    """The head of a run."""
-    machine, source = setting["machine"], setting["source"]
-    versions = ", ".join(f"{name} {version}" for name, version in setting["versions"].items())
-    changed = f" with {len(source['changed_files'])} changed files" if source["changed_files"] else ""
-    modules = ", ".join(source["comboost_differs_from_repository_in"])
-    differing = f", which differs from the repository in {modules}" if modules else ""
-    cores = f"{machine['usable_cores']} of {machine['cores']} cores"
-    return "\n".join(
-        [
-            f"{machine['cpu']}, {cores}, {machine['memory_gib']} GiB, {machine['system']}",
-            f"load average at the start: {', '.join(map(str, machine['load_average']))}",
-            f"commit {source['commit']}{changed}",
-            f"comboost {source['comboost_digest']}{differing}",
-            versions,
-        ]
-    )
 
 
 def render(outcome: Outcome) -> str:
@@ -116,17 +85,6 @@ def render_figure(figure: Figure) -> str:
     failed = "" if figure.failure is None else f"FAILED: {figure.failure}"
     remarks = "; ".join(filter(None, (learned, variant, failed)))
     return f"  {figure.name:<26}{figure.value:>10.2f}   {remarks}".rstrip()
-
-
-def render_verdict(verdict: Verdict) -> str:
-    """Ratio and target in a line."""
-    answer = f"= {verdict.ratio:.3f}" if verdict.ratio is not None else f"cannot be said: {verdict.reason}"
-    return f"{verdict.question} {answer}, target {verdict.target}: {word_for(verdict.reached)}"
-
-
-def word_for(reached: bool) -> str:
-    """A verdict in a word."""
-    return "reached" if reached else "MISSED"
 
 
 def render_table(entries: list[dict[str, Any]]) -> str:

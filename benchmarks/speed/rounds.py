@@ -6,14 +6,14 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from benchmarks.speed.checks import learning_of
-from benchmarks.speed.contest import MILLI, Plan
-from benchmarks.speed.libraries import OURS, PEERS, ConfusionBoosting, Library
+from benchmarks._lib.checks import learning_of
+from benchmarks._lib.comparison import MILLI, Plan
+from benchmarks._lib.peers import OURS, PEERS, ConfusionBoosting, Library
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.timing import Rounds, fastest, probe_rounds, rounds_of, take_turns
+from benchmarks._lib.verdicts import Figure, Outcome, Target, against_best, compare, open_outcome
 from benchmarks.speed.limit import counted_rows, time_bare_loop
-from benchmarks.speed.measuring import Rounds, fastest, probe_rounds, rounds_of, take_turns
 from benchmarks.speed.native import build_bare_histogram
-from benchmarks.speed.problems import Problem
-from benchmarks.speed.verdicts import Figure, Outcome, Target, against_best, compare, open_outcome
 
 UNIT = "ms per round"
 BARE_LOOP = "bare loop"

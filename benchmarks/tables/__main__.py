@@ -7,12 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.speed.command import run_command
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.machine import CpuTime, check_unchanged
-from benchmarks.speed.report import MUCH_DISTURBED, describe
-from benchmarks.tables import cases, text
-from benchmarks.tables.results import FOLDER, Case, describe_setting, path_of, store
+from benchmarks._lib import page, store
+from benchmarks._lib.command import run_command
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.machine import CpuTime, check_unchanged
+from benchmarks._lib.page import MUCH_DISTURBED, describe
+from benchmarks._lib.store import describe_setting
+from benchmarks.tables import cases
+from benchmarks.tables.results import FOLDER, Case, path_of
 
 N_THREADS = 2
 FRAMES = ("pandas", "polars", "pyarrow")
@@ -45,9 +47,9 @@ def render(entry: dict[str, Any]) -> str:
     """The tables of a case, who was left out, and the targets that were missed."""
     if "error" in entry:
         return f"  ERROR {entry['error']}"
-    lines = [text.aligned(rows) for rows in entry["tables"].values()]
+    lines = [page.aligned(rows) for rows in entry["tables"].values()]
     lines += [f"  left out: {name}, {reason}" for name, reason in entry["left_out"].items()]
-    lines += [f"  MISSED {text.verdict(verdict)}" for verdict in entry["verdicts"] if not verdict["reached"]]
+    lines += [f"  MISSED {page.verdict(verdict)}" for verdict in entry["verdicts"] if not verdict["reached"]]
     if entry["disturbance"] > MUCH_DISTURBED:
         lines.append(f"  other programs kept {entry['disturbance']:.2f} cores busy meanwhile: do not trust these times")
     return "\n".join([*lines, f"  done in {entry['seconds']:.0f} s"])
@@ -67,7 +69,7 @@ def run_cases(options: argparse.Namespace, picked: list[Case]) -> bool:
         print(render(entries[-1]), flush=True)
         if options.out or "error" not in entries[-1]:  # an error does not replace what an earlier run found
             path = options.out or path_of(case.name, quick=plan.quick)
-            store(path, setting, entries if options.out else entries[-1:])
+            store.write(path, setting, entries if options.out else entries[-1:])
             print(f"  stored in {path}", flush=True)
     return not any("error" in entry for entry in entries)
 

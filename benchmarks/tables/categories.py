@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contest import MILLI, Plan
-from benchmarks.speed.verdicts import Target, Verdict
-from benchmarks.tables.results import Result, Row
-from benchmarks.tables.timing import alternate, medians
+from benchmarks._lib.comparison import MILLI, Plan
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.timing import alternate, medians
+from benchmarks._lib.verdicts import Target, Verdict
 
 N_ROUNDS = 200
 N_FOLDS, N_SPLITS = 5, 10
@@ -116,7 +116,7 @@ def compare_times(X: Any, y: Any, params: dict[str, Any], plan: Plan) -> tuple[R
         ONE_HOT: partial(fit, params, plan, encoded, y),
         "encoding": lambda: one_hot().fit_transform(X),
     }
-    seconds, results = alternate(actions, plan, BUDGET)
+    seconds, results = alternate(actions, plan.n_threads, plan.repeats, BUDGET)
     typical = medians(seconds)
     return {
         "fit, native, ms": MILLI * typical[NATIVE],

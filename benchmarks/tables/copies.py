@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.problems import Problem
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.memory import MEBI, Peak, peak_of_fit
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.store import Result, Row
 from benchmarks.tables.containers import CONTAINERS
-from benchmarks.tables.peak import MEBI, Peak, peak_of_fit
-from benchmarks.tables.results import Result, Row
 
 PROBLEM = Problem(500_000, 40, 3)
 N_ROUNDS = 5

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._lib.comparison import MILLI, Plan
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.timing import alternate, medians
+from benchmarks._lib.verdicts import Target, Verdict
 from benchmarks.speed.cases import LARGE, SMALL
-from benchmarks.speed.contest import MILLI, Plan
-from benchmarks.speed.verdicts import Target, Verdict
-from benchmarks.tables.results import Result, Row
-from benchmarks.tables.timing import alternate, medians
 
 N_ROUNDS = 100
 FRACTION = 0.1
@@ -88,7 +88,7 @@ def measure(name: str, split: Split, plan: Plan) -> tuple[Row, dict[str, list[fl
     """Ratios of the medians, and all seconds."""
     fits = {WITHOUT: partial(split.fit, plan.n_threads)}
     fits |= {str(scoring): partial(split.fit_validated, scoring, plan.n_threads) for scoring in SCORINGS}
-    seconds, models = alternate(fits, plan, BUDGET)
+    seconds, models = alternate(fits, plan.n_threads, plan.repeats, BUDGET)
     typical = medians(seconds)
     n_rounds = models[WITHOUT].n_iter_
     for scoring in map(str, SCORINGS):

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.libraries import OURS, HistGradientBoosting, LightGBM, QuantisedLightGBM, XGBoost
-from benchmarks.speed.measuring import take_turns
-from benchmarks.speed.problems import SEED, Problem
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.peers import OURS, HistGradientBoosting, LightGBM, QuantisedLightGBM, XGBoost
+from benchmarks._lib.problems import SEED, Problem
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.timing import take_turns
+from benchmarks._lib.verdicts import Outcome, open_outcome
 from benchmarks.speed.rounds import UNIT, Racer, race
-from benchmarks.speed.verdicts import Outcome, open_outcome
-from benchmarks.tables.results import Result, Row
 
 KINDS = (OURS, LightGBM, QuantisedLightGBM, XGBoost, HistGradientBoosting)
 SHARES = (0.0, 0.1, 0.5)

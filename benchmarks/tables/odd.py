@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.problems import SEED
-from benchmarks.tables.peak import MEBI, Peak, peak_of_fit
-from benchmarks.tables.results import Result, Row
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.memory import MEBI, Peak, peak_of_fit
+from benchmarks._lib.problems import SEED
+from benchmarks._lib.store import Result, Row
 
 FEW_ROWS = 2000  # not made fewer by a quick run
 N_INFORMATIVE = 5

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.speed.machine import REPOSITORY
-from benchmarks.speed.report import MUCH_DISTURBED
-from benchmarks.tables import results, text
-from benchmarks.tables.results import Row
+from benchmarks._lib import page
+from benchmarks._lib.machine import REPOSITORY
+from benchmarks._lib.page import MUCH_DISTURBED
+from benchmarks._lib.store import Row
+from benchmarks.tables import results
 
 PAGE = REPOSITORY / "docs" / "tables.md"
 
@@ -121,8 +122,8 @@ def describe_copies(rows: list[Row]) -> str:
     least = min(rows, key=lambda row: row["beyond it, MiB"])
     return (
         "Memory that a fit takes over X, beside what it plans to take whatever X is (the footprint: codes, costs, "
-        f"rows, histograms). Beyond that (negative: below it): {text.cell(least['beyond it, MiB'])} MiB ({least['X']}) "
-        f"to {text.cell(most['beyond it, MiB'])} MiB ({most['X']}). Slack is memory that libraries had freed but kept: "
+        f"rows, histograms). Beyond that (negative: below it): {page.cell(least['beyond it, MiB'])} MiB ({least['X']}) "
+        f"to {page.cell(most['beyond it, MiB'])} MiB ({most['X']}). Slack is memory that libraries had freed but kept: "
         "a fit may have used it unseen."
     )
 
@@ -168,7 +169,7 @@ def render_section(heading: str, runs: list[dict[str, Any]], describe: Callable[
     rows = [row for run in runs for table in run["entry"]["tables"].values() for row in table]
     titles = "; ".join(run["entry"]["title"] for run in runs)
     parts = [f"## {heading}", f"{titles[0].upper()}{titles[1:]}."]
-    parts += [describe(rows), render_targets(runs), text.markdown(rows), render_left_out(runs)]
+    parts += [describe(rows), render_targets(runs), page.markdown(rows), render_left_out(runs)]
     parts += map(render_setting, runs)
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -178,7 +179,7 @@ def render_targets(runs: list[dict[str, Any]]) -> str:
     verdicts = [verdict for run in runs for verdict in run["entry"]["verdicts"]]
     if not verdicts:
         return ""
-    missed = [text.verdict(verdict) for verdict in verdicts if not verdict["reached"]]
+    missed = [page.verdict(verdict) for verdict in verdicts if not verdict["reached"]]
     targets = " and ".join(sorted({verdict["target"] for verdict in verdicts}))
     head = f"Targets ({targets}) reached: {len(verdicts) - len(missed)} of {len(verdicts)}."
     return head + (f" **Missed**: {'; '.join(missed)}." if missed else "")
@@ -226,8 +227,7 @@ def main() -> None:
             everything += runs
     if not sections:
         raise SystemExit("there is no full run yet: python -m benchmarks.tables")
-    PAGE.write_text(render_page(sections, everything), encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(REPOSITORY)}")
+    page.write_page(PAGE, "python -m benchmarks.tables.page", render_page(sections, everything))
 
 
 if __name__ == "__main__":

@@ -3,14 +3,14 @@
 In: the core, and counts of it from before it knew of either. Out: instructions of both, kernel by kernel.
 """
 
-import json
-
-from benchmarks.speed.contest import Plan
+from benchmarks._lib import store
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.store import Result
+from benchmarks._lib.verdicts import Target, Verdict
 from benchmarks.speed.instructions import count_all
-from benchmarks.speed.verdicts import Target, Verdict
-from benchmarks.tables.results import FOLDER, Result
+from benchmarks.tables.results import FOLDER
 
-BEFORE = FOLDER / "instructions-before.json"  # of commit e210bf3
+BEFORE = FOLDER / "instructions-before.jsonl"  # of commit e210bf3
 HARDLY_MORE = Target("≤", 1.02)
 
 
@@ -22,7 +22,8 @@ class PlainCase:
 
     def run(self, plan: Plan) -> Result:
         """Count those of today."""
-        before = json.loads(BEFORE.read_text(encoding="utf-8"))["instructions"]
+        header, counted = store.read(BEFORE)
+        before = {"problem": header["problem"], "kernels": {count["kernel"]: count for count in counted}}
         after = count_all()
         result = Result(raw={"before": before, "after": after})
         rows = result.tables["plain"] = []

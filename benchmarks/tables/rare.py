@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.measuring import timed
-from benchmarks.speed.problems import SEED
-from benchmarks.tables.results import Result, Row
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.problems import SEED
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.timing import timed
 from benchmarks.tables.wide import fit_catboost, fit_lightgbm, fit_ours
 
 N_ROWS, N_HELD = 50_000, 50_000
@@ -49,13 +49,13 @@ def make_table(n_samples: int, n_categories: int, exponent: float) -> tuple[Any,
 
     random = np.random.default_rng(SEED)
     share = np.arange(1, n_categories + 1) ** -exponent
-    place = random.choice(n_categories, size=n_samples, p=share / share.sum())
+    category = random.choice(n_categories, size=n_samples, p=share / share.sum())
     numbers = random.standard_normal((n_samples, N_NUMBERS))
-    scores = EFFECT * random.standard_normal((n_categories, N_CLASSES))[place]
+    scores = EFFECT * random.standard_normal((n_categories, N_CLASSES))[category]
     scores += numbers @ random.standard_normal((N_NUMBERS, N_CLASSES)) + random.standard_normal((n_samples, N_CLASSES))
     # Names in another order than that of the frequencies.
     words = np.array([f"w{k:05}" for k in random.permutation(n_categories)])
-    columns = {"word": pandas.Categorical(words[place])}
+    columns = {"word": pandas.Categorical(words[category])}
     frame = pandas.DataFrame(columns | {f"x{f}": numbers[:, f] for f in range(N_NUMBERS)})
     return frame, scores.argmax(axis=1)
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.problems import SEED
-from benchmarks.speed.verdicts import Target, Verdict
-from benchmarks.tables.peak import MEBI, Peak, peak_of_fit
-from benchmarks.tables.results import Result, Row
-from benchmarks.tables.timing import alternate, medians
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.memory import MEBI, Peak, peak_of_fit
+from benchmarks._lib.problems import SEED
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.timing import alternate, medians
+from benchmarks._lib.verdicts import Target, Verdict
 
 N_ROWS, N_HELD, N_WORDS = 4000, 1000, 22_657
 SHARES = np.array([0.4, 0.25, 0.2, 0.1, 0.05])  # of the classes
@@ -40,7 +40,7 @@ class SparseCase:
         fits: dict[str, Callable[[], Any]] = {
             name: partial(fit, X[train], y[train], plan.n_threads) for name, fit in FITS.items()
         }
-        seconds, models = alternate(fits, plan, BUDGET)
+        seconds, models = alternate(fits, plan.n_threads, plan.repeats, BUDGET)
         typical = medians(seconds)
         rows = [row_of(name, typical, models[name], X[held], y[held]) for name in fits]
         return Result({"sparse": rows}, verdicts_of(typical), raw={"seconds": seconds})

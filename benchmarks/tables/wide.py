@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.contest import Plan
-from benchmarks.speed.libraries import LEARNING_RATE, MAX_BINS, MAX_DEPTH, N_LEAVES
-from benchmarks.speed.problems import SEED
-from benchmarks.tables.results import Result, Row
-from benchmarks.tables.timing import alternate, medians
+from benchmarks._lib.comparison import Plan
+from benchmarks._lib.peers import LEARNING_RATE, MAX_BINS, MAX_DEPTH, N_LEAVES
+from benchmarks._lib.problems import SEED
+from benchmarks._lib.store import Result, Row
+from benchmarks._lib.timing import alternate, medians
 
 N_ROWS, N_HELD = 100_000, 20_000
 N_COLUMNS, N_CATEGORIES, N_NUMBERS, N_CLASSES = 5, 100, 5, 4
@@ -43,7 +43,7 @@ class WideCase:
             "HistGradientBoosting": partial(fit_hist, X[train], y[train]),
             ENCODING: lambda: one_hot().fit_transform(X[train]),
         }
-        seconds, models = alternate(fits, plan, BUDGET)
+        seconds, models = alternate(fits, plan.n_threads, plan.repeats, BUDGET)
         tables = {name: encoder.transform(X[held]) if "one-hot" in name else X[held] for name in fits}
         typical = medians(seconds)
         rows = [row_of(name, typical, models[name], tables[name], y[held]) for name in fits if name != ENCODING]

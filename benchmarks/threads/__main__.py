@@ -1,6 +1,6 @@
 """``python -m benchmarks.threads``: what a second thread is worth, alone, beside busy processes, under a quota.
 
-In: nothing. Out: a table, results/threads.json and docs/threads.md. Takes some minutes.
+In: nothing. Out: a table, results/threads.jsonl and docs/threads.md. Takes some minutes.
 """
 
 import argparse
@@ -11,11 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.speed.machine import REPOSITORY, CpuTime, describe_commit, describe_machine, describe_versions
+from benchmarks._lib import store
+from benchmarks._lib.machine import REPOSITORY, CpuTime, describe_commit, describe_machine, describe_versions
+from benchmarks._lib.page import write_page
 from benchmarks.threads.page import render
 from benchmarks.threads.surroundings import SURROUNDINGS
 
-RESULTS = Path(__file__).parent / "results" / "threads.json"
+RESULTS = Path(__file__).parent / "results" / "threads.jsonl"
 PAGE = REPOSITORY / "docs" / "threads.md"
 PARTS = (*SURROUNDINGS, "shapes")
 
@@ -40,9 +42,8 @@ def main() -> None:
     run["others"] = cpu.cores_of_others()
     print(render(run))
     if options.part is None:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(run, indent=1) + "\n")
-        PAGE.write_text(render(run))
+        store.write(RESULTS, {key: value for key, value in run.items() if key != "parts"}, run["parts"])
+        write_page(PAGE, "python -m benchmarks.threads", render(run))
 
 
 if __name__ == "__main__":

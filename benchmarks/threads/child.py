@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.speed.libraries import Comboost, ConfusionBoosting, Library, LightGBM, XGBoost
-from benchmarks.speed.measuring import quiet, take_turns
-from benchmarks.speed.problems import Problem
+from benchmarks._lib.peers import Comboost, ConfusionBoosting, Library, LightGBM, XGBoost
+from benchmarks._lib.problems import Problem
+from benchmarks._lib.timing import quiet, take_turns
 from benchmarks.threads.surroundings import SURROUNDINGS
 
 THREADS = (1, 2)

@@ -8,7 +8,7 @@ import typer.main
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from comboost.cli._app import app as command_line
+from comboost.cli.app import app as command_line
 
 PROGRAM = "comboost"
 

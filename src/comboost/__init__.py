@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from comboost._estimators.confusion import ConfusionBoostingClassifier
     from comboost._estimators.paper import AdaBoostMMClassifier, CoMBoClassifier
-    from comboost._inspection.explanation import Explanation
+    from comboost._inspection.shap import Explanation
     from comboost._persistence.model_file import load_model
 
     __version__: str
@@ -27,7 +27,7 @@ HOMES = {
     "AdaBoostMMClassifier": "comboost._estimators.paper",
     "CoMBoClassifier": "comboost._estimators.paper",
     "ConfusionBoostingClassifier": "comboost._estimators.confusion",
-    "Explanation": "comboost._inspection.explanation",
+    "Explanation": "comboost._inspection.shap",
     "load_model": "comboost._persistence.model_file",
 }
 

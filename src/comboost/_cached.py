@@ -1,32 +1,24 @@
-"""Properties that are computed once. In: a method. Out: a property that keeps what it returns.
+"""Cached properties without a lock."""
 
-That of functools, before Python 3.12, holds a lock of all objects while it computes: threads that fit at once would
-wait for each other, and a process that is forked meanwhile for ever.
-"""
+import functools
+from typing import TYPE_CHECKING, Any
 
-from collections.abc import Callable
-from typing import Any, Generic, Self, TypeVar, overload
+if TYPE_CHECKING:
+    from functools import cached_property
+else:
 
-T = TypeVar("T")
+    class cached_property(functools.cached_property):  # noqa: N801 - named as its base
+        """A property that is computed on first access; two threads may compute it at once, to the same value.
+
+        Before Python 3.12, ``functools.cached_property`` holds one lock for all objects while it computes. Threads that
+        fit at the same time would wait for each other, and a process that is forked meanwhile would wait forever.
+        """
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
-class cached_property(Generic[T]):  # noqa: N801 - named as what it stands for
-    """A property that is computed when it is first asked for; two threads may compute it at once, to the same value."""
-
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        self.compute = compute
-        self.__doc__ = compute.__doc__
-        self.__module__ = compute.__module__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> T: ...
-    def __get__(self, instance: object | None, owner: type) -> Self | T:
-        if instance is None:
-            return self
-        value = vars(instance)[self.name] = self.compute(instance)  # found there from now on, without this call
-        return value
+__all__ = ["cached_property"]

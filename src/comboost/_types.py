@@ -1,7 +1,9 @@
 """Number types, the node record and the limits, with reasons. Limits of the core are those that it exports."""
 
+from typing import Protocol, TypeAlias
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from comboost import _core
 
@@ -19,6 +21,17 @@ Floats = NDArray[np.float64]
 NodeBytes = NDArray[np.uint8]  # (n_nodes, NODE_DTYPE.itemsize): records cross the border as bytes
 LeafVotes = NDArray[np.float32]  # (n_leaves, n_classes)
 SetBytes = NDArray[np.uint8]  # (n_sets, SET_BYTES): code c is in a set if bit c % 8 of byte c // 8 is 1
+
+
+class Table(Protocol):
+    """A data frame (pandas, polars, Arrow) or a sparse matrix."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows and columns."""
+
+
+MatrixLike: TypeAlias = ArrayLike | Table  # X of the estimators
 
 #: A node of a flat tree. Children stand next to each other, so ``left`` says both. A value <= threshold goes left, and
 #: a code <= bin, or one of the set with the number ``set`` if there is one.

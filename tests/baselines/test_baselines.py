@@ -50,9 +50,13 @@ boosters = pytest.mark.parametrize("booster", BOOSTERS)
 @parametrize_with_checks(
     [
         AdaBoostNCClassifier(n_estimators=10),
-        AdaBoostNCClassifier(n_estimators=10, max_depth=None, min_samples_leaf=2, penalty_strength=9.0, proba="votes"),
+        AdaBoostNCClassifier(
+            n_estimators=10, max_depth=None, min_samples_leaf=2, penalty_strength=9.0, proba="vote_fraction"
+        ),
         SMOTEBoostClassifier(n_estimators=10),
-        SMOTEBoostClassifier(n_estimators=10, max_depth=None, min_samples_leaf=2, criterion="cost", proba="votes"),
+        SMOTEBoostClassifier(
+            n_estimators=10, max_depth=None, min_samples_leaf=2, criterion="cost", proba="vote_fraction"
+        ),
     ]
 )
 def test_baselines_keep_the_conventions_of_scikit_learn(estimator, check):
@@ -86,7 +90,7 @@ def booster_for(booster, problem, **changed):
 
 def read(model, X, y):
     """The problem as ``fit`` of the model reads it."""
-    return model._read_problem(X, y)
+    return model._read_problem(model._table.of(model), X, y)
 
 
 def votes_per_round(model, X):
@@ -567,7 +571,7 @@ def test_perfect_tree_ends_the_fit(booster):
 
 
 @boosters
-@pytest.mark.parametrize("proba", ["softmax", "votes"])
+@pytest.mark.parametrize("proba", ["softmax", "vote_fraction"])
 def test_probabilities_sum_to_one_and_agree_with_predictions(booster, proba):
     X, y = load_ecoli(return_X_y=True)
     model = booster(random_state=0, proba=proba).fit(X, y)

@@ -42,7 +42,7 @@ from comboost.metrics import balanced_log_loss, get_scorer
 COUNTED = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
 EXACT = [None, "neg_confusion_norm", "g_mean", "min_recall"]
 STILL = "does not distinguish them"
-SCALES = {"combo": 0.5, "mm": 0.5, "votes": 1.0}  # of the votes whose softmax is judged by default
+SCALES = {"combo": 0.5, "mm": 0.5, "confusion": 1.0}  # of the votes whose softmax is judged by default
 
 # Of few rows, a score may well be the same after every round.
 may_stand_still = pytest.mark.filterwarnings(f"ignore:.*{STILL}:UserWarning")
@@ -244,7 +244,7 @@ SCORINGS = {
     "callable": share_of_right,
     "predictions": make_scorer(accuracy_score),
     "probabilities": make_scorer(log_loss, greater_is_better=False, response_method="predict_proba"),
-    "votes": make_scorer(lambda y, votes: float(votes.max()), response_method="decision_function"),
+    "confusion": make_scorer(lambda y, votes: float(votes.max()), response_method="decision_function"),
 }
 
 
@@ -591,7 +591,7 @@ def test_model_that_a_scorer_gets_answers_as_one_refitted_with_as_many_rounds(ro
     inquirer = Inquirer(rows, lambda booster: booster.fit(X, y))
     booster = make_booster(algorithm, learner, early_stopping=True, scoring=inquirer, n_estimators=4)
     if two_classes:
-        booster.set_params(**({"priors": "training"} if algorithm == "votes" else {"proba": "votes"}))
+        booster.set_params(**({"priors": "training"} if algorithm == "confusion" else {"proba": "vote_fraction"}))
     booster.fit(X, y, X_val=X_val, y_val=y_val)
     assert len(inquirer.answers) == 4
     for of_model, of_pickle, of_refitted in inquirer.answers:
@@ -618,19 +618,19 @@ def give_rows(X, y, X_val, y_val):
 
 EARLY = {"early_stopping": True}
 REFUSED = {
-    "X_val without y_val": (EARLY, lambda *rows: give_rows(*rows) | {"X_val": rows[2]}, "belong together"),
-    "y_val without X_val": (EARLY, lambda *rows: give_rows(*rows) | {"y_val": rows[3]}, "belong together"),
+    "X_val without y_val": (EARLY, lambda *rows: give_rows(*rows) | {"X_val": rows[2]}, "must be given together"),
+    "y_val without X_val": (EARLY, lambda *rows: give_rows(*rows) | {"y_val": rows[3]}, "must be given together"),
     "weights without X_val": (
         EARLY,
         lambda *rows: give_rows(*rows) | {"sample_weight_val": np.ones(60)},
-        "belong together",
+        "must be given together",
     ),
     "X_val without early stopping": ({}, give_validation, "X_val would be ignored"),
     "refit beside X_val": (EARLY | {"refit": True}, give_validation, "refit=True would be ignored, since X_val"),
     "refit beside a warm start": (
         EARLY | {"refit": True, "warm_start": True},
         give_rows,
-        "refit=True leaves rounds that were trained on all rows",
+        "refit=True trains the rounds on all samples",
     ),
     "refit of no type": (EARLY | {"refit": 1}, give_rows, "refit=1; give True or False"),
     "fraction beside X_val": (EARLY | {"validation_fraction": 0.2}, give_validation, "validation_fraction=0.2 would"),

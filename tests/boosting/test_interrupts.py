@@ -17,7 +17,7 @@ from comboost import CoMBoClassifier, _core
 from comboost._engine.binning import BinMapper
 from comboost._engine.losses import Loss
 from comboost._engine.rows import ShardRows, TreeRules, make_grower
-from comboost._estimators import atomic_fit
+from comboost._estimators import base
 from comboost._types import COMPLETE, KIND
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
@@ -225,7 +225,7 @@ class CutOff:
         return self._n_left < 0
 
 
-SWAP = [atomic_fit.fit_or_leave, atomic_fit.BorrowedState.give_back]
+SWAP = [base.fit_atomically]
 
 
 def is_same(model, attributes):
@@ -239,9 +239,9 @@ def is_same(model, attributes):
 def assert_all_or_nothing(make_old, fit, contents, kind):
     """Interrupt a second fit at every line or instruction of the swap."""
     new = make_old()
-    old_state = atomic_fit.state_hash(new.random_state)
+    old_state = base.state_hash(new.random_state)
     fit(new)
-    new_state, ends = atomic_fit.state_hash(new.random_state), set()
+    new_state, ends = base.state_hash(new.random_state), set()
     assert new_state != old_state
     for n_before in count():
         model = make_old()
@@ -251,7 +251,7 @@ def assert_all_or_nothing(make_old, fit, contents, kind):
         is_old = is_same(model, attributes)
         assert is_old or contents(model) == contents(new)
         assert model.random_state is dict(attributes)["random_state"]
-        state = atomic_fit.state_hash(model.random_state)
+        state = base.state_hash(model.random_state)
         assert state == old_state or (state == new_state and not is_old)
         ends.add((is_old, state == old_state))
         if not cut.has_cut:
@@ -261,11 +261,11 @@ def assert_all_or_nothing(make_old, fit, contents, kind):
 
 
 def test_swap_cut_off_at_any_instruction_has_done_all_or_nothing():
-    def draw(fitted):
-        fitted.drawn_ = fitted.random_state.randint(1000)
+    def draw(fitted, settings):
+        fitted.drawn_ = settings.random_state.randint(1000)
 
     def fit(model):
-        atomic_fit.fit_or_leave(model, model._rules, draw)
+        base.fit_atomically(model, model._settings(), draw)
 
     assert_all_or_nothing(
         lambda: CoMBoClassifier(random_state=np.random.RandomState(0)), fit, lambda model: model.drawn_, "opcode"

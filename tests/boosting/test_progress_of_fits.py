@@ -422,5 +422,5 @@ def test_rules_of_dropped_rounds_are_not_there(table, validation):
 def test_rules_need_a_fit_and_the_built_in_tree(table):
     with pytest.raises(NotFittedError):
         CoMBoClassifier().export_text(0)
-    with pytest.raises(ValueError, match="look at estimators_"):
+    with pytest.raises(ValueError, match="inspect estimators_"):
         make_booster(learner="estimator", n_estimators=2).fit(*table).export_text(0)

@@ -216,7 +216,7 @@ def test_stages_end_in_the_whole_model(problem):
     np.testing.assert_array_equal(shares, model.predict_proba(problem.X))
 
 
-@law(problem=problems(), proba=st.sampled_from(["softmax", "votes"]))
+@law(problem=problems(), proba=st.sampled_from(["softmax", "vote_fraction"]))
 def test_probabilities_add_up_to_one_and_rank_as_the_votes(problem, proba):
     model = fit(problem, proba=proba)
     shares = model.predict_proba(problem.X)

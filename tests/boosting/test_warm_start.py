@@ -34,7 +34,7 @@ from comboost._boosting.monitor import NoCallback
 from comboost._boosting.warm_start import digest_rows
 
 ANSWERS = {"priors", "calibration", "calibration_folds", "reject_cost", "reject_label"}  # what is made of votes
-ANSWERS_OF = {"combo": ANSWERS | {"proba"}, "votes": ANSWERS}
+ANSWERS_OF = {"combo": ANSWERS | {"proba"}, "confusion": ANSWERS}
 BY_COSTS = {"decision"}  # is free without costs
 FREE = {"n_estimators", "n_jobs", "verbose", "warm_start"}
 
@@ -153,7 +153,7 @@ def test_rounds_after_a_pickle_are_those_without(table, algorithm, learner, name
 @may_stand_still
 @pytest.mark.parametrize("name", SETTINGS_OF_VOTES)
 def test_rounds_of_votes_for_every_class_after_a_pickle_are_those_without(table, name):
-    assert_pickle_changes_nothing(table, "votes", "tree", SETTINGS_OF_VOTES[name])
+    assert_pickle_changes_nothing(table, "confusion", "tree", SETTINGS_OF_VOTES[name])
 
 
 def assert_pickle_changes_nothing(table, algorithm, learner, parameters):
@@ -238,12 +238,12 @@ ENDING_VOTES = {
 
 @pytest.mark.parametrize(
     ("algorithm", "reason"),
-    [*(("combo", reason) for reason in ENDINGS), *(("votes", reason) for reason in ENDING_VOTES)],
+    [*(("combo", reason) for reason in ENDINGS), *(("confusion", reason) for reason in ENDING_VOTES)],
 )
 @pytest.mark.parametrize("n_more", [0, 1, 20])
 def test_fit_goes_on_or_stays_whatever_ended_it(algorithm, reason, n_more):
     X, y, weights, parameters = ENDINGS[reason]
-    if algorithm == "votes":
+    if algorithm == "confusion":
         parameters = parameters | ENDING_VOTES[reason]
     model = make_booster(algorithm, **parameters, warm_start=True).fit(X, y, weights)
     assert model.stop_reason_ == reason
@@ -280,7 +280,7 @@ def test_fewer_rounds_than_were_tried_but_not_than_were_kept_are_those_at_once(t
 @for_kinds
 def test_threads_printing_and_probabilities_may_change(table, algorithm, learner, capsys):
     model = make_booster(algorithm, learner, n_estimators=3, warm_start=True).fit(*table)
-    other = {"priors": "training"} if algorithm == "votes" else {"proba": "votes"}
+    other = {"priors": "training"} if algorithm == "confusion" else {"proba": "vote_fraction"}
     model.set_params(n_estimators=8, n_jobs=2, verbose=1, **other).fit(*table)
     expected = make_booster(algorithm, learner, n_estimators=8, **other).fit(*table)
     assert all_bits(model, table[0]) == all_bits(expected, table[0])
@@ -313,7 +313,7 @@ CHANGES = {
 }
 CHANGES_OF = {
     "combo": CHANGES | {"criterion": "cost", "step": "exact", "estimator": DecisionTreeClassifier(max_depth=3)},
-    "votes": CHANGES
+    "confusion": CHANGES
     | {"max_leaf_nodes": 4, "loss": "exponential", "smoothing": 2.0, "balance": 0.5, "max_thresholds": 3, "noise": 0.5},
 }
 

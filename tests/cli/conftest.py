@@ -3,9 +3,11 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from cli.helpers import QUICK
 from typer.testing import CliRunner
 
-from comboost.cli._app import app
+from comboost import ConfusionBoostingClassifier
+from comboost.cli.app import app
 
 
 @pytest.fixture
@@ -38,3 +40,28 @@ def frame():
     table.loc[3, "heat"] = np.nan
     table.loc[5, "maker"] = None
     return table
+
+
+@pytest.fixture
+def rows(cli, frame):
+    """A file of the frame."""
+    frame.to_csv("rows.csv", index=False)
+    return "rows.csv"
+
+
+@pytest.fixture
+def model(cli, rows):
+    """A model file that was trained on these rows."""
+    assert cli("fit", rows, "-t", "state", "-o", "m.comboost", *QUICK).exit_code == 0
+    return "m.comboost"
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory):
+    """A model file with the features a and b, and the target y."""
+    path = tmp_path_factory.mktemp("model") / "model.comboost"
+    X = pd.DataFrame({"a": np.arange(40.0), "b": ["u", "v"] * 20})
+    model = ConfusionBoostingClassifier(n_estimators=3).fit(X, np.array(["p", "q", "q", "p"] * 10))
+    model.target_name_ = "y"
+    model.save_model(path)
+    return path

@@ -1,4 +1,4 @@
-"""Clusters of real worker processes, each started once for a file, and only if a test asks for it."""
+"""Clusters of real worker processes, each started once per session, when a test first needs it."""
 
 import dask
 import pytest
@@ -17,7 +17,7 @@ def threads():
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def clients(forked_workers):
     """The client of a cluster with that many workers of one thread each."""
     opened = {}

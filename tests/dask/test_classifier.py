@@ -164,7 +164,9 @@ def test_calibration_and_decisions_are_those_of_the_local_model(client, local, o
     np.testing.assert_array_equal(found.compute(), expected.predict(X))
     np.testing.assert_array_equal(model.predict_proba(cut(X, 400)).compute(), expected.predict_proba(X))
     assert same_bytes(model, expected)
-    with pytest.raises(ValueError, match=f"calibration='{calibration}' learns from rows .* give X_val and y_val"):
+    with pytest.raises(
+        ValueError, match=f"calibration='{calibration}' needs out-of-sample scores.* give X_val and y_val"
+    ):
         on_dask(calibration=calibration, client=client).fit(cut(X, 400), cut(y, 400))
 
 

@@ -23,7 +23,8 @@ from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._data import categories as module
 from comboost._data.categories import MAX_CATEGORIES, CategoryCounts
 from comboost._data.validation import fit_categories, read_table
-from comboost._persistence.state import plain_state, seal, unseal
+from comboost._persistence.model_file import stored_parts
+from comboost._persistence.pickling import attributes_of, make_state
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
 FEW = 3  # codes of their own, where small tables are to have more categories
@@ -254,18 +255,12 @@ def test_stored_models_keep_infrequent_categories(fitted):
         np.testing.assert_array_equal(copy.decision_function(frame), model.decision_function(frame))
 
 
-def test_models_that_were_stored_before_there_were_any_can_be_loaded(fitted):
-    state = plain_state(vars(fitted[-1]))
-    state["_categories"] = {"values": state["_categories"]["values"]}
-    assert unseal(seal(state), "model")["_categories"].infrequent == {}
-
-
 @pytest.mark.parametrize("damage", [{9: ("a",)}, {0: ["a"]}, {0: ()}, None])
 def test_damaged_infrequent_categories_are_refused(fitted, damage):
-    state = plain_state(vars(fitted[-1]))
-    state["_categories"] = state["_categories"] | {"infrequent": damage}
+    parameters, attributes = stored_parts(fitted[-1])
+    attributes["categories"] = attributes["categories"] | {"infrequent": damage}
     with pytest.raises(ValueError, match="damaged"):
-        unseal(seal(state), "model")
+        attributes_of(make_state(parameters, attributes), "model")
 
 
 def test_warm_start_goes_on_with_the_same_infrequent_categories_and_refuses_others(fitted):

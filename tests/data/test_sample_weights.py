@@ -19,7 +19,7 @@ from comboost.datasets import load_yeast
 from comboost.metrics import get_scorer
 
 ROUNDING = 1 / 32  # of a loss, by what the page on exact arithmetic allows
-CANCELS = "sample_weight is the same for all rows of a class"
+CANCELS = "sample_weight is the same for all samples of a class"
 
 #: Positive weights that span 84 decades, of rows or of whole classes.
 FAR_APART = st.builds(lambda f, x: f * 2.0**x, st.floats(1, 2, exclude_max=True), st.integers(-140, 140))
@@ -69,7 +69,7 @@ def test_weights_far_apart_give_the_model_of_the_reference(problem):
 @for_all
 def test_one_class_far_heavier_than_the_others_leaves_a_model_that_learns(algorithm, heavy):
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 2])
-    smoothing = {"smoothing": 0.0} if algorithm == "votes" else {}
+    smoothing = {"smoothing": 0.0} if algorithm == "confusion" else {}
     model = CLASSIFIERS[algorithm](max_depth=1, n_estimators=50, **smoothing).fit(X, y, [heavy, 1, 1])
     assert (model.loss_curve_ <= model.bound_curve_ * (1 + ROUNDING)).all()
     assert model.predict(X)[0] == 0

@@ -105,7 +105,7 @@ def test_predictions_of_an_odd_table_are_classes_and_probabilities_sum_to_one(fi
         np.testing.assert_allclose(shares.sum(axis=1), 1)
         np.testing.assert_array_equal(model.predict(X), model.classes_[shares.argmax(axis=1)])
         np.testing.assert_array_equal(model.predict(X[:1]), model.predict(X)[:1])
-        model.set_params(proba="votes")
+        model.set_params(proba="vote_fraction")
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
         model.set_params(proba="softmax")
 

@@ -17,9 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
+from comboost._stats.formatting import percent, readable, short_names
 from comboost.datasets import load_new_thyroid, load_yeast
 from comboost.displays import ConfusionNormDisplay, PerClassRecallDisplay, TrainingCurveDisplay
-from comboost.displays._labels import fold, luminance, percent, readable, round_numbers, short_names
+from comboost.displays._layout import fold, luminance, round_numbers
 from comboost.displays._per_class_recall import move_apart, size_limits
 from comboost.metrics import confusion_norm_loss, error_confusion_matrix
 from comboost.model_selection import wilson_interval
@@ -110,7 +111,7 @@ def test_matrices_norms_and_row_sums_are_those_of_the_metrics(yeast, models):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_weights_of_rows_count_in_matrices():
+def test_sample_weights_count_in_matrices():
     display = ConfusionNormDisplay.from_predictions(["a", "a", "b"], ["a", "b", "b"], sample_weight=[3, 1, 1])
     assert display.confusions["predictions"].tolist() == [[0, 0.25], [0, 0]]
     assert display.sizes.tolist() == [2, 1]
@@ -155,7 +156,7 @@ def test_curves_are_those_of_the_model_and_norms_those_of_its_stages(name, yeast
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_weights_of_rows_count_in_curves():
+def test_sample_weights_count_in_curves():
     X, y = load_new_thyroid(return_X_y=True)
     weight = 1.0 + np.arange(len(y)) % 3
     model = CoMBoClassifier(n_estimators=3, max_depth=1).fit(X, y, weight)
@@ -165,7 +166,7 @@ def test_weights_of_rows_count_in_curves():
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_class_that_only_the_new_rows_have_counts_as_missed(yeast):
+def test_class_unknown_to_the_model_counts_as_missed(yeast):
     X, y, X_val, y_val = yeast
     known = y != "ERL"
     model = CoMBoClassifier(n_estimators=2).fit(X[known], y[known])
@@ -177,7 +178,7 @@ def test_class_that_only_the_new_rows_have_counts_as_missed(yeast):
     assert norms[-1] == pytest.approx(confusion.norms["CoMBoClassifier"])
 
 
-def test_class_without_rows_is_neither_found_nor_missed():
+def test_class_without_samples_has_no_recall():
     y, labels = ["a", "a", "b"], ["a", "b", "c"]
     display = PerClassRecallDisplay.from_predictions(y, ["a", "b", "b"], labels=labels)
     assert np.isnan(display.recalls["predictions"][2])
@@ -213,11 +214,11 @@ def test_two_models_stand_side_by_side_and_share_their_scale(yeast, models):
         assert title.endswith(f"{display.norms[name]:.3f}")
 
 
-def test_curves_have_a_second_panel_only_with_rows(models, yeast):
+def test_curves_have_a_second_panel_only_with_samples(models, yeast):
     X, y, _, _ = yeast
     alone = TrainingCurveDisplay.from_estimator(models["ours"])
     assert alone.train_norm is alone.validation_norm is None
-    assert alone.ax_.get_title() == "ConfusionBoostingClassifier: what training makes small"
+    assert alone.ax_.get_title() == "ConfusionBoostingClassifier: training loss and its certified bound"
     both = TrainingCurveDisplay.from_estimator(models["ours"], X, y, name="mine")
     assert [len(panel.lines) for panel in both.ax_] == [2, 1]
     assert both.ax_[0].get_title().startswith("mine:")
@@ -232,7 +233,7 @@ def test_cells_say_percentages_and_rows_their_sums():
     display = ConfusionNormDisplay.from_predictions(y, predicted)
     assert texts_of(display.ax_) == ["<1", "25", "<1", "25"]
     assert labels_of(display.ax_.xaxis) == ["a", "b", "missed"]
-    assert display.ax_.get_xlabel() == "taken for"
+    assert display.ax_.get_xlabel() == "predicted class"
 
 
 @pytest.mark.parametrize("cmap", ["magma_r", "viridis", "Greys"])
@@ -290,13 +291,13 @@ def test_recalls_stand_above_their_sizes_and_say_their_names():
         "bad: mean recall 0.50",
     ]
     assert panel.child_axes[0].get_xticks() == pytest.approx([3, 300])
-    assert "95 % intervals" in panel.get_ylabel().replace("\n", " ")
+    assert "95 % confidence intervals" in panel.get_ylabel().replace("\n", " ")
     assert "moved apart" not in panel.get_xlabel()
     for line, recalls in zip(panel.lines[::3], ([1, 1], [0, 1]), strict=True):
         assert line.get_ydata().tolist() == recalls
 
 
-def test_axis_of_rows_says_where_it_is_no_exact_scale():
+def test_axis_of_sizes_says_if_its_scale_is_not_exact():
     for sizes, expected in {(10, 10, 100): "moved apart", (50,) * 26: "too similar for a scale"}.items():
         y = np.repeat(np.arange(len(sizes)), sizes)
         panel = PerClassRecallDisplay.from_predictions(y, y).ax_
@@ -324,7 +325,7 @@ def test_legends_say_where_training_ended():
     assert texts == [
         "certified bound on the loss: 2 at the end",
         "loss: 1 at the end",
-        "rows trained on: 0.750 at the end, at best 0.500 (round 2)",
+        "training samples: 0.750 at the end, at best 0.500 (round 2)",
     ]
 
 
@@ -374,7 +375,7 @@ def test_percentages_are_short_and_only_nothing_is_nothing(share):
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.floats(0.001, 0.2), st.floats(0, 0.1))
 @FEW
-def test_places_are_moved_apart_in_order_and_inside(places, apart, margin):
+def test_positions_are_moved_apart_in_order_and_inside(places, apart, margin):
     places = np.sort(places)
     moved = move_apart(places, apart, margin)
     room = min(apart, (1 - 2 * margin) / max(len(places) - 1, 1))
@@ -383,7 +384,7 @@ def test_places_are_moved_apart_in_order_and_inside(places, apart, margin):
     assert moved.max() <= 1 - margin + 1e-9
 
 
-def test_places_that_are_far_apart_stay():
+def test_positions_that_are_far_apart_stay():
     assert move_apart(np.array([0.1, 0.4, 0.9]), 0.2).tolist() == pytest.approx([0.1, 0.4, 0.9])
 
 
@@ -410,26 +411,26 @@ def test_models_that_cannot_predict_are_refused(kind, yeast, models):
     _, _, X, y = yeast
     with pytest.raises(NotFittedError):
         kind.from_estimator(CoMBoClassifier(), X, y)
-    with pytest.raises(TypeError, match="has no predict to call; give a fitted classifier"):
+    with pytest.raises(TypeError, match="has no predict method; give a fitted classifier"):
         kind.from_estimator("CoMBo", X, y)
-    with pytest.raises(TypeError, match="has no predict to call"):
+    with pytest.raises(TypeError, match="has no predict method"):
         kind.from_estimator(CoMBoClassifier, X, y)
     with pytest.raises(ValueError, match="empty dict"):
         kind.from_estimator({}, X, y)
     with pytest.raises(ValueError, match="look the same"):
         kind.from_estimator({"a": models["ours"], "a ": models["CoMBo"]}, X, y)
-    with pytest.raises(ValueError, match="what predict gives holds"):
+    with pytest.raises(ValueError, match="predictions holds"):
         kind.from_estimator(LinearRegression().fit(X, np.arange(len(y)) / 7), X, y)
 
 
 @pytest.mark.parametrize("kind", OF_ROWS)
-def test_rows_that_do_not_match_are_refused(kind, yeast, models):
+def test_samples_that_do_not_match_are_refused(kind, yeast, models):
     _, _, X, y = yeast
     with pytest.raises(ValueError, match=r"X has 742 rows, as ConfusionBoostingClassifier sees it, and y 741"):
         kind.from_estimator(models["ours"], X, y[1:])
     with pytest.raises(ValueError, match="y_true has 3 rows and the predictions of b 2; pass one prediction"):
         kind.from_predictions([0, 1, 1], {"a": [0, 1, 1], "b": [0, 1]})
-    with pytest.raises(ValueError, match="so nothing can be taken for something else"):
+    with pytest.raises(ValueError, match="so there are no confusions"):
         kind.from_predictions(["a", "a"], ["a", "a"])
     with pytest.raises(ValueError, match="all text or all numbers"):
         kind.from_predictions(["a", "b"], [0, 1])
@@ -440,9 +441,9 @@ def test_rows_that_do_not_match_are_refused(kind, yeast, models):
 
 @pytest.mark.parametrize("kind", OF_ROWS)
 def test_axes_that_do_not_match_are_refused(kind):
-    with pytest.raises(TypeError, match="is no axes of matplotlib"):
+    with pytest.raises(TypeError, match="is not a matplotlib Axes"):
         kind.from_predictions([0, 1], [0, 1], ax="here")
-    with pytest.raises(ValueError, match="has 1 panels and ax 2; give one axes for each"):
+    with pytest.raises(ValueError, match="has 1 panels and ax has 2; give one Axes for each"):
         kind.from_predictions([0, 1], [0, 1], ax=plt.subplots(1, 2)[1])
 
 
@@ -462,24 +463,24 @@ def test_models_without_curves_are_refused(yeast, models):
     with pytest.raises(ValueError, match="DecisionTreeClassifier has no loss_curve_ and no bound_curve_"):
         TrainingCurveDisplay.from_estimator(tree)
     pipeline = make_pipeline(StandardScaler(), models["ours"])
-    with pytest.raises(ValueError, match="Of a pipeline give its last step"):
+    with pytest.raises(ValueError, match="For a pipeline give its last step"):
         TrainingCurveDisplay.from_estimator(pipeline)
 
 
-def test_models_that_reject_rows_are_refused_with_a_way_out(yeast):
+def test_models_that_reject_samples_are_refused_with_advice(yeast):
     X, y, _, _ = yeast
     options = {"decision": "expected_cost", "reject_cost": 0.01, "reject_label": "ask"}
     model = ConfusionBoostingClassifier(n_estimators=3, **options).fit(X, y)
     kinds = (ConfusionNormDisplay, PerClassRecallDisplay, TrainingCurveDisplay)
     for kind in kinds:
-        with pytest.raises(ValueError, match=r"predicts \['ask'\].* no confusion matrix tells .*reject_cost=None"):
+        with pytest.raises(ValueError, match=r"predicts \['ask'\].* no place in a confusion matrix.*reject_cost=None"):
             kind.from_estimator(model, X, y)
     model.set_params(reject_cost=None, reject_label=None)
     for kind in kinds:
         kind.from_estimator(model, X, y)
 
 
-def test_rows_of_curves_that_do_not_match_are_refused(yeast, models):
+def test_samples_of_curves_that_do_not_match_are_refused(yeast, models):
     X, y, _, _ = yeast
     model = models["ours"]
     with pytest.raises(ValueError, match="X is given without y; give both"):
@@ -505,7 +506,7 @@ def test_data_of_displays_must_match_their_classes():
         ConfusionNormDisplay({}, ["x", "y"])
     with pytest.raises(ValueError, match="one size"):
         PerClassRecallDisplay({"a": [1.0, 1.0]}, ["x", "y"], [1])
-    with pytest.raises(ValueError, match="No class has a row"):
+    with pytest.raises(ValueError, match="No class has samples"):
         PerClassRecallDisplay({"a": [np.nan, np.nan]}, ["x", "y"], [0, 0]).plot()
 
 

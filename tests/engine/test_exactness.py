@@ -100,14 +100,17 @@ class Blocks:
 def fit_in_blocks(problem, cuts):
     """What the classifier does, with the samples in blocks: nodes, leaf values, weights, edges and losses."""
     booster = booster_for(problem)
+    settings = booster._settings()
     raw = read_table(booster, problem.X, reset=True)
     data = TrainingSet.read(problem.y, problem.sample_weight, raw.shape[0])
     raw = raw if data.rows is None else raw.take(data.rows)
-    _, _, bins, codes = bin_table(raw, booster.categorical_features, data.weights, booster.max_bins, 1, lambda _: None)
+    _, _, bins, codes = bin_table(
+        raw, settings.categorical_features, data.weights, settings.max_bins, 1, lambda _: None
+    )
     n_classes = len(data.classes)
-    seed = booster._seed(raw.shape[0], data.classes, None)
-    plan = booster._plan(raw.shape[0], data.candidates, data.weight_sums, seed, by_class=False)
-    rules, loss = booster._tree_rules(plan, bins.n_features), plan.values.objective.loss
+    seed = booster._seed(settings, raw.shape[0], data.classes, None)
+    plan = booster._plan(settings, raw.shape[0], data.candidates, data.weight_sums, seed, 1, by_class=False)
+    rules, loss = booster._tree_rules(settings, plan, bins.n_features), plan.values.objective.loss
     blocks = [
         ShardRows(
             data.labels[part],
@@ -121,7 +124,7 @@ def fit_in_blocks(problem, cuts):
     ]
     learner = TreeLearner(bins.kinds, n_classes, rules.smoothing)
     rows = DistributedRows(Blocks(blocks), loss, make_grower(bins, n_classes, rules), rules, 1)
-    history = boost(rows, learner, plan.values, plan.parameters["n_estimators"])
+    history = boost(rows, learner, plan.values, settings.n_estimators)
     return bits_of(learner.forest(history.alphas)), history.edges, history.losses
 
 
@@ -131,7 +134,7 @@ def leafy_problem(*, weighted=False, **settings):
     X = random.normal(size=(900, 7)).round(1)
     X[random.random(X.shape) < 0.05] = np.nan
     X[:, 0] = random.integers(12, size=len(X))
-    settings = {"algorithm": "votes", "n_estimators": 2, "max_bins": 40} | settings
+    settings = {"algorithm": "confusion", "n_estimators": 2, "max_bins": 40} | settings
     weights = random.uniform(size=len(X)) if weighted else None
     return Problem(X, random.integers(4, size=len(X)), weights, settings=settings, categorical=(0,))
 
@@ -207,7 +210,7 @@ def test_narrow_and_wide_vectors_give_the_same_bits(problem):
         _core.allow_wide_vectors(True)
 
 
-@pytest.mark.parametrize("algorithm", ["combo", "votes"])
+@pytest.mark.parametrize("algorithm", ["combo", "confusion"])
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 8, 9, 17, 33])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("min_samples_leaf", [1, 3])

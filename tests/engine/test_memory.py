@@ -266,7 +266,7 @@ def wide_answers(model, X):
 
 
 MODELS = {
-    "votes": lambda: ConfusionBoostingClassifier(n_estimators=1),
+    "confusion": lambda: ConfusionBoostingClassifier(n_estimators=1),
     "classes": lambda: CoMBoClassifier(n_estimators=1),
     "rows": lambda: AdaBoostMMClassifier(n_estimators=1),
     "AdaBoost.NC": lambda: AdaBoostNCClassifier(n_estimators=1),
@@ -282,7 +282,9 @@ def test_answers_that_are_too_large_are_refused_before_they_are_taken(name, free
     for call in wide_answers(model, many_rows()):
 
         def refused(call=call):
-            with pytest.raises(MemoryError, match=r"An answer for 1000000 rows and 3 classes needs .* Give fewer rows"):
+            with pytest.raises(
+                MemoryError, match=r"A prediction for 1000000 rows and 3 classes needs .* Give fewer rows"
+            ):
                 call()
 
         assert peak_of(refused) < 10**6 * 3 * 8 / 4
@@ -378,7 +380,7 @@ def test_fit_that_just_fits_in_is_the_same_model(algorithm, free):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 2, 0, 1, 2]
     booster = CLASSIFIERS[algorithm](n_estimators=3, max_depth=3)
     expected = model_bytes(booster.fit(X, y))
-    limits = TreeLimits(3, n_trees=3, for_every_class=algorithm == "votes")
+    limits = TreeLimits(3, n_trees=3, for_every_class=algorithm == "confusion")
     needed = total(FitShape(6, 2, 3, n_bins=12, limits=limits, table=TableCopies(6, 2)).peak())  # no value comes twice
     for beside in (0, 1):
         free(needed + beside)

@@ -20,9 +20,8 @@ from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from strategies import law
 
-from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
-from comboost._engine.probabilities import ProbabilityMap
-from comboost._estimators.out_of_fold import NO_FOLD, draw_folds
+from comboost._engine.probabilities import TEMPERATURES, HeldVotes, IsotonicCurves, ProbabilityMap, learn_temperature
+from comboost._estimators.calibration import NO_FOLD, draw_folds
 
 X, Y = make_rows(150, seed=0)
 X_NEW, Y_NEW = make_rows(90, seed=1)
@@ -67,8 +66,8 @@ def held_votes(draw):
 
 def balanced_loss(held, temperature, scale, shares):
     """What a temperature makes small, row by row."""
-    logs = log_softmax(scale * held.votes / temperature - (0.0 if shares is None else shares), axis=1)
-    total, n_classes = 0.0, held.votes.shape[1]
+    logs = log_softmax(scale * held.scores / temperature - (0.0 if shares is None else shares), axis=1)
+    total, n_classes = 0.0, held.scores.shape[1]
     present = np.unique(held.labels)
     weights = held.weights.copy()
     for k in present:
@@ -122,7 +121,7 @@ def test_every_class_counts_the_same_however_many_rows_it_has():
 
 @law(held=held_votes())
 def test_curves_are_isotonic_regressions_of_every_class_against_the_others(held):
-    shares = ProbabilityMap(1.0).probabilities(held.votes, np.empty_like(held.votes))
+    shares = ProbabilityMap(1.0).probabilities(held.scores, np.empty_like(held.scores))
     curves = IsotonicCurves.learn(held, shares)
     bent = shares.copy()
     curves.apply(bent)
@@ -139,7 +138,7 @@ def test_curves_are_isotonic_regressions_of_every_class_against_the_others(held)
 
 @law(held=held_votes(), new=hnp.arrays(np.float64, (7, 5), elements=st.floats(-50, 50)))
 def test_curves_leave_probabilities_of_which_none_is_zero(held, new):
-    shares = ProbabilityMap(1.0).probabilities(held.votes, np.empty_like(held.votes))
+    shares = ProbabilityMap(1.0).probabilities(held.scores, np.empty_like(held.scores))
     meaning = ProbabilityMap(1.0, curves=IsotonicCurves.learn(held, shares))
     votes = np.ascontiguousarray(new[:, : held.n_classes])
     found = meaning.probabilities(votes, np.empty_like(votes))
@@ -214,10 +213,10 @@ def test_calibration_changes_neither_the_model_nor_its_decisions(algorithm, lear
 
 def parameters(algorithm, learner):
     """Those of a weak learner."""
-    return {} if algorithm == "votes" else {"estimator": make_booster(algorithm, learner).estimator}
+    return {} if algorithm == "confusion" else {"estimator": make_booster(algorithm, learner).estimator}
 
 
-@law(seed=st.integers(0, 2**16), algorithm=st.sampled_from(["combo", "mm", "votes"]), kind=st.sampled_from(KINDS))
+@law(seed=st.integers(0, 2**16), algorithm=st.sampled_from(["combo", "mm", "confusion"]), kind=st.sampled_from(KINDS))
 def test_no_calibration_moves_a_decision(seed, algorithm, kind):
     random = np.random.default_rng(seed)
     n_classes = random.integers(2, 5)
@@ -282,8 +281,10 @@ def expected_calibration(model, votes, y, weights=None):
 
 
 def test_refit_is_calibrated_by_folds_of_all_rows_with_as_many_rounds():
-    early = make("votes", "temperature", early_stopping=True, refit=True, n_estimators=30, n_iter_no_change=2).fit(X, Y)
-    plain = make("votes", "temperature", n_estimators=early.n_iter_).fit(X, Y)
+    early = make("confusion", "temperature", early_stopping=True, refit=True, n_estimators=30, n_iter_no_change=2).fit(
+        X, Y
+    )
+    plain = make("confusion", "temperature", n_estimators=early.n_iter_).fit(X, Y)
     assert early.temperature_ == plain.temperature_
 
 
@@ -301,11 +302,11 @@ def test_warm_start_learns_the_calibration_of_all_rounds(algorithm, calibration)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_random_state_alone_draws_the_folds_and_moves_on_as_without_them(n_jobs):
     states = [np.random.RandomState(7) for _ in range(2)]
-    plain = make("votes", None, random_state=states[0]).fit(X, Y)
-    model = make("votes", "temperature", random_state=states[1], n_jobs=n_jobs).fit(X, Y)
+    plain = make("confusion", None, random_state=states[0]).fit(X, Y)
+    model = make("confusion", "temperature", random_state=states[1], n_jobs=n_jobs).fit(X, Y)
     assert states[0].randint(2**31) == states[1].randint(2**31)
     seed = np.random.RandomState(7)
-    assert model.temperature_ == make("votes", "temperature", random_state=seed).fit(X, Y).temperature_
+    assert model.temperature_ == make("confusion", "temperature", random_state=seed).fit(X, Y).temperature_
     assert model_bytes(model) == model_bytes(plain)
 
 
@@ -317,7 +318,7 @@ def test_rare_classes_count_as_far_as_they_are_out_of_fold(calibration):
 
 
 def test_rows_of_single_classes_are_refused_and_nothing_is_left_behind():
-    with unchanged(model := make("combo", "temperature")), pytest.raises(ValueError, match="has rows of 0 class"):
+    with unchanged(model := make("combo", "temperature")), pytest.raises(ValueError, match="has samples of 0 class"):
         model.fit(X[:3], [0, 1, 2])
 
 
@@ -350,7 +351,7 @@ def test_folds_are_fitted_in_silence(capsys):
     counts = []
     for calibration in (None, "temperature"):
         heard.clear()
-        make("votes", calibration, verbose=1).set_callbacks(Counter()).fit(X, Y)
+        make("confusion", calibration, verbose=1).set_callbacks(Counter()).fit(X, Y)
         counts.append((len(heard), len(capsys.readouterr().out.splitlines())))
     assert counts[0] == counts[1]
 
@@ -370,10 +371,13 @@ def test_who_looks_on_sees_probabilities_that_are_not_calibrated_yet():
 
 
 def test_votes_as_probabilities_cannot_be_calibrated():
-    with unchanged(model := make("combo", "isotonic", proba="votes")), pytest.raises(ValueError, match="leave one out"):
+    with (
+        unchanged(model := make("combo", "isotonic", proba="vote_fraction")),
+        pytest.raises(ValueError, match="leave one out"),
+    ):
         model.fit(X, Y)
-    model.set_params(proba="softmax").fit(X, Y).set_params(proba="votes")
-    with pytest.raises(ValueError, match=r"calibration='isotonic' is one of proba=\"softmax\""):
+    model.set_params(proba="softmax").fit(X, Y).set_params(proba="vote_fraction")
+    with pytest.raises(ValueError, match=r"calibration='isotonic' requires proba=\"softmax\""):
         model.predict_proba(X)
 
 
@@ -405,5 +409,5 @@ def test_folds_that_do_not_fit_into_memory_are_refused_before_they_are_made(monk
 
 
 def test_names_of_classes_do_not_matter():
-    named = make("votes", "temperature").fit(*make_named_rows(150, seed=0))
-    assert named.temperature_ == make("votes", "temperature").fit(X, Y).temperature_
+    named = make("confusion", "temperature").fit(*make_named_rows(150, seed=0))
+    assert named.temperature_ == make("confusion", "temperature").fit(X, Y).temperature_

@@ -112,7 +112,7 @@ BAD_PARAMETERS = [
     ("max_bins", 1, "an integer from 2 to 255"),
     ("max_bins", 256, "an integer from 2 to 255"),
     ("step", "long", "'edge' or 'exact'"),
-    ("proba", "sure", "'softmax' or 'votes'"),
+    ("proba", "sure", "'softmax' or 'vote_fraction'"),
     ("n_jobs", "all", "an integer"),
     ("n_jobs", 0, "n_jobs"),
     ("cost_matrix", np.ones((2, 2)), r"shape \(2, 2\)"),

@@ -9,7 +9,7 @@ ESTIMATORS = [
     CoMBoClassifier(n_estimators=20),
     AdaBoostMMClassifier(n_estimators=20),
     CoMBoClassifier(
-        n_estimators=20, step="exact", criterion="cost", max_depth=None, max_features="sqrt", proba="votes"
+        n_estimators=20, step="exact", criterion="cost", max_depth=None, max_features="sqrt", proba="vote_fraction"
     ),
     ConfusionBoostingClassifier(n_estimators=20),
     ConfusionBoostingClassifier(

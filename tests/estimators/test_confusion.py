@@ -173,10 +173,10 @@ def test_importances_are_shares():
     assert (model.feature_importances_ >= 0).all()
 
 
-def test_exported_leaf_shows_the_votes_for_all_classes():
+def test_exported_leaf_shows_the_values_of_all_classes():
     X, y = make_named_rows(100, seed=0)
     model = make(n_estimators=1, max_depth=1).fit(X, y)
-    lines = [line for line in model.export_text(0).splitlines() if "votes:" in line]
+    lines = [line for line in model.export_text(0).splitlines() if "values:" in line]
     for line, votes in zip(lines, model._forest.votes, strict=True):
         for name, vote in zip(model.classes_, votes, strict=True):
             assert f"{name} {vote:+.2f}" in line

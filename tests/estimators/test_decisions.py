@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 from strategies import law
 
-from comboost._engine.decisions import REJECTED, cheapest_decisions
+from comboost._engine.probabilities import REJECTED, cheapest_decisions
 from comboost.metrics import expected_cost_loss, get_scorer
 from comboost.model_selection import cross_validate_confusion
 
@@ -20,7 +20,7 @@ X_NEW, Y_NEW = make_named_rows(80, seed=1)
 COSTS = np.array([[0.0, 1.0, 2.0], [5.0, 0.0, 1.0], [3.0, 8.0, 0.0]])
 
 
-def make(algorithm="votes", **parameters):
+def make(algorithm="confusion", **parameters):
     return make_booster(algorithm, **({"n_estimators": 5, "decision": "expected_cost"} | parameters))
 
 
@@ -108,24 +108,24 @@ def test_votes_are_then_learned_without_the_costs_which_may_change(algorithm):
 
 @for_all
 def test_without_costs_the_decision_may_change_after_the_fit(algorithm):
-    model = make(algorithm, decision="votes").fit(X, Y)
+    model = make(algorithm, decision="argmax").fit(X, Y)
     votes = model.predict(X_NEW)
     likeliest = model.classes_[model.predict_proba(X_NEW).argmax(axis=1)]
     np.testing.assert_array_equal(model.set_params(decision="expected_cost").predict(X_NEW), likeliest)
-    np.testing.assert_array_equal(model.set_params(decision="votes").predict(X_NEW), votes)
+    np.testing.assert_array_equal(model.set_params(decision="argmax").predict(X_NEW), votes)
 
 
 @for_all
 @pytest.mark.parametrize("rows", [X_NEW, X_NEW[:1]], ids=["many", "one"])
 def test_decision_that_the_costs_were_not_trained_for_is_refused(algorithm, rows):
-    by_votes = make(algorithm, cost_matrix=COSTS, decision="votes").fit(X, Y)
+    by_votes = make(algorithm, cost_matrix=COSTS, decision="argmax").fit(X, Y)
     with pytest.raises(ValueError, match="its costs would count twice; fit again"):
         by_votes.set_params(decision="expected_cost").predict(rows)
     with pytest.raises(ValueError, match="its costs would count twice; fit again"):
         by_votes.set_params(cost_matrix=None).predict(rows)
     by_cost = make(algorithm, cost_matrix=COSTS).fit(X, Y)
-    with pytest.raises(ValueError, match="whose votes know nothing of cost_matrix; fit again"):
-        by_cost.set_params(decision="votes").predict(rows)
+    with pytest.raises(ValueError, match="whose scores do not depend on cost_matrix; fit again"):
+        by_cost.set_params(decision="argmax").predict(rows)
     by_cost.set_params(cost_matrix=None).predict(rows)
 
 
@@ -134,23 +134,23 @@ def test_warm_start_goes_on_only_with_costs_used_as_before():
     model.set_params(cost_matrix=2 * COSTS, reject_cost=1.0, n_estimators=5).fit(X, Y)
     np.testing.assert_array_equal(model.decision_function(X_NEW), make().fit(X, Y).decision_function(X_NEW))
     with pytest.raises(ValueError, match="cost_matrix, decision changed since the earlier fit"):
-        model.set_params(decision="votes", reject_cost=None).fit(X, Y)
+        model.set_params(decision="argmax", reject_cost=None).fit(X, Y)
 
 
 BAD = {
     "reject_cost by votes": (
-        {"decision": "votes", "reject_cost": 1.0},
+        {"decision": "argmax", "reject_cost": 1.0},
         'would be ignored without decision="expected_cost"',
     ),
-    "reject_label by votes": ({"decision": "votes", "reject_label": "?"}, "would be ignored without reject_cost"),
+    "reject_label by votes": ({"decision": "argmax", "reject_label": "?"}, "would be ignored without reject_cost"),
     "reject_label alone": ({"reject_label": "?"}, "would be ignored without reject_cost"),
     "free rejection": ({"reject_cost": 0.0}, "got reject_cost=0.0; give a number in .0, 1e.30., or None"),
     "endless cost": ({"reject_cost": np.inf}, "got reject_cost=inf; give a number"),
     "a cost of text": ({"reject_cost": "1"}, "got reject_cost='1'; give a number"),
     "a class": ({"reject_cost": 1.0, "reject_label": "elm"}, "is one of the classes"),
-    "a number": ({"reject_cost": 1.0, "reject_label": 7}, "is no label like the classes .*which are text"),
+    "a number": ({"reject_cost": 1.0, "reject_label": 7}, "is not a label like the classes .*which are text"),
     "a missing label": ({"reject_cost": 1.0, "reject_label": float("nan")}, "reject_label"),
-    "another decision": ({"decision": "cost"}, "got decision='cost'; give 'votes' or 'expected_cost'"),
+    "another decision": ({"decision": "cost"}, "got decision='cost'; give 'argmax' or 'expected_cost'"),
     "bad costs": ({"cost_matrix": [1.0]}, "cost_matrix has the shape"),
 }
 
@@ -197,7 +197,7 @@ def test_rejected_rows_have_a_label_of_the_classes_kind(kind):
     "distinct", [[False, True], [datetime.date(2000, 1, 1), datetime.date(2001, 1, 1)], [-1, 4], ["reject", "b"]]
 )
 def test_classes_without_a_label_to_reject_by_need_one(distinct):
-    with pytest.raises(ValueError, match=r"give .*reject_label|give one that is none of them"):
+    with pytest.raises(ValueError, match=r"give .*reject_label|give a label that is not among them"):
         make(reject_cost=1.0).fit(X[:60], np.array(distinct)[np.arange(60) % 2])
 
 

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
 from comboost._boosting.monitor import HOOKS, NoCallback
-from comboost._estimators.atomic_fit import state_hash
+from comboost._estimators.base import state_hash
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
 

@@ -41,7 +41,7 @@ REALS = {
     "penalty_strength": 1.5,
 }
 SWITCHES = {"early_stopping": True, "refit": True, "warm_start": False}
-TEXTS = {"criterion": "cost", "step": "exact", "proba": "votes", "loss": "exponential", "priors": "training"}
+TEXTS = {"criterion": "cost", "step": "exact", "proba": "vote_fraction", "loss": "exponential", "priors": "training"}
 TEXTS |= {"decision": "expected_cost"}
 OTHERS = {"categorical_features", "cost_matrix", "estimator", "scoring"}  # tables, objects and functions
 OTHERS |= {"calibration", "reject_cost", "reject_label"}  # which go with others

@@ -16,14 +16,14 @@ from comboost._engine.probabilities import ProbabilityMap
 X, Y = make_named_rows(200, seed=0)
 X_NEW, _ = make_rows(60, seed=1)
 SHARES = np.array([0.5, 0.2, 0.3])
-UNIFORM = {"combo": None, "mm": "uniform", "votes": "uniform"}
+UNIFORM = {"combo": None, "mm": "uniform", "confusion": "uniform"}
 
 
 def make(algorithm, **parameters):
     return make_booster(algorithm, **({"n_estimators": 5} | parameters))
 
 
-@pytest.fixture(scope="module", params=["combo", "mm", "votes"])
+@pytest.fixture(scope="module", params=["combo", "mm", "confusion"])
 def model(request):
     return make(request.param).fit(X, Y)
 
@@ -53,11 +53,11 @@ def test_map_is_its_formula(votes, learned, wanted, temperature, by_share):
     assert meaning.probabilities(in_place, in_place).tobytes() == found.tobytes()
 
 
-@pytest.mark.parametrize("proba", ["softmax", "votes"])
+@pytest.mark.parametrize("proba", ["softmax", "vote_fraction"])
 def test_probabilities_move_by_the_shares(model, proba):
-    if proba == "votes" and not hasattr(model, "estimator_weights_"):
+    if proba == "vote_fraction" and not hasattr(model, "estimator_weights_"):
         pytest.skip("votes for every class have no shares")
-    model = clone(model).set_params(**({"proba": proba} if proba == "votes" else {})).fit(X, Y)
+    model = clone(model).set_params(**({"proba": proba} if proba == "vote_fraction" else {})).fit(X, Y)
     uniform = model.set_params(priors="uniform").predict_proba(X_NEW)
     training = model.set_params(priors="training").predict_proba(X_NEW)
     given = model.set_params(priors=SHARES).predict_proba(X_NEW)
@@ -74,7 +74,7 @@ def test_default_is_what_the_votes_were_learned_for(model):
 
 
 def test_votes_for_rows_are_learned_for_the_training_rows():
-    model = make("votes", balance=0.0).fit(X, Y)
+    model = make("confusion", balance=0.0).fit(X, Y)
     training = model.set_params(priors="training").predict_proba(X_NEW)
     np.testing.assert_allclose(model.set_params(priors=None).predict_proba(X_NEW), training, rtol=1e-12)
 
@@ -107,7 +107,7 @@ WRONG = {
     "nobody": ({}, "has the shape .0,."),
     "text": (["a", "b", "c"], "priors"),
     "masked": (np.ma.array([0.5, 0.2, 0.3], mask=[0, 1, 0]), "priors"),
-    "a word": ("balanced", "got priors='balanced'; give 'uniform' or 'training', or None, or shares of the classes"),
+    "a word": ("balanced", "got priors='balanced'; give 'uniform' or 'training', or class probabilities"),
     "a number": (3, "got priors=3; give 'uniform' or 'training'"),
 }
 

@@ -1,4 +1,4 @@
-"""C files: compiled, they give the classes and the votes of the model, to the bit."""
+"""C files: compiled, they give the classes and the scores of the model, to the bit."""
 
 import ctypes
 import itertools
@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from deployed import ESTIMATORS, as_float32, hard_rows, seeds, text_model, two_class_model, votes_of, weightless_model
+from deployed import ESTIMATORS, as_float32, hard_rows, scores_of, seeds, text_model, two_class_model, weightless_model
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from models import fit
@@ -50,8 +50,8 @@ class Compiled:
     def __init__(self, library, name, n_classes):
         self._n_classes = n_classes
         pointer = ctypes.POINTER(ctypes.c_double)
-        self._predict, self._votes = library[name], library[f"{name}_votes"]
-        self._predict.argtypes, self._votes.argtypes = [pointer], [pointer, pointer]
+        self._predict, self._scores = library[name], library[f"{name}_scores"]
+        self._predict.argtypes, self._scores.argtypes = [pointer], [pointer, pointer]
         self._label = library[f"{name}_label"]
         self._label.restype = ctypes.c_char_p
         if hasattr(library, f"{name}_code"):
@@ -61,11 +61,11 @@ class Compiled:
     def predict(self, X):
         return np.array([self._predict(as_pointer(row)) for row in X])
 
-    def votes(self, X):
-        votes = np.empty((len(X), self._n_classes))
-        for row, out in zip(X, votes, strict=True):
-            self._votes(as_pointer(row), as_pointer(out))
-        return votes
+    def scores(self, X):
+        scores = np.empty((len(X), self._n_classes))
+        for row, out in zip(X, scores, strict=True):
+            self._scores(as_pointer(row), as_pointer(out))
+        return scores
 
     def label(self, number):
         return self._label(number).decode()
@@ -82,7 +82,7 @@ def assert_same_bits(compiled, model, X, given):
     """``X`` as the C file takes it, ``given`` as the model does."""
     rows = np.ascontiguousarray(X, dtype=np.float64)
     assert model.classes_[compiled.predict(rows)].tolist() == model.predict(given).tolist()
-    assert compiled.votes(rows).tobytes() == votes_of(model, given).tobytes()
+    assert compiled.scores(rows).tobytes() == scores_of(model, given).tobytes()
 
 
 def compiled(folder, model, *options, name="predict", **kwargs):
@@ -97,7 +97,7 @@ def compiled(folder, model, *options, name="predict", **kwargs):
     max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
 )
 @given(problems=st.lists(any_problems(missing=True, categories=True), min_size=5, max_size=8), seed=seeds)
-def test_c_gives_the_classes_and_votes_of_any_model_to_the_bit(tmp_path, problems, seed):
+def test_c_gives_the_classes_and_scores_of_any_model_to_the_bit(tmp_path, problems, seed):
     models = [fit(problem) for problem in problems]
     source = "\n".join(model.to_c(name=f"model{k}") for k, model in enumerate(models))
     libraries = [compile_c(tmp_path, source, compiler=compiler) for compiler in COMPILERS]
@@ -113,12 +113,12 @@ def test_c_gives_the_classes_and_votes_of_any_model_to_the_bit(tmp_path, problem
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_text_rare_categories_and_unseen_ones_go_where_predict_sends_them(kind, tmp_path):
     model, frame = text_model(kind)
-    frame.loc[:20, "many"] = "a city that nobody has seen"
+    frame.loc[:20, "many"] = "an unknown city"
     found = compiled(tmp_path, model)
     X = frame.drop(columns=["many", "few"]).astype(float)
-    for place, name in enumerate(["many", "few"]):
-        codes = [np.nan if text is None or text != text else found.code(place, text) for text in frame[name]]
-        X.insert(place, name, codes)
+    for idx, name in enumerate(["many", "few"]):
+        codes = [np.nan if text is None or text != text else found.code(idx, text) for text in frame[name]]
+        X.insert(idx, name, codes)
     assert X["many"][0] == 0
     assert_same_bits(found, model, X.to_numpy(), frame)
     assert [found.label(k) for k in range(-1, 4)] == ["", *model.classes_, ""]

@@ -9,7 +9,7 @@ import onnxruntime
 import pandas as pd
 import pytest
 import skl2onnx
-from deployed import ESTIMATORS, as_float32, hard_rows, seeds, text_model, two_class_model, votes_of, weightless_model
+from deployed import ESTIMATORS, as_float32, hard_rows, scores_of, seeds, text_model, two_class_model, weightless_model
 from hypothesis import given, settings
 from models import fit
 from sklearn.calibration import CalibratedClassifierCV
@@ -41,10 +41,10 @@ def run(model, feed):
 
 def assert_same_answers(model, answers, X):
     label, probabilities, scores = answers
-    votes = votes_of(model, X)
-    size = np.abs(votes).max(initial=1.0)
+    expected = scores_of(model, X)
+    size = np.abs(expected).max(initial=1.0)
     np.testing.assert_array_equal(label, model.predict(X))
-    np.testing.assert_allclose(scores, votes, rtol=0, atol=size * ROUNDING)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=size * ROUNDING)
     np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=size * 1e-6)
 
 
@@ -63,7 +63,7 @@ def as_feed(frame):
 
 @settings(max_examples=20)
 @given(problem=any_problems(missing=True, categories=True), seed=seeds)
-def test_onnx_gives_the_classes_and_votes_of_any_model(problem, seed):
+def test_onnx_gives_the_classes_and_scores_of_any_model(problem, seed):
     model = fit(problem)
     X = hard_rows(model, problem, seed)
     assert_same_answers(model, run(model.to_onnx(), {"X": X}), X)
@@ -71,7 +71,7 @@ def test_onnx_gives_the_classes_and_votes_of_any_model(problem, seed):
 
 @settings(max_examples=20)
 @given(problem=any_problems(missing=True, categories=True), seed=seeds)
-def test_onnx_gives_the_classes_and_votes_of_any_model_for_float32(problem, seed):
+def test_onnx_gives_the_classes_and_scores_of_any_model_for_float32(problem, seed):
     model = fit(problem)
     X = as_float32(hard_rows(model, problem, seed))
     assert_same_answers(model, run(model.to_onnx(dtype=np.float32), {"X": X}), X)
@@ -80,7 +80,7 @@ def test_onnx_gives_the_classes_and_votes_of_any_model_for_float32(problem, seed
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_text_rare_categories_and_unseen_ones_go_where_predict_sends_them(kind):
     model, frame = text_model(kind)
-    frame.loc[:20, "many"] = "a city that nobody has seen"
+    frame.loc[:20, "many"] = "an unknown city"
     frame.loc[30:40, "kind"] = np.nan
     assert len(model.infrequent_categories_[0]) > 0
     assert_same_answers(model, run(model.to_onnx(), as_feed(frame)), frame)
@@ -103,11 +103,11 @@ def test_classes_without_weight_are_never_given(kind):
     assert (scores[:, 1] == model.decision_function(X)[:, 1]).all()
 
 
-def test_every_meaning_of_the_votes():
+def test_every_map_of_scores_to_probabilities():
     X, y = load_glass(return_X_y=True)
     for model in (
-        CoMBoClassifier(n_estimators=9, proba="votes"),
-        CoMBoClassifier(n_estimators=9, proba="votes", priors="training"),
+        CoMBoClassifier(n_estimators=9, proba="vote_fraction"),
+        CoMBoClassifier(n_estimators=9, proba="vote_fraction", priors="training"),
         CoMBoClassifier(n_estimators=9, calibration="temperature", priors=np.arange(1, 7) / 21),
         ConfusionBoostingClassifier(n_estimators=9, priors="training"),
         ConfusionBoostingClassifier(n_estimators=9, balance=0.5, loss="exponential"),
@@ -156,8 +156,8 @@ def test_options_of_skl2onnx():
     model = CoMBoClassifier(n_estimators=5).fit(X, y)
     numbered = run(skl2onnx.to_onnx(model, X, options={"nocl": True, "zipmap": False}), {"X": X})
     np.testing.assert_array_equal(model.classes_[numbered[0]], model.predict(X))
-    votes = run(skl2onnx.to_onnx(model, X, options={"raw_scores": True, "zipmap": False}), {"X": X})[1]
-    np.testing.assert_allclose(votes, model.decision_function(X), rtol=ROUNDING)
+    scores = run(skl2onnx.to_onnx(model, X, options={"raw_scores": True, "zipmap": False}), {"X": X})[1]
+    np.testing.assert_allclose(scores, model.decision_function(X), rtol=ROUNDING)
     columns = run(skl2onnx.to_onnx(model, X, options={"zipmap": "columns"}), {"X": X})
     assert len(columns) == 1 + len(model.classes_)
 
@@ -171,7 +171,7 @@ def test_data_frames_convert_with_an_input_for_every_column():
 
 
 def test_columns_may_be_called_what_values_of_the_graph_are():
-    frame = pd.DataFrame({f"{sound}_{k}": list("abcab") for k in range(6) for sound in ("constant", "votes", "cast")})
+    frame = pd.DataFrame({f"{sound}_{k}": list("abcab") for k in range(6) for sound in ("constant", "scores", "cast")})
     model = CoMBoClassifier(n_estimators=2).fit(frame, [0, 1, 2, 0, 1])
     feed = {name: frame[[name]].to_numpy(dtype=object) for name in frame}
     assert_same_answers(model, run(model.to_onnx(), feed), frame)
@@ -221,7 +221,7 @@ def test_unfitted_models_are_refused(kind):
         ({"target_opset": 10**6}, "the newest that the installed onnx knows"),
         ({"target_opset": "17"}, "target_opset='17'"),
         ({"target_opset": True}, "target_opset=True"),
-        ({"target_opset": {"": 17, "ai.onnx.ml": 5}}, "later ones have no leaves that vote for several classes"),
+        ({"target_opset": {"": 17, "ai.onnx.ml": 5}}, "in later ones a leaf has a single value"),
         ({"target_opset": {"ai.onnx.training": 1}}, "give a version from"),
     ],
 )
@@ -239,7 +239,7 @@ REFUSED = {
         [0, 1],
         "estimator=None",
     ),
-    "dates": (CoMBoClassifier(), [[1.0], [2.0]], DAYS[:2], "is date; other programs know whole numbers and text"),
+    "dates": (CoMBoClassifier(), [[1.0], [2.0]], DAYS[:2], "is date; other programs know integers and text"),
     "zeros": (CoMBoClassifier(), [[1.0], [2.0]], ["a", "b\0c"], "holds zero characters"),
     "huge": (CoMBoClassifier(), [[1.0], [2.0]], np.array([1, 2**64 - 1], dtype=np.uint64), "64-bit integers"),
     "days": (
@@ -252,7 +252,7 @@ REFUSED = {
         CoMBoClassifier(categorical_features=[0]),
         np.array([[2**53 + 1], [3]], dtype=object),
         [0, 1],
-        "9007199254740993 of column 0 is no float64",
+        "9007199254740993 of column 0 is not exact as float64",
     ),
     "output": (CoMBoClassifier(), pd.DataFrame({"label": ["a", "b", "c"]}), [0, 1, 0], "called 'label'"),
     "proba": (CoMBoClassifier(), [[1.0], [2.0]], [0, 1], "proba='odds'"),

@@ -1,6 +1,6 @@
-"""Writes model files and pickles of the formats of this version, and what their models say.
+"""Write model files and pickles of the current format, and the predictions of their models.
 
-Files that are there are kept: later versions must read them. To be run as ``python tests/files/write.py``.
+Existing files are kept: later versions must read them. Run it as ``python tests/files/write.py``.
 """
 
 import json
@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._persistence.model_contents import FILE_FORMAT
-from comboost._persistence.state import SEAL_FORMAT
+from comboost._persistence.schema import FORMAT
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 
 FOLDER = Path(__file__).parent
@@ -25,9 +24,9 @@ MODELS = {
         random_state=0,
     ),
     "mm": AdaBoostMMClassifier(
-        n_estimators=4, max_depth=2, proba="votes", step="exact", priors={"ash": 0.5, "elm": 0.3, "fir": 0.2}
+        n_estimators=4, max_depth=2, proba="vote_fraction", step="exact", priors={"ash": 0.5, "elm": 0.3, "fir": 0.2}
     ),
-    "votes": ConfusionBoostingClassifier(
+    "confusion": ConfusionBoostingClassifier(
         n_estimators=3,
         max_depth=2,
         priors="training",
@@ -64,27 +63,26 @@ def make_labels(columns, seed):
 
 
 def answers_of(model, frame):
-    """What a model says of rows: votes to the last bit, shares as the machine's exp rounds them."""
+    """Predictions of a model: scores to the last bit, probabilities as the machine's exp rounds them."""
     return {
         "predict": model.predict(frame).tolist(),
-        "decision_function": [[vote.hex() for vote in row] for row in model.decision_function(frame).tolist()],
+        "decision_function": [[score.hex() for score in row] for row in model.decision_function(frame).tolist()],
         "predict_proba": model.predict_proba(frame).tolist(),
     }
 
 
 def write():
-    """Write what is not there."""
+    """Write the files that do not exist."""
     columns, rows = make_columns(120, 0), make_columns(20, 1)
     for name, model in MODELS.items():
+        path = FOLDER / f"{name}-{FORMAT}.comboost"
+        if path.exists():
+            continue
         model.fit(as_frame(columns), make_labels(columns, 0))
-        answers = {"rows": rows, "answers": answers_of(model, as_frame(rows))}
-        said = json.dumps(answers, ensure_ascii=False)
-        if not (path := FOLDER / f"{name}-{FILE_FORMAT}.comboost").exists():
-            model.save_model(path)
-            path.with_suffix(".json").write_text(said, encoding="utf-8")
-        if not (path := FOLDER / f"{name}-{SEAL_FORMAT}.pickle").exists():
-            path.write_bytes(pickle.dumps(model, protocol=4))
-            path.with_suffix(".pickle.json").write_text(said, encoding="utf-8")
+        model.save_model(path)
+        path.with_suffix(".pickle").write_bytes(pickle.dumps(model, protocol=4))
+        said = {"rows": rows, "answers": answers_of(model, as_frame(rows))}
+        path.with_suffix(".json").write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

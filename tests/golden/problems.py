@@ -1,4 +1,4 @@
-"""Twelve small problems whose models are kept: every estimator, and every kind of rows that they take."""
+"""Thirteen small problems whose models are kept: every estimator, and every kind of input."""
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
@@ -70,19 +70,19 @@ def synthetic():
     return SMOTEBoostClassifier(n_estimators=10, max_depth=4, random_state=0).fit(X, y), X, y
 
 
-def votes_for_every_class():
+def one_value_per_class():
     X, y = load_dataset("yeast", return_X_y=True)
     model = ConfusionBoostingClassifier(n_estimators=20, smoothing=5.0, max_thresholds=None, noise=0.0, max_bins=255)
     return model.fit(X, y), X, y
 
 
-def votes_of_drawn_thresholds():
+def random_thresholds():
     X, y = load_dataset("yeast", return_X_y=True)
     X[::7, 2] = np.nan
     return ConfusionBoostingClassifier(n_estimators=20, max_features=0.8).fit(X, y), X, y
 
 
-def votes_of_the_best_leaf_first():
+def best_first():
     X, y = load_dataset("car", return_X_y=True, as_frame=True)
     X.loc[::10, "safety"] = None
     costs = {"acc": 1.0, "good": 2.0, "unacc": 1.0, "vgood": 3.0}
@@ -113,8 +113,8 @@ PROBLEMS = {
         of_other_learners,
         diverse,
         synthetic,
-        votes_for_every_class,
-        votes_of_drawn_thresholds,
-        votes_of_the_best_leaf_first,
+        one_value_per_class,
+        random_thresholds,
+        best_first,
     )
 }

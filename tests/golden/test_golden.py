@@ -1,4 +1,4 @@
-"""Thirteen models stay what they are, to the bit. ``pytest --regenerate`` shows and stores what a change moves."""
+"""Thirteen models stay the same, to the bit. ``pytest --regenerate`` shows and stores what a change moves."""
 
 import hashlib
 import json
@@ -14,35 +14,35 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def arrays_of(model, X):
-    """The fitted arrays by their names: public ones, those of the forest, and the votes on the rows."""
+    """Fitted arrays by their names: public ones, those of the forest, and the scores of the samples."""
     arrays = {name: value for name, value in vars(model).items() if name.endswith("_")}
     arrays = {name: value for name, value in arrays.items() if isinstance(value, np.ndarray) and value.dtype != object}
     if hasattr(model, "_forest"):
         forest = model._forest
         arrays |= {"nodes": forest.nodes, "sets": forest.sets, "offsets": forest.offsets, "weights": forest.weights}
         if forest.votes is not None:
-            arrays["leaf_votes"] = forest.votes
-    return arrays | {"votes": model.decision_function(X)}
+            arrays["leaf_values"] = forest.votes
+    return arrays | {"scores": model.decision_function(X)}
 
 
 def describe(model, X, y):
-    """What is kept of a model: digests of its arrays, and measures that say what a change is worth."""
-    elected = model.predict(X)
-    measures = {"confusion_norm": confusion_norm_loss(y, elected), "g_mean": geometric_mean_score(y, elected)}
+    """Digests of the arrays of a model, and metrics that show how much a change matters."""
+    predicted = model.predict(X)
+    metrics = {"confusion_norm": confusion_norm_loss(y, predicted), "g_mean": geometric_mean_score(y, predicted)}
     if hasattr(model, "loss_curve_"):
-        measures["loss"] = model.loss_curve_[-1]
+        metrics["loss"] = model.loss_curve_[-1]
     digests = {name: hashlib.sha256(array.tobytes()).hexdigest()[:16] for name, array in arrays_of(model, X).items()}
     return {
         "n_iter": model.n_iter_,
         "stop_reason": model.stop_reason_,
-        "measures": {name: float(value) for name, value in measures.items()},
+        "metrics": {name: float(value) for name, value in metrics.items()},
         "digests": dict(sorted(digests.items())),
     }
 
 
 def difference(now, then):
-    """How far the measures moved, and which arrays did."""
-    moved = [f"{name} {then['measures'][name]:.6g} -> {value:.6g}" for name, value in now["measures"].items()]
+    """How far the metrics moved, and which arrays did."""
+    moved = [f"{name} {then['metrics'][name]:.6g} -> {value:.6g}" for name, value in now["metrics"].items()]
     changed = [name for name, digest in now["digests"].items() if digest != then["digests"].get(name)]
     return f"{', '.join(moved)}; other bytes in: {', '.join(changed) or 'none'}"
 
@@ -57,5 +57,5 @@ def test_model_is_the_one_that_is_kept(name, request, record_property):
         record_property("golden", f"{name}: {difference(now, then)}")
         return
     assert path.exists(), f"{name} has no result yet; run pytest tests/golden --regenerate"
-    assert {**now, "measures": None} == {**then, "measures": None}, difference(now, then)
-    assert now["measures"] == pytest.approx(then["measures"], rel=1e-9)  # the norm comes from LAPACK
+    assert {**now, "metrics": None} == {**then, "metrics": None}, difference(now, then)
+    assert now["metrics"] == pytest.approx(then["metrics"], rel=1e-9)  # the norm comes from LAPACK

@@ -1,10 +1,8 @@
-"""Laws of explanations: they are the Shapley values, and add up to the votes, however they are computed."""
+"""Properties of explanations: they are the Shapley values, and add up to the scores, however they are computed."""
 
 import dataclasses
-import pickle
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,18 +16,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 from strategies import law, problems
 
-from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core, load_model
+from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
 from comboost._engine import memory
 from comboost._engine.forest import Forest, Tree, with_covers
-from comboost._inspection.contributions import expected_votes
-from comboost._inspection.tree_paths import Lineage
+from comboost._inspection.frame import Lineage
+from comboost._inspection.shap import expected_votes
 from comboost._types import LEAF
-
-FILES = Path(__file__).parents[1] / "files"
 
 
 def covered(forest, seed):
-    """A forest with covers that nobody has counted."""
+    """A forest with arbitrary covers."""
     random = np.random.default_rng(seed)
     n_leaves = int((forest.nodes["feature"] == LEAF).sum())
     return dataclasses.replace(forest, covers=random.random(n_leaves) * 0.99 + 0.01)
@@ -42,13 +38,13 @@ def explain(forest, X, n_threads=1):
     return values, base
 
 
-def votes_on(forest, X):
+def scores_on(forest, X):
     scores = np.zeros((len(X), forest.n_classes))
     forest.add_votes(X, True, scores, 0, len(forest.weights), 1)
     return scores
 
 
-def twin_of(forest, X):
+def reference_of(forest, X):
     """Shapley values by their definition, tree by tree and class by class."""
     found = np.zeros((*X.shape, forest.n_classes))
     sets, first_leaf = forest.sets.tolist(), 0
@@ -58,7 +54,7 @@ def twin_of(forest, X):
         covers = shapley_reference.covers_of(nodes, forest.covers[first_leaf : first_leaf + n_leaves].tolist())
         first_leaf += n_leaves
         for label in range(forest.n_classes):
-            votes = [
+            scores = [
                 (
                     forest.weights[t] * (node[4] == label)
                     if forest.votes is None
@@ -69,7 +65,7 @@ def twin_of(forest, X):
                 for node in nodes
             ]
             for i, row in enumerate(X.tolist()):
-                found[i, :, label] += shapley_reference.shapley_values(nodes, sets, covers, votes, row, X.shape[1])
+                found[i, :, label] += shapley_reference.shapley_values(nodes, sets, covers, scores, row, X.shape[1])
     return found
 
 
@@ -88,7 +84,7 @@ forests = st.builds(
 @law(forest=forests, seed=st.integers(0, 99), dtype=st.sampled_from([np.float32, np.float64]))
 def test_explanations_are_the_shapley_values_by_definition(forest, seed, dtype):
     forest, X = covered(forest, seed), make_rows(seed, 2, 9, True, dtype)
-    np.testing.assert_allclose(explain(forest, X)[0], twin_of(forest, X.astype(np.float64)), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(explain(forest, X)[0], reference_of(forest, X.astype(np.float64)), rtol=1e-9, atol=1e-12)
 
 
 def grown(seed, **changed):
@@ -99,10 +95,10 @@ def grown(seed, **changed):
 
 @pytest.mark.parametrize("leaning", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("every_class", [False, True])
-def test_contributions_add_up_to_the_votes(leaning, every_class):
+def test_contributions_add_up_to_the_scores(leaning, every_class):
     forest, X = grown(1, leaning=leaning, every_class=every_class), make_rows(2, 50, 50, True, np.float64)
     values, base = explain(forest, X)
-    np.testing.assert_allclose(base + values.sum(axis=1), votes_on(forest, X), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(base + values.sum(axis=1), scores_on(forest, X), rtol=0, atol=1e-12)
 
 
 def chain(n_features):
@@ -123,15 +119,15 @@ def test_paths_of_any_length_are_explained_without_loss(n_features):
     forest = chain(n_features)
     X = np.stack([np.ones(n_features), -np.ones(n_features), np.arange(n_features) % 2 - 0.5])
     values, base = explain(forest, X)
-    np.testing.assert_allclose(base + values.sum(axis=1), votes_on(forest, X), rtol=0, atol=1e-12)
-    assert (values[0, :, 1] > 0).all()  # all values lead to the only leaf that votes for this class
+    np.testing.assert_allclose(base + values.sum(axis=1), scores_on(forest, X), rtol=0, atol=1e-12)
+    assert (values[0, :, 1] > 0).all()  # all values lead to the only leaf of this class
 
 
 def test_deep_trees_are_explained():
     forest = grown(3, n_trees=1, n_leaves=5_000, leaning=1.0)
     X = make_rows(3, 2, 50, True, np.float64)
     values, base = explain(forest, X)
-    np.testing.assert_allclose(base + values.sum(axis=1), votes_on(forest, X), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(base + values.sum(axis=1), scores_on(forest, X), rtol=0, atol=1e-9)
 
 
 def test_explanations_have_the_same_bits_for_any_threads_order_and_vectors():
@@ -152,18 +148,18 @@ def test_explanations_have_the_same_bits_for_any_threads_order_and_vectors():
 # Models
 
 
-def close_to_votes(model, X):
-    """Whether contributions and base values add up to what the model votes."""
-    found, votes = model.explain(X), model.decision_function(X)
-    sums = found.votes[:, 1] - found.votes[:, 0] if len(model.classes_) == 2 else found.votes
-    np.testing.assert_allclose(sums, votes, rtol=0, atol=1e-9 * max(1.0, np.abs(votes).max()))
+def close_to_scores(model, X):
+    """Whether contributions and base values add up to the scores of the model."""
+    found, scores = model.explain(X), model.decision_function(X)
+    sums = found.scores[:, 1] - found.scores[:, 0] if len(model.classes_) == 2 else found.scores
+    np.testing.assert_allclose(sums, scores, rtol=0, atol=1e-9 * max(1.0, np.abs(scores).max()))
     return found
 
 
 @law(problem=problems())
-def test_contributions_to_any_model_add_up_to_its_votes(problem):
+def test_contributions_to_any_model_add_up_to_its_scores(problem):
     model = fit(problem)
-    found = close_to_votes(model, problem.X)
+    found = close_to_scores(model, problem.X)
     unused = np.setdiff1d(np.arange(problem.X.shape[1]), model._forest.features())
     if (model._forest.nodes["feature"] != LEAF).any():
         assert not found.values[:, unused].any()
@@ -183,13 +179,13 @@ def test_covers_are_the_shares_of_the_training_weight(problem):
         first += len(tree.covers)
     assert first == len(forest.covers)
     if problem.sample_weight is None:
-        mean = np.average(votes_of(model, problem.X), axis=0, weights=weight)
+        mean = np.average(scores_of(model, problem.X), axis=0, weights=weight)
         np.testing.assert_allclose(expected_votes(forest), mean, rtol=1e-9, atol=1e-9)
 
 
-def votes_of(model, X):
-    votes = model.decision_function(X)
-    return votes if votes.ndim > 1 else model._scores(X)
+def scores_of(model, X):
+    scores = model.decision_function(X)
+    return scores if scores.ndim > 1 else model._scores(X)
 
 
 def make_table(n_samples=400, seed=0):
@@ -211,12 +207,12 @@ def make_table(n_samples=400, seed=0):
 def test_tables_of_all_kinds_are_explained(classifier):
     frame, y = make_table()
     model = classifier(n_estimators=8, max_depth=4).fit(frame, y)
-    found = close_to_votes(model, frame)
+    found = close_to_scores(model, frame)
     assert found.values.shape == (400, 4, 3)
     assert not found.values[:, 3].any()
     unseen = frame.assign(kind=pd.Categorical(["new"] * 400))
     missing = frame.assign(kind=pd.Categorical([None] * 400, categories=["a"]))
-    assert close_to_votes(model, unseen).values.tobytes() == close_to_votes(model, missing).values.tobytes()
+    assert close_to_scores(model, unseen).values.tobytes() == close_to_scores(model, missing).values.tobytes()
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS.values())
@@ -225,7 +221,7 @@ def test_explanations_do_not_depend_on_how_rows_are_kept(classifier):
     X = random.normal(size=(300, 40)) * (random.random((300, 40)) < 0.1)
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] != 0)
     dense = classifier(n_estimators=4, random_state=0).fit(X, y)
-    found = close_to_votes(dense, X)
+    found = close_to_scores(dense, X)
     model = classifier(n_estimators=4, random_state=0).fit(sparse.csr_array(X), y)
     assert model._forest.covers.tobytes() == dense._forest.covers.tobytes()
     for given in (sparse.csr_array(X), sparse.csc_array(X), X.tolist()):
@@ -257,41 +253,20 @@ def test_class_without_weight_has_only_its_base_value(classifier):
     frame, y = make_table(150)
     y = np.r_[["none"] * 5, y[5:]]
     model = classifier(n_estimators=4).fit(frame, y, (y != "none").astype(float))
-    found = close_to_votes(model, frame)
-    place = model.classes_.tolist().index("none")
-    assert not found.values[..., place].any()
-    assert found.base_values[place] == model._no_votes
-    assert not model.class_importances_[place].any()
+    found = close_to_scores(model, frame)
+    idx = model.classes_.tolist().index("none")
+    assert not found.values[..., idx].any()
+    assert found.base_values[idx] == model._absent_score
+    assert not model.class_importances_[idx].any()
 
 
-def test_two_classes_have_votes_of_their_own():
+def test_two_classes_have_scores_of_their_own():
     X = np.random.default_rng(0).normal(size=(100, 3))
     model = ConfusionBoostingClassifier(n_estimators=5).fit(X, X[:, 0] > 0)
-    assert close_to_votes(model, X).values.shape == (100, 3, 2)
+    assert close_to_scores(model, X).values.shape == (100, 3, 2)
 
 
 # Models that cannot be explained
-
-
-@pytest.mark.parametrize("name", ["combo", "mm", "votes"])
-def test_files_of_the_first_format_say_that_they_must_be_fitted_again(name):
-    model = load_model(FILES / f"{name}-1.comboost")
-    for ask in (model.to_shap, lambda: model.explain([[0.0, 0.0, 0.0]])):
-        with pytest.raises(ValueError, match=r"earlier version of comboost has grown them; fit the model again"):
-            ask()
-    assert not hasattr(model, "class_importances_")
-    assert "cover" not in model.trees_to_frame()
-    assert load_model(FILES / f"{name}-2.comboost")._forest.covers is not None
-
-
-def test_pickles_of_the_first_format_are_read():
-    frame, y = make_table(60)
-    model = CoMBoClassifier(n_estimators=2).fit(frame, y)
-    model._forest = dataclasses.replace(model._forest, covers=None)
-    loaded = pickle.loads(pickle.dumps(model))
-    assert loaded._forest.covers is None
-    model.set_params(n_estimators=4, warm_start=True).fit(frame, y)
-    assert model._forest.covers is None
 
 
 def test_models_of_other_weak_learners_and_unfitted_ones_say_so():
@@ -304,7 +279,7 @@ def test_models_of_other_weak_learners_and_unfitted_ones_say_so():
         lambda model: model.export_text(0),
     ]
     for ask in asked:
-        with pytest.raises(ValueError, match="with estimator= look at estimators_ instead"):
+        with pytest.raises(ValueError, match="with estimator= inspect estimators_ instead"):
             ask(model)
         with pytest.raises(NotFittedError):
             ask(CoMBoClassifier())
@@ -368,7 +343,7 @@ def test_shares_of_weight_do_not_depend_on_its_unit():
 
 
 @law(problem=problems())
-def test_importances_are_shares_of_the_variance_of_votes(problem):
+def test_importances_are_fractions_of_the_variance_of_scores(problem):
     model = fit(problem)
     importances = model.class_importances_
     assert importances.shape == (len(model.classes_), problem.X.shape[1])
@@ -430,7 +405,7 @@ def test_shap_explains_the_same_trees_alike():
             "children_default": nodes["right"].fillna(-1).to_numpy(np.int32),
             "features": np.where(inner, nodes["feature"].fillna("x0").str[1:].astype(int), -2).astype(np.int32),
             "thresholds": nodes["threshold"].fillna(0).to_numpy(),
-            "values": nodes.filter(like="vote_").fillna(0).to_numpy(),
+            "values": nodes.filter(like="value_").fillna(0).to_numpy(),
             "node_sample_weight": covers,
         }
         explainer = shap.TreeExplainer({"trees": [tree]}, feature_perturbation="tree_path_dependent")

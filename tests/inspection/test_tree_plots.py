@@ -11,8 +11,8 @@ from matplotlib import pyplot
 from models import CLASSIFIERS
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
+from comboost._inspection.frame import Lineage
 from comboost._inspection.plot import COLOURS, PLAIN, boxes_of
-from comboost._inspection.tree_paths import Lineage
 
 matplotlib.use("Agg")
 
@@ -26,25 +26,25 @@ def goes_left(node, value):
     return value <= node["threshold"]
 
 
-def follow(frame, row, votes, voted):
-    """Add the votes of all rounds of a frame on a row, by hand."""
+def follow(frame, row, scores, voted):
+    """Add the values of all rounds of a frame for a sample, by hand."""
     for _, nodes in frame.groupby("round"):
         nodes = nodes.set_index("node").to_dict("index")
         node = nodes[0]
         while not pd.isna(node["left"]):
             node = nodes[node["left"] if goes_left(node, row[node["feature"]]) else node["right"]]
-        for place, label in enumerate(voted):
-            votes[place] += node["weight"] * (node["class"] == label) if "class" in node else node[f"vote_{label}"]
+        for idx, label in enumerate(voted):
+            scores[idx] += node["weight"] * (node["class"] == label) if "class" in node else node[f"value_{label}"]
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS.values())
-def test_following_the_frame_by_hand_gives_the_votes(classifier):
+def test_following_the_frame_by_hand_gives_the_scores(classifier):
     frame, y = make_table(120)
     model = classifier(n_estimators=4, max_depth=3).fit(frame, y)
-    nodes, votes = model.trees_to_frame(), np.zeros((20, 3))
-    for row, own in zip(frame.head(20).to_dict("records"), votes, strict=True):
+    nodes, scores = model.trees_to_frame(), np.zeros((20, 3))
+    for row, own in zip(frame.head(20).to_dict("records"), scores, strict=True):
         follow(nodes, row, own, model.classes_)
-    np.testing.assert_allclose(votes, model.decision_function(frame.head(20)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(scores, model.decision_function(frame.head(20)), rtol=1e-12, atol=1e-12)
 
 
 def test_infrequent_categories_are_listed_where_they_go():
@@ -123,7 +123,7 @@ def test_picture_says_what_the_tree_does(classifier, words):
         pyplot.close(picture.figure)
 
 
-def test_colours_are_those_of_the_class_with_the_most_votes():
+def test_colours_are_those_of_the_class_with_the_highest_score():
     frame, y = make_table()
     model = CoMBoClassifier(n_estimators=1, max_depth=2).fit(frame, y)
     forest = model._forest

@@ -26,7 +26,7 @@ def glass():
 
 
 @given(shares_of_rows, st.floats(0.01, 0.99))
-def test_limits_of_wilson_are_the_shares_that_a_test_of_the_share_does_not_reject(seen, confidence):
+def test_wilson_bounds_are_the_proportions_that_a_score_test_does_not_reject(seen, confidence):
     right, n = seen
     low, high = (float(limit) for limit in wilson_interval(right / n, n, confidence=confidence))
     assert 0 <= low <= right / n <= high <= 1
@@ -37,23 +37,23 @@ def test_limits_of_wilson_are_the_shares_that_a_test_of_the_share_does_not_rejec
 
 
 @given(shares_of_rows, st.floats(0.01, 0.99))
-def test_interval_of_mistakes_mirrors_that_of_hits(seen, confidence):
+def test_interval_of_errors_mirrors_that_of_correct_predictions(seen, confidence):
     right, n = seen
     low, high = wilson_interval(right / n, n, confidence=confidence)
     mirrored_low, mirrored_high = wilson_interval(1 - right / n, n, confidence=confidence)
     assert (low, high) == pytest.approx((1 - mirrored_high, 1 - mirrored_low), abs=1e-12)
 
 
-def test_no_rows_are_no_evidence():
+def test_without_samples_the_interval_is_everything():
     low, high = wilson_interval([math.nan, 0.5], [0, 4])
     assert (low[0], high[0]) == (0, 1)
     assert 0 < low[1] < high[1] < 1
 
 
-@pytest.mark.parametrize(("shares", "sizes"), [([1.1], [3]), ([-0.1], [3]), ([0.5], [-1]), ([math.nan], [3])])
-def test_shares_outside_of_0_to_1_are_refused(shares, sizes):
-    with pytest.raises(ValueError, match="Shares must lie in 0 to 1"):
-        wilson_interval(shares, sizes)
+@pytest.mark.parametrize(("proportions", "n_samples"), [([1.1], [3]), ([-0.1], [3]), ([0.5], [-1]), ([math.nan], [3])])
+def test_proportions_outside_of_0_to_1_are_refused(proportions, n_samples):
+    with pytest.raises(ValueError, match="Proportions must lie between 0 and 1"):
+        wilson_interval(proportions, n_samples)
 
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.5, 2, "high", None, math.nan])
@@ -80,7 +80,7 @@ def test_folds_together_are_the_predictions_of_cross_validation(glass):
         assert bound == pytest.approx(confusion_norm_bound(y[test], predicted[test], labels=found.classes), rel=1e-12)
 
 
-def test_classes_that_a_fold_does_not_have_keep_their_place():
+def test_classes_that_a_fold_lacks_keep_their_index():
     y = np.repeat(["a", "b", "c"], [10, 10, 1])
     X = np.arange(21.0)[:, np.newaxis]
     found = cross_validate_confusion(TREE, X, y, cv=KFold(3))  # the last fold alone has c, and never in training
@@ -91,7 +91,7 @@ def test_classes_that_a_fold_does_not_have_keep_their_place():
     np.testing.assert_array_equal(found.sizes, [10, 10, 1])
 
 
-def test_rows_that_are_never_tested_count_nowhere():
+def test_samples_that_are_never_tested_do_not_count():
     y = np.repeat([0, 1, 2], 6)
     X = np.arange(18.0)[:, np.newaxis]
     found = cross_validate_confusion(TREE, X, y, cv=[(np.arange(18), np.arange(12))])
@@ -101,7 +101,7 @@ def test_rows_that_are_never_tested_count_nowhere():
     assert found.norm_bound == math.inf
 
 
-def test_testing_rows_again_narrows_no_interval(glass):
+def test_testing_samples_again_does_not_narrow_intervals(glass):
     X, y = glass
     once = cross_validate_confusion(TREE, X, y, cv=StratifiedKFold(5))
     often = cross_validate_confusion(TREE, X, y, cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0))
@@ -130,7 +130,7 @@ def test_frames_say_what_the_arrays_do(model):
     np.testing.assert_array_equal(frame["recall"], found.recalls)
     np.testing.assert_array_equal(frame[["recall_low", "recall_high"]].T, found.recall_intervals)
     confusion = found.confusion_frame()
-    for name, other, share in zip(frame.index, frame["taken_for"], frame["taken_for_share"], strict=True):
+    for name, other, share in zip(frame.index, frame["predicted_as"], frame["predicted_as_fraction"], strict=True):
         assert share == confusion.loc[name].max()
         assert other is None or confusion.loc[name, other] == share
     fitted = model.fit(X, y)
@@ -145,6 +145,6 @@ def test_error_of_a_fit_is_not_hidden():
         cross_validate_confusion(CoMBoClassifier(max_depth=-1), np.arange(8.0)[:, np.newaxis], [0, 1] * 4, cv=2)
 
 
-def test_rows_of_one_class_are_refused():
+def test_samples_of_one_class_are_refused():
     with pytest.raises(ValueError, match="only one class"):
         cross_validate_confusion(TREE, [[0.0], [1.0]], [1, 1])

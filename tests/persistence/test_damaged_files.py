@@ -15,7 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._engine.forest import Forest, Tree
-from comboost._persistence.state import SEAL, seal
+from comboost._persistence.model_file import stored_parts
+from comboost._persistence.pickling import make_state
 from comboost._types import LEAF, NO_SET, NODE_DTYPE
 from comboost.baselines import AdaBoostNCClassifier
 
@@ -34,12 +35,12 @@ X, Y = make_rows()
 MODELS = {
     "combo": CoMBoClassifier(n_estimators=5, categorical_features=[3]).fit(X, Y),
     "mm": AdaBoostMMClassifier(n_estimators=2, max_depth=None, categorical_features=[3]).fit(X, Y),
-    "votes": ConfusionBoostingClassifier(n_estimators=5, categorical_features=[3]).fit(X, Y),
+    "confusion": ConfusionBoostingClassifier(n_estimators=5, categorical_features=[3]).fit(X, Y),
     "isotonic": CoMBoClassifier(n_estimators=2, categorical_features=[3], calibration="isotonic").fit(X, Y),
     "nc": AdaBoostNCClassifier(n_estimators=3, categorical_features=[3], random_state=0).fit(X, Y),
 }
 for_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-COMBO, VOTES = MODELS["combo"], MODELS["votes"]
+COMBO, CONFUSION = MODELS["combo"], MODELS["confusion"]
 
 
 def load(kind, state):
@@ -50,20 +51,12 @@ def load(kind, state):
 
 
 def forged(model, change):
-    """What is loaded of a model that was changed on purpose: its seal is right."""
-    state = copy.deepcopy(model.__getstate__())
-    del state[SEAL]
-    change(state)
-    return load(type(model), seal(state))
-
-
-def arrays_in(value):
-    """All arrays of a plain state."""
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from arrays_in(item)
-    elif isinstance(value, np.ndarray):
-        yield value
+    """What is loaded of a model that was changed on purpose: its checksums are right."""
+    parameters, attributes = stored_parts(model)
+    parameters = {name: value for name, value in vars(model).items() if name in parameters}
+    attributes = copy.deepcopy(attributes)
+    change(attributes)
+    return load(type(model), make_state(parameters, attributes))
 
 
 # What is stored is what is loaded
@@ -121,7 +114,11 @@ ODD_PARAMETERS = {
 def test_parameters_of_any_type_are_stored():
     model = CoMBoClassifier(**ODD_PARAMETERS)
     found = pickle.loads(pickle.dumps(model))
-    assert set(found.__getstate__()[SEAL]["skipped"]) == {"scoring", "random_state", "max_depth", "tol", "estimator"}
+    assert set(found.__getstate__()["objects"]) == {
+        "parameters/scoring",
+        "parameters/max_depth",
+        "parameters/estimator",
+    }
     assert found.max_depth == model.max_depth
     for shown in (found, model):
         shown.set_params(max_depth=1, random_state=0)  # which say too much, or too little
@@ -140,8 +137,11 @@ def test_models_of_other_weak_learners_and_with_callbacks_are_stored():
     model.fit(np.nan_to_num(X), Y)
     found = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(found.predict(np.nan_to_num(X)), model.predict(np.nan_to_num(X)))
-    with pytest.raises(ValueError, match="not what its checksum says"):
-        load(CoMBoClassifier, model.__getstate__() | {"n_iter_": 1})
+    state = model.__getstate__()
+    assert "estimators_" in state["objects"]
+    state["json"] = state["json"].replace('"n_iter_": 2', '"n_iter_": 1')
+    with pytest.raises(ValueError, match="does not match its checksum"):
+        load(CoMBoClassifier, state)
 
 
 # What was damaged is refused
@@ -150,42 +150,54 @@ def test_models_of_other_weak_learners_and_with_callbacks_are_stored():
 @for_models
 def test_no_flipped_bit_of_an_array_goes_unnoticed(model):
     random, pickled = np.random.default_rng(0), pickle.dumps(model)
-    arrays = [array for array in arrays_in(model.__getstate__()) if array.nbytes and array.dtype != object]
+    arrays = model.__getstate__()["arrays"]
     assert len(arrays) >= 6
-    for array in arrays:
-        begin = pickled.index(array.tobytes())
+    for array in arrays.values():
+        begin = pickled.index(array)
         for _ in range(6):
             flipped = bytearray(pickled)
-            flipped[begin + random.integers(array.nbytes)] ^= 1 << random.integers(8)
+            flipped[begin + random.integers(len(array))] ^= 1 << random.integers(8)
             with pytest.raises(ValueError, match=f"This {type(model).__name__} is damaged: .* intact copy"):
                 pickle.loads(flipped)
 
 
 @for_models
-def test_no_changed_attribute_goes_unnoticed(model):
+def test_no_flipped_bit_of_the_json_goes_unnoticed(model):
+    random, state = np.random.default_rng(0), model.__getstate__()
+    for idx in random.choice(len(state["json"]), 100, replace=False):
+        changed = chr(ord(state["json"][idx]) ^ (1 << int(random.integers(7))))
+        with pytest.raises(ValueError, match="damaged"):
+            load(type(model), state | {"json": state["json"][:idx] + changed + state["json"][idx + 1 :]})
+
+
+@for_models
+def test_no_changed_entry_goes_unnoticed(model):
     state = model.__getstate__()
-    for name in state:
-        with pytest.raises(ValueError, match="damaged"):
-            load(type(model), {key: value for key, value in state.items() if key != name})
-        with pytest.raises(ValueError, match="damaged"):
-            load(type(model), {(f"{key}x" if key == name else key): value for key, value in state.items()})
-        for other in ([], "other", 7.5, np.full((3, 3), 0.5), object()):
-            with pytest.raises(ValueError, match="damaged"):
-                load(type(model), state | {name: other})
+    for part in (state, state["arrays"]):
+        for name in part:
+            others = [{key: value for key, value in part.items() if key != name}]
+            others += [{(f"{key}x" if key == name else key): value for key, value in part.items()}]
+            others += [part | {name: other} for other in ([], "other", 7.5, np.full((3, 3), 0.5), b"", object())]
+            for other in others:
+                with pytest.raises(ValueError, match="damaged"):
+                    load(type(model), other if part is state else state | {"arrays": other})
+    for name, other in (("arrays", {"more.npy": b""}), ("objects", {"parameters/tol": 1.0})):
+        with pytest.raises(ValueError, match="belong to nothing"):
+            load(type(model), state | {name: state[name] | other})
 
 
-UNSEALED = {
+UNKNOWN_STATES = {
     "nothing": None,
     "a number": 5,
     "an empty state": {},
     "attributes": vars(COMBO),
-    "no seal": {SEAL: None},
-    "another format": {SEAL: {"format": 0}},
+    "no format": {"format": None},
+    "another format": {"format": 0},
 }
 
 
-@pytest.mark.parametrize("state", UNSEALED.values(), ids=UNSEALED)
-def test_models_without_a_seal_that_is_known_are_refused(state):
+@pytest.mark.parametrize("state", UNKNOWN_STATES.values(), ids=UNKNOWN_STATES)
+def test_states_of_unknown_formats_are_refused(state):
     with pytest.raises(ValueError, match="another version of comboost, or it is damaged"):
         load(CoMBoClassifier, state)
 
@@ -197,21 +209,21 @@ BY_CATEGORY, BY_NUMBER = (
     np.flatnonzero((COMBO._forest.nodes["flags"] & 2 == flag) & (COMBO._forest.nodes["feature"] != LEAF))
     for flag in (2, 0)
 )
-VOTING = np.flatnonzero(VOTES._forest.nodes["feature"] == LEAF)
+VALUED_LEAVES = np.flatnonzero(CONFUSION._forest.nodes["feature"] == LEAF)
 
 
-def write(name, place, value):
+def write(name, idx, value):
     """A change of one entry of an array of the trees."""
 
     def change(state):
-        state["_forest"][name][place] = value
+        state["forest"][name][idx] = value
 
     return change
 
 
-def write_node(field, place, value):
+def write_node(field, idx, value):
     def change(state):
-        state["_forest"]["nodes"][field][place] = value
+        state["forest"]["nodes"][field][idx] = value
 
     return change
 
@@ -220,23 +232,23 @@ def replace(name, make):
     """A change of a whole member of the trees."""
 
     def change(state):
-        state["_forest"][name] = make(state["_forest"][name])
+        state["forest"][name] = make(state["forest"][name])
 
     return change
 
 
 def share_children(state):
     """Let two nodes of the first tree have the same children."""
-    nodes = state["_forest"]["nodes"]
+    nodes = state["forest"]["nodes"]
     nodes["left"][1] = nodes["left"][2]
 
 
 def disorder_thresholds(state):
-    nodes = state["_forest"]["nodes"]
-    for place, (bin_, threshold) in enumerate(zip((3, 4), (2.0, 1.0), strict=True)):
-        nodes["bin"][BY_NUMBER[place]] = bin_
-        nodes["threshold"][BY_NUMBER[place]] = threshold
-        nodes["feature"][BY_NUMBER[place]] = 0
+    nodes = state["forest"]["nodes"]
+    for idx, (bin_, threshold) in enumerate(zip((3, 4), (2.0, 1.0), strict=True)):
+        nodes["bin"][BY_NUMBER[idx]] = bin_
+        nodes["threshold"][BY_NUMBER[idx]] = threshold
+        nodes["feature"][BY_NUMBER[idx]] = 0
 
 
 FORGERIES = {
@@ -270,16 +282,19 @@ FORGERIES = {
     "other nodes": (replace("nodes", lambda nodes: nodes.view(np.uint8)), "nodes is no array of type"),
     "a list": (replace("offsets", lambda offsets: offsets.tolist()), "offsets is no array of type int64"),
     "classes": (replace("n_classes", lambda n: -1), "there are -1 classes"),
-    "no votes": (replace("votes", lambda votes: np.empty((0, 3), dtype=np.float32)), "leaf_values must be"),
-    "unknown field": (lambda state: state["_forest"].update(more=1), "unexpected keyword argument"),
+    "no leaf values": (
+        replace("leaf_values", lambda values: np.empty((0, 3), dtype=np.float32)),
+        "leaf_values must be",
+    ),
+    "unknown field": (lambda state: state["forest"].update(more=1), "unexpected keyword argument"),
     "rounds": (lambda state: state.update(n_iter_=99), "n_iter_ is 99 instead of 5"),
     "width": (lambda state: state.update(n_features_in_=9), "n_features_in_ is 9 instead of 4"),
-    "labels": (lambda state: state.update(classes_=state["classes_"][:2]), r"classes_ is no array of shape \(3,\)"),
-    "no labels": (lambda state: state.pop("classes_"), "classes_ is no array"),
-    "no trees": (lambda state: state.pop("_forest"), "trees are not there"),
-    "no categories": (lambda state: state["_categories"]["values"].clear(), "its categories are not those"),
-    "listed categories": (lambda state: state["_categories"].update(values=[3]), "has no attribute 'values'"),
-    "many categories": (lambda state: state["_categories"]["values"].update({3: tuple(range(255))}), "at most 254"),
+    "labels": (lambda state: state.update(classes_=state["classes_"][:2]), r"classes_ is not an array of shape \(3,\)"),
+    "no labels": (lambda state: state.pop("classes_"), r"its attributes \['classes_'\] are missing"),
+    "no trees": (lambda state: state.pop("forest"), "trees are missing"),
+    "no categories": (lambda state: state["categories"]["values"].clear(), "its categories are not those"),
+    "listed categories": (lambda state: state["categories"].update(values=[3]), "has no attribute 'values'"),
+    "many categories": (lambda state: state["categories"]["values"].update({3: tuple(range(255))}), "at most 254"),
 }
 
 
@@ -292,21 +307,21 @@ def test_trees_that_cannot_be_followed_are_refused(change, words):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (write_node("left", VOTING[3], 2), "has the values of row 2 instead of row 3"),
-        (write("votes", (0, 0), np.nan), "a leaf value is not finite"),
-        (replace("votes", lambda votes: votes[:-1]), "there are values of"),
-        (replace("votes", lambda votes: votes[:, :2]), "leaf_values must be"),
-        (replace("votes", lambda votes: None), "is a leaf, but has children at 0"),
-        (lambda state: state.update(class_prior_=np.ones(4)), "class_prior_ is no array"),
+        (write_node("left", VALUED_LEAVES[3], 2), "has the values of row 2 instead of row 3"),
+        (write("leaf_values", (0, 0), np.nan), "a leaf value is not finite"),
+        (replace("leaf_values", lambda values: values[:-1]), "there are values of"),
+        (replace("leaf_values", lambda values: values[:, :2]), "leaf_values must be"),
+        (replace("leaf_values", lambda values: None), "is a leaf, but has children at 0"),
+        (lambda state: state.update(class_prior_=np.ones(4)), "class_prior_ is not an array"),
     ],
 )
-def test_leaf_votes_that_are_not_those_of_the_leaves_are_refused(change, words):
+def test_leaf_values_that_are_not_those_of_the_leaves_are_refused(change, words):
     with pytest.raises(ValueError, match=f"This ConfusionBoostingClassifier is damaged: .*({words})"):
-        forged(VOTES, change)
+        forged(CONFUSION, change)
 
 
 @for_models
-def test_forging_nothing_is_no_forgery(model):
+def test_unchanged_model_is_accepted(model):
     assert everything(forged(model, lambda state: None)) == everything(model)
 
 
@@ -374,10 +389,10 @@ def test_pickles_hold_no_arrays_which_numpy_would_follow_without_a_look(kind):
 
 
 CALIBRATION_FORGERIES = {
-    "falling": (lambda curves: curves["outputs"].__setitem__(slice(None), curves["outputs"][::-1]), "never fall"),
-    "not a number": (lambda curves: curves["outputs"].__setitem__(0, np.nan), "no positive probabilities"),
-    "nothing": (lambda curves: curves["outputs"].__setitem__(0, 0.0), "no positive probabilities"),
-    "above 1": (lambda curves: curves["inputs"].__setitem__(-1, 1.5), "no ascending probabilities"),
+    "falling": (lambda curves: curves["outputs"].__setitem__(slice(None), curves["outputs"][::-1]), "non-decreasing"),
+    "not a number": (lambda curves: curves["outputs"].__setitem__(0, np.nan), "not positive"),
+    "nothing": (lambda curves: curves["outputs"].__setitem__(0, 0.0), "not positive"),
+    "above 1": (lambda curves: curves["inputs"].__setitem__(-1, 1.5), "not ascending"),
     "another size": (lambda curves: curves.update(inputs=curves["inputs"][1:]), "not those of two classes or more"),
     "far offsets": (lambda curves: curves["offsets"].__setitem__(1, 2**40), "not those of two classes or more"),
     "one class less": (
@@ -399,7 +414,7 @@ CALIBRATION_FORGERIES = {
 def test_forged_curves_of_a_calibration_are_refused(name):
     change, words = CALIBRATION_FORGERIES[name]
     with pytest.raises(ValueError, match=f"This CoMBoClassifier is damaged: .*{words}"):
-        forged(MODELS["isotonic"], lambda state: change(state["_isotonic"]))
+        forged(MODELS["isotonic"], lambda state: change(state["isotonic"]))
 
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, np.nan, np.inf, 1e300, 1, "1", np.float64(1.0), None])

@@ -11,7 +11,9 @@ from sklearn.preprocessing import MinMaxScaler
 import comboost
 from comboost import baselines
 
-ESTIMATORS = [getattr(place, name) for place in (comboost, baselines) for name in place.__all__ if name[-4:] == "fier"]
+ESTIMATORS = [
+    getattr(module, name) for module in (comboost, baselines) for name in module.__all__ if name[-4:] == "fier"
+]
 for_estimators = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 
 

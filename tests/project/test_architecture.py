@@ -26,7 +26,6 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
     if path.parent != PACKAGE or path.stem not in ("__init__", "__main__")
 }
-MOST_MODULES = 14  # of a package, its sub-packages aside
 
 
 def package_order():

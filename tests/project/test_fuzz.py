@@ -1,4 +1,4 @@
-"""The hostile trial itself: planted faults are found, programs repeat them, and a seed and a number make a case."""
+"""The fuzzer itself: planted faults are found, programs repeat them, and a seed and a number make a case."""
 
 import ast
 import subprocess
@@ -6,40 +6,39 @@ import sys
 
 import pytest
 
-from fuzz.counts import Count, render
-from fuzz.crew import Worker
-from fuzz.findings import Finding, Findings
-from fuzz.generators import Generator, load
-from fuzz.judging import Verdict
+from fuzz.processes import Worker
 from fuzz.programs import program
-from fuzz.search import Search
-from fuzz.worker import run
+from fuzz.report import Count, Finding, Findings, render
+from fuzz.search import GENERATORS, Generator, Search
+from fuzz.worker import Verdict, run
 
-GENERATORS = load()
-SOUND = "model = CoMBoClassifier(n_estimators=1)\nfit_or_leave(model, [[0.0], [1.0]], [0, 1])\n"
+VALID = "model = CoMBoClassifier(n_estimators=1)\nfit_or_leave(model, [[0.0], [1.0]], [0, 1])\n"
 
-#: What a program does, and what the verdict on it begins with.
+#: Lines of a program, and how the reason of its verdict begins.
 PLANTED = {
-    "broken law": (SOUND + "model.loss_curve_ = model.bound_curve_ * 2\ncheck_fit(model)", "broken law: the loss is 2"),
-    "label that is none": (SOUND + "check_labels(model, [0, None])", "broken law: fit takes None"),
+    "violated property": (
+        VALID + "model.loss_curve_ = model.bound_curve_ * 2\ncheck_fit(model)",
+        "violated property: the loss is 2",
+    ),
+    "label that is none": (VALID + "check_labels(model, [0, None])", "violated property: fit takes None"),
     "changed estimator": (
         "class Careless(CoMBoClassifier):\n"
         "    def fit(self, X, y):\n"
         "        self.n_iter_ = 3\n"
         "        raise ValueError('no')\n"
         "fit_or_leave(Careless(), [[0.0]], [0])",
-        "broken law: a call that failed has changed the estimator",
+        "violated property: a call that failed has changed the estimator",
     ),
-    "law that needs a refused fit": (
+    "property of a refused fit": (
         "never_refused(fit_or_leave, CoMBoClassifier(), [[0.0]], [0])",
-        "broken law: sound rows are refused: ValueError: y holds only one class",
+        "violated property: valid samples are refused: ValueError: y holds only one class",
     ),
     "undocumented error": (
-        SOUND + "model._read = lambda X: {}[0]\nmodel.decision_function([[0.0]])",
+        VALID + "model._read = lambda X: {}[0]\nmodel.decision_function([[0.0]])",
         "undocumented kind of error: KeyError",
     ),
     "error from deep inside": (
-        SOUND + "model.classes_ = 3\nmodel.predict([[0.0]])",
+        VALID + "model.classes_ = 3\nmodel.predict([[0.0]])",
         "error from deep inside: TypeError: object of type 'int' has no len()",
     ),
     "name that is not there": ("nothing_like_it()", "the program itself is wrong: NameError"),
@@ -55,16 +54,16 @@ def test_planted_fault_is_a_finding(name):
     assert verdict.reason.startswith(reason)
 
 
-def test_sound_program_passes_and_a_sentence_of_ours_is_a_refusal():
-    assert run(program(SOUND + "check_fit(model)\ncheck_answers(model, [[0.0], [1.0]])")).status == "passed"
+def test_valid_program_passes_and_documented_error_is_a_refusal():
+    assert run(program(VALID + "check_fit(model)\ncheck_answers(model, [[0.0], [1.0]])")).status == "passed"
     assert run(program(REFUSED)).status == "refused"
 
 
-def test_data_that_other_libraries_refuse_are_void():
+def test_data_refused_by_other_libraries_are_void():
     assert run(program("X = np.array([[1.0], [2.0, 3.0]])")).status == "void"
 
 
-def test_worker_outlives_crashes_and_hangs_and_says_what_they_were():
+def test_worker_survives_and_names_crashes_and_hangs():
     worker = Worker(packages=())
 
     def verdict_on(text, seconds):
@@ -81,7 +80,7 @@ def test_worker_outlives_crashes_and_hangs_and_says_what_they_were():
 
 
 def test_printed_program_repeats_the_finding(tmp_path, capsys):
-    text = program(PLANTED["broken law"][0])
+    text = program(PLANTED["violated property"][0])
     findings = Findings(tmp_path)
     finding = Finding("planted", 0, 7, text, run(text))
     assert [findings.add(finding), findings.add(finding._replace(number=8))] == [True, False]
@@ -89,10 +88,10 @@ def test_printed_program_repeats_the_finding(tmp_path, capsys):
     assert path.read_text() in capsys.readouterr().out
     again = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert again.returncode == 1
-    assert finding.verdict.reason.removeprefix("broken law: ") in again.stderr
+    assert finding.verdict.reason.removeprefix("violated property: ") in again.stderr
 
 
-@pytest.mark.parametrize("generator", GENERATORS, ids=lambda generator: generator.name)
+@pytest.mark.parametrize("generator", GENERATORS.values(), ids=GENERATORS)
 def test_seed_and_number_make_the_case(generator):
     cases = [generator.case(0, number) for number in range(5)]
     assert cases == [generator.case(0, number) for number in range(5)]
@@ -101,7 +100,7 @@ def test_seed_and_number_make_the_case(generator):
         ast.parse(case)
 
 
-def test_every_case_is_counted_once_whatever_its_verdict(tmp_path, monkeypatch):
+def test_every_case_is_counted_once(tmp_path, monkeypatch):
     verdicts = {"a": Verdict("passed"), "b": Verdict("refused"), "c": Verdict("finding", "planted")}
     monkeypatch.setattr(Worker, "get_ready", lambda worker: None)
     monkeypatch.setattr(Worker, "run", lambda worker, text, seconds: verdicts[text])

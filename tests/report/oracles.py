@@ -1,4 +1,4 @@
-"""Models that say what they are told, for tests of what is made of it."""
+"""Models with given predictions."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -6,12 +6,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Oracle(ClassifierMixin, BaseEstimator):
-    """Says of a row what it was told, by the number in its first column."""
+    """Classifier whose predictions are given; the first feature is the index of the sample."""
 
-    def __init__(self, answers=(), classes=(), shares=None):
+    def __init__(self, answers=(), classes=(), probabilities=None):
         self.answers = answers
         self.classes = classes
-        self.shares = shares
+        self.probabilities = probabilities
 
     def fit(self, X, y):
         return self
@@ -24,27 +24,27 @@ class Oracle(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes)
 
     def predict(self, X):
-        return np.asarray(self.answers)[rows_of(X)]
+        return np.asarray(self.answers)[indices_of(X)]
 
     def __getattr__(self, name):
-        if name == "predict_proba" and self.__dict__.get("shares") is not None:
-            return lambda X: np.asarray(self.shares)[rows_of(X)]
+        if name == "predict_proba" and self.__dict__.get("probabilities") is not None:
+            return lambda X: np.asarray(self.probabilities)[indices_of(X)]
         raise AttributeError(name)
 
 
-def rows_of(X):
+def indices_of(X):
     return np.asarray(X)[:, 0].astype(int)
 
 
-def table_of(n_rows):
-    """The numbers of the rows, and a column that says nothing."""
-    return np.column_stack([np.arange(n_rows), np.zeros(n_rows)]).astype(float)
+def table_of(n_samples):
+    """The indices of the samples, and a constant feature."""
+    return np.column_stack([np.arange(n_samples), np.zeros(n_samples)]).astype(float)
 
 
 @st.composite
-def trials(draw, max_rows=40, max_classes=5):
-    """Classes, the truth, and what two models say."""
+def evaluations(draw, max_samples=40, max_classes=5):
+    """Classes, true classes, and the predictions of two models."""
     classes = list("abcde")[: draw(st.integers(2, max_classes))]
-    n_rows = draw(st.integers(1, max_rows))
-    labels = st.lists(st.sampled_from(classes), min_size=n_rows, max_size=n_rows)
+    n_samples = draw(st.integers(1, max_samples))
+    labels = st.lists(st.sampled_from(classes), min_size=n_samples, max_size=n_samples)
     return classes, *(np.array(draw(labels)) for _ in range(3))

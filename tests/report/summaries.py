@@ -1,4 +1,4 @@
-"""Summaries made by hand, for tests of the page: of any classes and features, with figures that fit together."""
+"""Synthetic summaries for tests of the page, with any names of classes and features."""
 
 import math
 
@@ -17,12 +17,12 @@ ODD_NAMES = [
     "bell\x07 and half \ud800 a character",
 ]
 TITLES = ["ConfusionBoostingClassifier", "HistGradientBoostingClassifier"]
-MEASURES = [
-    ("norm", "‖C‖", "The norm of the confusion matrix: how far the worst mixture of classes is misjudged.", "low"),
-    ("g_mean", "G-mean", "The geometric mean of the recalls: 0 as soon as a class is never found.", "high"),
-    ("mean_recall", "Mean recall", "The mean of the recalls: every class counts the same.", "high"),
-    ("worst_recall", "Worst recall", "The recall of the class that is found least.", "high"),
-    ("accuracy", "Accuracy", "The share of rows that is right: large classes count most.", "high"),
+METRICS = [
+    ("norm", "‖C‖", "Norm of the confusion matrix.", False),
+    ("g_mean", "G-mean", "Geometric mean of the recalls.", True),
+    ("mean_recall", "Mean recall", "Mean of the recalls.", True),
+    ("worst_recall", "Worst recall", "Lowest recall of any class.", True),
+    ("accuracy", "Accuracy", "Fraction of samples predicted correctly.", True),
 ]
 
 
@@ -43,58 +43,58 @@ def make_summary(names, *, features=("area", "age", "mass"), baseline=True, seed
     ]
     classes = [make_class(name, place, names, counts) for place, name in enumerate(names)]
     return {
-        "format": 1,
-        "title": f"{titles[0]} on {sum(rows)} rows, {len(names)} classes",
-        "asked": make_question(titles, sum(rows), len(features), len(names)),
+        "format": 2,
+        "title": f"{titles[0]} on {sum(rows)} samples, {len(names)} classes",
+        "request": make_request(titles, sum(rows), len(features), len(names)),
         "verdict": make_verdict(classes, baseline),
-        "notes": ["One class has fewer than 5 rows: its interval is wide.", "3 rows look like rows of the training."],
+        "notes": ["One class has fewer than 10 samples.", "Metrics on training data are optimistic."],
         "models": [make_model(title, each, len(names)) for title, each in zip(titles, counts, strict=True)],
-        "columns": columns,
-        "differences": [make_difference(*measure, random) for measure in MEASURES] if baseline else None,
+        "predicted_labels": columns,
+        "differences": [make_difference(*metric, random) for metric in METRICS] if baseline else None,
         "classes": classes,
         "bounds": make_bounds(len(names)),
         "curves": make_curves(),
         "calibration": [make_calibration(title, random) for title in titles],
-        "pairs": make_pairs(names, features, counts),
+        "confused_pairs": make_pairs(names, features, counts),
         "importances": make_importances(names, features, random),
-        "settings": [
-            make_setting("learning_rate", "0.1", "0.3"),
-            make_setting("cost_matrix", "None", "None"),
-            make_setting("n_estimators", "200", "100"),
+        "parameters": [
+            make_parameter("learning_rate", "0.1", "0.3"),
+            make_parameter("cost_matrix", "None", "None"),
+            make_parameter("n_estimators", "200", "100"),
         ],
-        "baseline_settings": [make_setting("max_iter", "100", "100")] if baseline else None,
-        "absent": {},
+        "baseline_parameters": [make_parameter("max_iter", "100", "100")] if baseline else None,
+        "unavailable": {},
         "versions": {"comboost": "0.1.0", "python": "3.11.7", "numpy": "2.4.0", "scikit-learn": "1.8.0"},
-        "reproduce": make_recipe(),
+        "reproduction": make_reproduction(),
     }
 
 
-def make_question(titles, n_rows, n_features, n_classes):
+def make_request(titles, n_samples, n_features, n_classes):
     model, other = titles if len(titles) > 1 else (*titles, None)
-    comparison = "?" if other is None else f", and is that more than {other} finds?"
+    comparison = "?" if other is None else f", and does it differ from that of {other}?"
     return {
         "model": model,
         "baseline": other,
-        "n_rows": n_rows,
+        "n_samples": n_samples,
         "n_features": n_features,
         "n_classes": n_classes,
         "target": "target",
         "source": "data.csv",
         "confidence": 0.95,
-        "sentence": f"How much of every class does {model} find in {n_rows} rows{comparison}",
+        "question": f"What is the recall of {model} on {n_samples} samples{comparison}",
     }
 
 
 def make_verdict(classes, baseline):
     sides = {
         side: [each["name"] for each in classes if side_of(each["difference"]) == side]
-        for side in ("better", "worse", "undecided")
+        for side in ("higher", "lower", "not_significant")
     }
     sentences = [
-        f"Of {len(classes)} classes, {len(sides['better'])} are found more often than by the baseline.",
-        f"{len(sides['worse'])} are found less often; for the others these rows cannot tell.",
+        f"Recall is significantly higher for {len(sides['higher'])} of {len(classes)} classes.",
+        f"It is significantly lower for {len(sides['lower'])}.",
     ]
-    return {"kind": "mixed" if baseline else "alone", "sentences": sentences, **sides}
+    return {"kind": "mixed" if baseline else "no_baseline", "sentences": sentences, **sides}
 
 
 def make_bounds(n_classes):
@@ -104,25 +104,25 @@ def make_bounds(n_classes):
         "training_norm": 0.21,
         "loss": 0.34,
         "certified": 0.41,
-        "corollary": {"value": 1.37, "norm": 0.41, "confidence": 0.95, "most": math.sqrt(n_classes)},
-        "sentences": ["On the training rows ‖C‖ is 0.210, and the rounds certify that it is at most 0.640."],
+        "generalization": {"bound": 1.37, "norm": 0.41, "confidence": 0.95, "maximum": math.sqrt(n_classes)},
+        "sentences": ["On the training data ‖C‖ is 0.210; the certified bound is 0.640."],
     }
 
 
-def make_setting(name, value, default):
+def make_parameter(name, value, default):
     return {"name": name, "value": value, "default": default, "changed": value != default}
 
 
-def make_recipe():
+def make_reproduction():
     return {
-        "sentences": ["Run this with the same data and the same versions; every byte will be the same."],
+        "sentences": ["The same data and versions give the same report."],
         "code": 'from comboost import load_model\n\nmodel = load_model("a<b.comboost")\nprint("&amp;")\n',
         "data_digest": "sha256:" + "0123456789abcdef" * 4,
     }
 
 
 def draw_row(random, place, n, n_columns, good):
-    """Predictions for the rows of a class: most of them right, the others spread over a few classes."""
+    """Predictions for the samples of a class: most are correct, the others spread over a few classes."""
     taken = np.zeros(n_columns, dtype=int)
     taken[place] = right = int(random.binomial(n, good)) if n_columns > 1 else n
     others = [other % n_columns for other in range(place + 1, place + min(n_columns, 5))]
@@ -135,7 +135,7 @@ def make_class(name, place, names, counts):
     figures = [recall_of(each[place], place, names) for each in counts]
     return {
         "name": name,
-        "rows": int(counts[0][place].sum()),
+        "n_samples": int(counts[0][place].sum()),
         "known": True,
         "models": figures,
         "difference": difference_of(*figures) if len(figures) > 1 else None,
@@ -149,30 +149,28 @@ def recall_of(taken, place, names):
     most = int(others.argmax())
     return {
         "recall": float(recall),
-        "low": float(max(0, recall - width)),
-        "high": float(min(1, recall + width)),
+        "interval": [float(max(0, recall - width)), float(min(1, recall + width))],
         "precision": float(recall) ** 2,
-        "taken_for": [*names, "rejected"][most] if others[most] else None,
-        "taken_for_share": float(others[most] / n) if others[most] else None,
+        "predicted_as": [*names, "rejected"][most] if others[most] else None,
+        "predicted_as_fraction": float(others[most] / n) if others[most] else None,
     }
 
 
 def difference_of(model, other):
     value = model["recall"] - other["recall"]
-    low, high = value - 0.08, value + 0.08
-    return {"value": value, "low": low, "high": high, "sure": low > 0 or high < 0}
+    return {"value": value, "interval": [value - 0.08, value + 0.08], "significant": abs(value) > 0.08}
 
 
 def side_of(difference):
-    if difference is None or not difference["sure"]:
-        return "undecided"
-    return "better" if difference["value"] > 0 else "worse"
+    if difference is None or not difference["significant"]:
+        return "not_significant"
+    return "higher" if difference["value"] > 0 else "lower"
 
 
 def make_model(title, counts, n_classes):
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    recalls = np.diagonal(shares)
-    confusion = np.where(np.eye(*shares.shape, dtype=bool), 0.0, shares)
+    fractions = counts / counts.sum(axis=1, keepdims=True)
+    recalls = np.diagonal(fractions)
+    confusion = np.where(np.eye(*fractions.shape, dtype=bool), 0.0, fractions)
     values = [
         float(np.linalg.norm(confusion)),  # a little more than the norm, and fast for a thousand classes
         float(np.exp(np.log(np.maximum(recalls, 1e-9)).mean())),
@@ -180,38 +178,36 @@ def make_model(title, counts, n_classes):
         float(recalls.min()),
         float(counts.diagonal().sum() / counts.sum()),
     ]
-    measures = [
+    metrics = [
         {
             "key": key,
             "name": name,
-            "meaning": meaning,
+            "description": description,
             "value": value,
-            "low": 0.9 * value,
-            "high": 1.1 * value,
-            "best": best,
+            "interval": [0.9 * value, 1.1 * value],
+            "higher_is_better": higher_is_better,
         }
-        for (key, name, meaning, best), value in zip(MEASURES, values, strict=True)
+        for (key, name, description, higher_is_better), value in zip(METRICS, values, strict=True)
     ]
-    unsure = {"low": None, "high": None, "best": "high", "meaning": "How well probabilities rank pairs of classes."}
-    measures.append({"key": "mauc", "name": "MAUC", "value": 0.91, **unsure})
+    mauc = {"key": "mauc", "name": "MAUC", "description": "Area under the ROC curve.", "value": 0.91}
+    metrics.append(mauc | {"interval": None, "higher_is_better": True})
     return {
         "name": title,
-        "kind": title,
-        "measures": measures,
-        "counts": counts.tolist(),
-        "confusion": confusion.tolist(),
+        "estimator": title,
+        "metrics": metrics,
+        "confusion_matrix": counts.tolist(),
+        "error_confusion_matrix": confusion.tolist(),
     }
 
 
-def make_difference(key, name, meaning, best, random):
+def make_difference(key, name, description, higher_is_better, random):
     value = float(random.normal(0.0, 0.05))
     return {
         "key": key,
         "name": name,
         "value": value,
-        "low": value - 0.04,
-        "high": value + 0.04,
-        "sure": abs(value) > 0.04,
+        "interval": [value - 0.04, value + 0.04],
+        "significant": abs(value) > 0.04,
     }
 
 
@@ -220,28 +216,29 @@ def make_curves(n_rounds=120):
     series = {
         "loss": ("Loss", [90 * 0.95**number for number in rounds]),
         "bound": ("Certified bound", [90 * 0.96**number for number in rounds]),
-        "norm_train": ("‖C‖ on training rows", [0.9 * 0.98**number for number in rounds]),
-        "norm_validation": (
-            "‖C‖ on validation rows",
+        "norm_train": ("‖C‖ on the training samples", [0.9 * 0.98**number for number in rounds]),
+        "norm_test": (
+            "‖C‖ on the test samples",
             [0.3 + 0.6 * 0.97**number if number > 3 else None for number in rounds],
         ),
     }
     return {
         "rounds": rounds,
         "series": [{"key": key, "name": name, "values": values} for key, (name, values) in series.items()],
-        "stopped": "all rounds were made",
+        "stop_reason": "n_estimators",
         "best_round": 87,
-        "thinned": False,
+        "subsampled": False,
     }
 
 
 def make_calibration(title, random):
     bins = []
     for low in np.arange(0.2, 1.0, 0.1).tolist():
-        right = min(1.0, low + float(random.uniform(-0.05, 0.1)))
-        limits = {"low": max(0.0, right - 0.07), "high": min(1.0, right + 0.06)}
-        bins.append({"from": low, "to": low + 0.1, "rows": 40, "predicted": low + 0.05, "right": right, **limits})
-    return {"model": title, "bins": bins, "error": 0.034}
+        accuracy = min(1.0, low + float(random.uniform(-0.05, 0.1)))
+        interval = [max(0.0, accuracy - 0.07), min(1.0, accuracy + 0.06)]
+        entry = {"lower": low, "upper": low + 0.1, "n_samples": 40, "confidence": low + 0.05, "accuracy": accuracy}
+        bins.append(entry | {"interval": interval})
+    return {"model": title, "bins": bins, "calibration_error": 0.034}
 
 
 def make_pairs(names, features, counts):
@@ -251,14 +248,14 @@ def make_pairs(names, features, counts):
     values = [f"{number}.5 <b>" for number in range(len(features[:8]))]
     return [
         {
-            "truth": names[truth],
-            "taken_for": names[other],
-            "rows": int(off[truth, other]),
-            "share": float(off[truth, other] / sizes[truth]),
-            "baseline_share": float(counts[1][truth, other] / sizes[truth]) if len(counts) > 1 else None,
+            "true_class": names[truth],
+            "predicted_as": names[other],
+            "n_samples": int(off[truth, other]),
+            "fraction": float(off[truth, other] / sizes[truth]),
+            "baseline_fraction": float(counts[1][truth, other] / sizes[truth]) if len(counts) > 1 else None,
             "examples": {
-                "columns": list(features[:8]),
-                "rows": [{"row": row, "values": values} for row in (3, 17, "row <x>")],
+                "features": list(features[:8]),
+                "samples": [{"index": index, "values": values} for index in (3, 17, "row <x>")],
             },
         }
         for truth, other in places
@@ -267,12 +264,12 @@ def make_pairs(names, features, counts):
 
 
 def make_importances(names, features, random):
-    shares = random.dirichlet(np.ones(len(features)), len(names))[:, :12]
+    importances = random.dirichlet(np.ones(len(features)), len(names))[:, :12]
     return {
         "features": list(features[:12]),
         "classes": list(names),
-        "values": shares.tolist(),
-        "overall": shares.mean(axis=0).tolist(),
+        "values": importances.tolist(),
+        "overall": importances.mean(axis=0).tolist(),
         "n_features": len(features),
-        "meaning": "How much a feature moves the votes for a class, on average over the training rows.",
+        "description": "Fraction of the variance of the scores.",
     }

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from report.summaries import ODD_NAMES, make_summary
 
-from comboost.report._page import render_page
+from comboost.report._render.page import render_page
 
 CHROMIUM = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])), None)
 DRIVER = shutil.which("chromedriver")
@@ -98,7 +98,7 @@ def background(driver):
     return driver.execute_script("return getComputedStyle(document.body).backgroundColor")
 
 
-def test_page_renders_without_error_and_asks_nobody(driver, address):
+def test_page_renders_without_errors_or_requests(driver, address):
     for kind in ("browser", "performance"):
         driver.get_log(kind)
     driver.get(address)
@@ -142,7 +142,7 @@ def test_keyboard_sorts(page):
 
 def test_what_is_not_known_is_sorted_last(driver, tmp_path):
     summary = make_summary(["a", "b", "c"])
-    summary["classes"][0]["models"][0] |= {"recall": None, "low": None, "high": None}
+    summary["classes"][0]["models"][0] |= {"recall": None, "interval": None}
     path = tmp_path / "page.html"
     path.write_text(render_page(summary), encoding="utf-8")
     driver.get(path.as_uri())
@@ -160,10 +160,10 @@ def test_switches_show_one_matrix_and_arrows_move_them(page):
     find(page, "[name=unit]:checked").send_keys(keys.RIGHT)
     seen.append(shown_matrices(page))
     assert seen == [
-        ["Confusion matrix of the model, in percent of the row"],
-        ["Confusion matrix of the baseline, in percent of the row"],
+        ["Confusion matrix of the model, in percent of the true class"],
+        ["Confusion matrix of the baseline, in percent of the true class"],
         ["Confusion matrix of the model minus the baseline, in percentage points"],
-        ["Confusion matrix of the model minus the baseline, in rows"],
+        ["Confusion matrix of the model minus the baseline, in samples"],
     ]
 
 
@@ -178,7 +178,7 @@ def test_copy_button_copies_the_code(page):
     page.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
     find(page, ".code button").click()
     copied = page.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
-    assert copied == make_summary(ODD_NAMES)["reproduce"]["code"].rstrip("\n") + "\n"
+    assert copied == make_summary(ODD_NAMES)["reproduction"]["code"].rstrip("\n") + "\n"
 
 
 def test_dark_mode_follows_the_system_and_the_switch(page):
@@ -199,7 +199,11 @@ def test_page_is_whole_without_scripts(driver, address):
     try:
         driver.get(address)
         text = find(driver, "main").text
-        for name in ("<script>alert(1)</script>", "Settings of the model that were changed", "load_model"):
+        for name in (
+            "<script>alert(1)</script>",
+            "Parameters of the model that differ from their defaults",
+            "load_model",
+        ):
             assert name in text
         assert not driver.find_elements("css selector", "th button, .bar")
         assert not find(driver, ".filter").is_displayed()

@@ -10,7 +10,7 @@ import pytest
 from report.oracles import Oracle, table_of
 
 from comboost.report import ModelReport
-from comboost.report._markdown import escaped, fenced
+from comboost.report._render.markdown import escaped, fenced
 
 ODD = ["<script>alert(1)</script>", "a|b", "two\nlines", "*bold* _and_ `code`", "[link](x) #5 $y$", "half \ud800", "\\"]
 
@@ -19,8 +19,8 @@ ODD = ["<script>alert(1)</script>", "a|b", "two\nlines", "*bold* _and_ `code`", 
 def report():
     truth = np.array(ODD * 4, dtype=object)
     said = np.array((ODD[1:] + ODD[:1]) * 2 + ODD * 2, dtype=object)
-    shares = np.full((len(truth), len(ODD)), 1 / len(ODD))
-    ours, theirs = Oracle(said, sorted(ODD), shares), Oracle(truth, sorted(ODD))
+    probabilities = np.full((len(truth), len(ODD)), 1 / len(ODD))
+    ours, theirs = Oracle(said, sorted(ODD), probabilities), Oracle(truth, sorted(ODD))
     names = {"name": "<b>ours</b>", "baseline_name": "th|eirs"}
     return ModelReport(ours, table_of(len(truth)), truth, baseline=theirs, **names, target="<t>", source="<s>")
 
@@ -53,7 +53,7 @@ def test_a_report_is_written_whole_or_not_at_all(report, tmp_path, monkeypatch):
     assert [each.read_text() for each in tmp_path.iterdir()] == ["precious"]
 
 
-def test_places_that_cannot_be_written_are_named(report, tmp_path):
+def test_paths_that_cannot_be_written_are_named(report, tmp_path):
     (tmp_path / "folder.md").mkdir()
     with pytest.raises(OSError, match="folder"):
         report.save(tmp_path / "folder.md")
@@ -69,8 +69,8 @@ def test_json_is_the_summary(report):
 
 
 @pytest.mark.parametrize("other", [{}, {"format": 0}, "text", None])
-def test_what_is_no_summary_is_refused(other):
-    with pytest.raises(ValueError, match="no summary of a report"):
+def test_other_objects_are_refused(other):
+    with pytest.raises(ValueError, match="Expected the summary of a report"):
         ModelReport.from_summary(other)
 
 
@@ -120,7 +120,7 @@ def test_names_are_escaped_in_markdown(report):
         ("", "(no name)"),
     ],
 )
-def test_signs_of_markdown_are_shown_as_they_are(text, expected):
+def test_special_characters_of_markdown_are_escaped(text, expected):
     assert escaped(text) == expected
 
 
@@ -129,4 +129,4 @@ def test_code_with_fences_stays_inside_its_block():
 
 
 def test_a_report_says_what_it_is_of(report):
-    assert repr(report) == "ModelReport(<b>ours</b> on 28 rows, 7 classes)"
+    assert repr(report) == "ModelReport(<b>ours</b> on 28 samples, 7 classes)"

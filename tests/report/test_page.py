@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report.summaries import ODD_NAMES, class_names, make_summary
 
-from comboost.report._lettering import brief_names, figure, points, share, visible
-from comboost.report._page import render_page
+from comboost.report._render.page import render_page
+from comboost.report._render.text import brief_names, fraction, number, points, visible
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 LEFT_OPEN = {"td"}  # end tags that HTML lets us leave out
@@ -80,11 +80,13 @@ def test_no_name_adds_an_element_or_an_attribute(names):
     assert odd.crossed == odd.open == []
 
 
-@pytest.mark.parametrize("key", ["title", "asked", "verdict", "notes", "bounds", "settings", "versions", "reproduce"])
+@pytest.mark.parametrize(
+    "key", ["title", "request", "verdict", "notes", "bounds", "parameters", "versions", "reproduction"]
+)
 def test_every_other_text_is_escaped_too(key):
     def spoil(value):
         if isinstance(value, dict):
-            return {name: each if name in {"kind", "key", "best"} else spoil(each) for name, each in value.items()}
+            return {name: each if name in {"kind", "key"} else spoil(each) for name, each in value.items()}
         if isinstance(value, list):
             return [spoil(each) for each in value]
         return '"><script>alert(1)</script>' if isinstance(value, str) else value
@@ -117,7 +119,7 @@ def test_page_of_many_classes_stays_bearable(n_classes):
     page = render_page(make_summary([f"class {place}" for place in range(n_classes)]))
     assert len(page.encode()) < 3_000_000
     assert page.count('class="panel') == (6 if n_classes == 100 else 0)
-    assert ("which nobody can read" in page) == (n_classes == 1000)
+    assert ("matrices are shown for up" in page) == (n_classes == 1000)
 
 
 def test_page_names_nothing_outside_of_itself(odd_page):
@@ -153,7 +155,7 @@ def test_headings_are_in_order_and_every_table_has_a_caption(odd_page):
 @pytest.mark.parametrize("absent", ["curves", "calibration", "importances"])
 def test_part_that_is_not_there_says_why(absent):
     page = render_page(
-        {**make_summary(["a", "b"]), absent: None, "absent": {absent: "There is <none>, since it is not ours."}}
+        {**make_summary(["a", "b"]), absent: None, "unavailable": {absent: "There is <none>, since it is not ours."}}
     )
     part = page.split(f'<section id="{absent}"')[1].split("</section>")[0]
     assert "<p><bdi>There is &lt;none&gt;, since it is not ours.</bdi></p>" in part
@@ -163,15 +165,15 @@ def test_part_that_is_not_there_says_why(absent):
 @pytest.mark.parametrize(
     "change",
     [
-        {"pairs": []},
+        {"confused_pairs": []},
         {"notes": []},
-        {"settings": []},
+        {"parameters": []},
         {"calibration": []},
         {"differences": None},
-        {"curves": {"rounds": [], "series": [], "stopped": "x", "best_round": None, "thinned": False}},
-        {"curves": {"rounds": [1], "series": [], "stopped": "x", "best_round": 1, "thinned": True}},
+        {"curves": {"rounds": [], "series": [], "stop_reason": "x", "best_round": None, "subsampled": False}},
+        {"curves": {"rounds": [1], "series": [], "stop_reason": "x", "best_round": 1, "subsampled": True}},
         {"bounds": {"available": False, "reason": "none of ours", "training_norm": None, "loss": None,
-                    "certified": None, "corollary": None, "sentences": []}},
+                    "certified": None, "generalization": None, "sentences": []}},
     ],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
@@ -180,27 +182,27 @@ def test_page_can_be_made_of_little(change):
     assert parsed.crossed == parsed.open == []
 
 
-def test_class_that_nobody_knows_has_a_page():
+def test_class_unknown_to_both_models_has_a_page():
     summary = make_summary(["a", "b", "new"])
-    nothing = dict.fromkeys(["recall", "low", "high", "precision", "taken_for", "taken_for_share"])
-    summary["classes"][2] |= {"known": False, "rows": 0, "difference": None, "models": [nothing, nothing]}
+    nothing = dict.fromkeys(["recall", "interval", "precision", "predicted_as", "predicted_as_fraction"])
+    summary["classes"][2] |= {"known": False, "n_samples": 0, "difference": None, "models": [nothing, nothing]}
     for model in summary["models"]:
-        model["counts"][2] = [0, 0, 0]
+        model["confusion_matrix"][2] = [0, 0, 0]
     assert "(unknown to the model)" in visible_text(render_page(summary))
 
 
 def test_numbers_are_written_with_their_sign_and_no_false_digits():
-    assert [figure(each) for each in (0, 0.12345, -0.5, 12345.6, 1e-9, None)] == [
+    assert [number(each) for each in (0, 0.12345, -0.5, 12345.6, 1e-9, None)] == [
         "0.000", "0.123", "−0.500", "1.23e+04", "1e−09", "–",
     ]  # fmt: skip
-    assert [share(each) for each in (0, 0.001, 0.714, 0.999, 1, None)] == [
+    assert [fraction(each) for each in (0, 0.001, 0.714, 0.999, 1, None)] == [
         f"{text}\N{NO-BREAK SPACE}%" for text in ("0", "<1", "71", ">99", "100")
     ] + ["–"]
     assert [points(each) for each in (0.081, -0.02, None)] == ["+8.1", "−2.0", "–"]
 
 
 @given(st.lists(st.text(), unique=True, max_size=8), st.integers(8, 40))
-def test_brief_names_tell_apart_what_can_be_told_apart(names, limit):
+def test_brief_names_stay_distinct(names, limit):
     brief = brief_names(names, limit)
     assert all(1 <= len(name) <= limit for name in brief)
     assert len(set(brief)) >= len({visible(name) for name in names})

@@ -1,4 +1,4 @@
-"""The dict of a report: its figures are those of scikit-learn, and nothing depends on what should not matter."""
+"""The summary of a report: its numbers are those of scikit-learn, and do not depend on what should not matter."""
 
 import json
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report.oracles import Oracle, table_of, trials
+from report.oracles import Oracle, evaluations, table_of
 from scipy.sparse import coo_matrix, csr_matrix
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
@@ -38,8 +38,10 @@ from comboost.metrics import (
     mauc_score,
     min_recall_score,
 )
+from comboost.metrics._measures import norm_of
 from comboost.model_selection import wilson_interval
 from comboost.report import ModelReport
+from comboost.report._collect.metrics import spectral_norm
 
 FEW = settings(max_examples=12, deadline=None)
 N_ROUNDS = 10
@@ -65,113 +67,118 @@ def summary(yeast, models):
 
 
 def report_on(truth, *answers, classes, **options):
-    """The summary of oracles on rows that are numbered."""
+    """The summary of oracles on numbered samples."""
     oracles = [Oracle(each, classes) for each in answers]
     baseline = {"baseline": oracles[1]} if len(oracles) > 1 else {}
     return ModelReport(oracles[0], table_of(len(truth)), truth, **baseline, **options).summary
 
 
-def measures_of(summary, model=0):
-    return {each["key"]: each["value"] for each in summary["models"][model]["measures"]}
+def metrics_of(summary, model=0):
+    return {each["key"]: each["value"] for each in summary["models"][model]["metrics"]}
 
 
 def of_classes(summary, key, model=0):
     return [each["models"][model][key] for each in summary["classes"]]
 
 
-# Figures
+# Metrics
 
 
 @FEW
-@given(trials())
-def test_counts_recalls_and_measures_are_those_of_scikit_learn(trial):
+@given(evaluations())
+def test_counts_recalls_and_metrics_are_those_of_scikit_learn(trial):
     classes, truth, *answers = trial
     summary = report_on(truth, *answers, classes=classes)
     present = np.isin(classes, truth)
     for model, predicted in enumerate(answers):
         found = summary["models"][model]
-        assert found["counts"] == confusion_matrix(truth, predicted, labels=classes).tolist()
-        assert found["confusion"] == error_confusion_matrix(truth, predicted, labels=classes).tolist()
+        assert found["confusion_matrix"] == confusion_matrix(truth, predicted, labels=classes).tolist()
+        assert found["error_confusion_matrix"] == error_confusion_matrix(truth, predicted, labels=classes).tolist()
         recalls = recall_score(truth, predicted, labels=classes, average=None, zero_division=np.nan)
         assert of_classes(summary, "recall", model) == [None if np.isnan(r) else r for r in recalls]
         precisions = precision_score(truth, predicted, labels=classes, average=None, zero_division=np.nan)
         assert of_classes(summary, "precision", model) == [None if np.isnan(p) else p for p in precisions]
-        measures = measures_of(summary, model)
-        assert measures["accuracy"] == pytest.approx(accuracy_score(truth, predicted))
-        assert measures["mean_recall"] == pytest.approx(np.nanmean(recalls))
-        assert measures["norm"] == pytest.approx(confusion_norm_loss(truth, predicted, labels=classes))
-        assert measures["g_mean"] == pytest.approx(geometric_mean_score(truth, predicted, labels=classes))
-        assert measures["worst_recall"] == min_recall_score(truth, predicted, labels=classes)
-        low, high = wilson_interval(np.nan_to_num(recalls), [each["rows"] for each in summary["classes"]])
-        assert (of_classes(summary, "low", model), of_classes(summary, "high", model)) == (low.tolist(), high.tolist())
-    assert [each["rows"] for each in summary["classes"]] == [(truth == name).sum() for name in classes]
+        metrics = metrics_of(summary, model)
+        assert metrics["accuracy"] == pytest.approx(accuracy_score(truth, predicted))
+        assert metrics["mean_recall"] == pytest.approx(np.nanmean(recalls))
+        assert metrics["norm"] == pytest.approx(confusion_norm_loss(truth, predicted, labels=classes))
+        assert metrics["g_mean"] == pytest.approx(geometric_mean_score(truth, predicted, labels=classes))
+        assert metrics["worst_recall"] == min_recall_score(truth, predicted, labels=classes)
+        intervals = np.stack(
+            wilson_interval(np.nan_to_num(recalls), [(truth == name).sum() for name in classes]), axis=1
+        )
+        expected = [
+            bounds if is_present else None for bounds, is_present in zip(intervals.tolist(), present, strict=True)
+        ]
+        assert of_classes(summary, "interval", model) == expected
+    assert [each["n_samples"] for each in summary["classes"]] == [(truth == name).sum() for name in classes]
     assert [each["difference"] is not None for each in summary["classes"]] == present.tolist()
 
 
 @FEW
-@given(trials())
-def test_limits_hold_their_figure_and_the_verdict_follows_from_them(trial):
+@given(evaluations())
+def test_intervals_contain_their_value_and_the_verdict_follows_from_them(trial):
     classes, truth, *answers = trial
     summary = report_on(truth, *answers, classes=classes)
-    entries = [each for model in summary["models"] for each in model["measures"]] + summary["differences"]
+    entries = [each for model in summary["models"] for each in model["metrics"]] + summary["differences"]
     entries += [each["difference"] for each in summary["classes"] if each["difference"]]
     for each in entries:
-        assert each["low"] <= each["value"] <= each["high"]
-        assert "sure" not in each or each["sure"] == (each["low"] > 0 or each["high"] < 0)
-    verdict, tested = summary["verdict"], {each["name"]: each for each in summary["classes"] if each["rows"]}
-    assert sorted(verdict["better"] + verdict["worse"] + verdict["undecided"]) == sorted(tested)
-    assert all(tested[name]["difference"]["low"] > 0 for name in verdict["better"])
-    assert all(tested[name]["difference"]["high"] < 0 for name in verdict["worse"])
+        low, high = each["interval"]
+        assert low <= each["value"] <= high
+        assert "significant" not in each or each["significant"] == (low > 0 or high < 0)
+    verdict, tested = summary["verdict"], {each["name"]: each for each in summary["classes"] if each["n_samples"]}
+    assert sorted(verdict["higher"] + verdict["lower"] + verdict["not_significant"]) == sorted(tested)
+    assert all(tested[name]["difference"]["interval"][0] > 0 for name in verdict["higher"])
+    assert all(tested[name]["difference"]["interval"][1] < 0 for name in verdict["lower"])
     assert len(verdict["sentences"]) == 2
-    if verdict["kind"] == "undecided":
-        assert not verdict["better"] + verdict["worse"]
-        assert "can be shown" in verdict["sentences"][0]
-        assert "can a difference be shown" in verdict["sentences"][1]
+    if verdict["kind"] == "not_significant":
+        assert not verdict["higher"] + verdict["lower"]
+        assert "do not differ significantly" in verdict["sentences"][0]
+        assert "not differ significantly for any class" in verdict["sentences"][1]
 
 
 @FEW
-@given(trials())
+@given(evaluations())
 def test_swapped_models_have_negated_differences_and_the_opposite_verdict(trial):
     classes, truth, ours, theirs = trial
     one, other = (report_on(truth, *pair, classes=classes) for pair in ((ours, theirs), (theirs, ours)))
-    mirrored = {"better": "worse", "worse": "better", "mixed": "mixed", "undecided": "undecided"}
-    assert one["verdict"]["kind"] == mirrored[other["verdict"]["kind"]]
-    assert (one["verdict"]["better"], one["verdict"]["worse"]) == (
-        other["verdict"]["worse"],
-        other["verdict"]["better"],
-    )
+    opposite = {"better": "worse", "worse": "better", "mixed": "mixed", "not_significant": "not_significant"}
+    assert one["verdict"]["kind"] == opposite[other["verdict"]["kind"]]
+    assert one["verdict"]["higher"] == other["verdict"]["lower"]
+    assert one["verdict"]["lower"] == other["verdict"]["higher"]
     pairs = list(zip(one["differences"], other["differences"], strict=True))
     pairs += [
-        (each["difference"], twin["difference"])
-        for each, twin in zip(one["classes"], other["classes"], strict=True)
+        (each["difference"], mirrored["difference"])
+        for each, mirrored in zip(one["classes"], other["classes"], strict=True)
         if each["difference"]
     ]
-    for each, twin in pairs:
-        assert (each["value"], each["low"], each["high"]) == (-twin["value"], -twin["high"], -twin["low"])
+    for each, mirrored in pairs:
+        low, high = mirrored["interval"]
+        assert (each["value"], each["interval"]) == (-mirrored["value"], [-high, -low])
 
 
 @FEW
-@given(trials())
-def test_equal_models_cannot_be_told_apart(trial):
+@given(evaluations())
+def test_equal_models_do_not_differ_significantly(trial):
     classes, truth, answers, _ = trial
     summary = report_on(truth, answers, answers.copy(), classes=classes)
-    assert summary["verdict"]["kind"] == "undecided"
+    assert summary["verdict"]["kind"] == "not_significant"
     assert all(each["value"] == 0 for each in summary["differences"])
 
 
 @FEW
-@given(trials(), st.randoms(use_true_random=False))
-def test_order_of_rows_changes_example_rows_alone(trial, random):
+@given(evaluations(), st.randoms(use_true_random=False))
+def test_order_of_samples_only_changes_example_samples(trial, random):
     classes, truth, *answers = trial
-    shares = np.random.default_rng(0).dirichlet(np.ones(len(classes)), len(truth))
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(len(classes)), len(truth))
     order = list(range(len(truth)))
     random.shuffle(order)
-    ours, theirs = (Oracle(each, classes, shares) for each in answers)
+    ours, theirs = (Oracle(each, classes, probabilities) for each in answers)
     X = table_of(len(truth))
     one, other = (ModelReport(ours, X[rows], truth[rows], baseline=theirs).summary for rows in (slice(None), order))
     for each in (one, other):
-        each["reproduce"]["data_digest"] = None
-        for pair in each["pairs"]:
+        each["reproduction"]["data_digest"] = None
+        for pair in each["confused_pairs"]:
             pair["examples"] = None
     assert one == other
 
@@ -204,44 +211,47 @@ def test_summary_is_plain_and_survives_json(summary):
 # Verdicts
 
 
-def test_a_difference_that_rows_show_is_told_and_one_that_they_do_not_is_not():
+def test_only_significant_differences_are_reported():
     truth = np.repeat(["a", "b", "c"], [100, 100, 2])
-    worse = np.where(np.arange(202) < 70, "b", truth)  # 70 of 100 rows of a are lost
+    worse = np.where(np.arange(202) < 70, "b", truth)  # 70 of 100 samples of a
     summary = report_on(truth, truth, worse, classes=["a", "b", "c"])
     verdict = summary["verdict"]
-    assert (verdict["kind"], verdict["better"], verdict["undecided"]) == ("better", ["a"], ["b", "c"])
-    assert "2 rows (c)" in verdict["sentences"][1]
+    assert (verdict["kind"], verdict["higher"], verdict["not_significant"]) == ("better", ["a"], ["b", "c"])
+    assert verdict["sentences"][1] == (
+        "Recall is significantly higher for a; no significant difference for the other two classes "
+        "(fewest samples: c with 2 and b with 100)."
+    )
     few = np.where(np.arange(202) < 2, "b", truth)
     undecided = report_on(truth, truth, few, classes=["a", "b", "c"])["verdict"]
-    assert undecided["kind"] == "undecided"
-    assert "2 rows (c)" in undecided["sentences"][1]
+    assert undecided["kind"] == "not_significant"
+    assert "fewest samples: c with 2" in undecided["sentences"][1]
 
 
 def test_gains_on_one_class_for_losses_on_another_are_mixed():
     truth = np.repeat(["a", "b"], 100)
     verdict = report_on(truth, np.full(200, "a"), np.full(200, "b"), classes=["a", "b"])["verdict"]
-    assert (verdict["kind"], verdict["better"], verdict["worse"]) == ("mixed", ["a"], ["b"])
+    assert (verdict["kind"], verdict["higher"], verdict["lower"]) == ("mixed", ["a"], ["b"])
 
 
-def test_alone_the_verdict_tells_halves_and_guesses():
+def test_without_baseline_recalls_are_compared_with_one_half_and_chance():
     truth = np.repeat(["a", "b", "c", "d"], [100, 100, 100, 1])
     said = truth.copy()
-    said[100:190] = "a"  # 10 of 100 rows of b are found
-    said[200:250] = "a"  # and half of c
+    said[100:190] = "a"  # the recall of b is 0.1
+    said[200:250] = "a"  # and that of c 0.5
     verdict = report_on(truth, said, classes=["a", "b", "c", "d"])["verdict"]
-    assert (verdict["kind"], verdict["better"], verdict["worse"]) == ("alone", ["a"], ["b"])
-    assert verdict["undecided"] == ["c", "d"]
+    assert (verdict["kind"], verdict["higher"], verdict["lower"]) == ("no_baseline", ["a"], ["b"])
+    assert verdict["not_significant"] == ["c", "d"]
     assert "(25 %)" in verdict["sentences"][1]
-    assert "said of d (1 row) and b (100 rows)" in verdict["sentences"][1]
+    assert "for 2 of 4 classes, but not for d (1 sample) and b (100 samples)." in verdict["sentences"][1]
 
 
 @pytest.mark.parametrize("n_rows", [1, 3, 6, 7])
-def test_nothing_is_surely_found_that_an_exact_test_does_not_see(n_rows):
+def test_no_recall_is_significant_that_an_exact_test_does_not_see(n_rows):
     classes = list("abcdefghij")
     truth = np.repeat(classes, n_rows)
     verdict = report_on(truth, truth, classes=classes)["verdict"]
-    for guess, is_told in ((0.5, verdict["better"] == classes), (0.1, "All of them" in verdict["sentences"][1])):
-        assert is_told == (guess**n_rows <= 0.05 / 2 / len(classes))
+    for chance, is_told in ((0.5, verdict["higher"] == classes), (0.1, "for all classes" in verdict["sentences"][1])):
+        assert is_told == (chance**n_rows <= 0.05 / 2 / len(classes))
 
 
 # Classes, labels, containers
@@ -252,32 +262,32 @@ def test_classes_that_only_one_side_knows():
     ours = Oracle(np.where(truth == "new", "a", truth), ["a", "b", "gone"])
     theirs = Oracle(np.where(truth == "new", "new", "other"), ["a", "new", "other"])
     summary = ModelReport(ours, table_of(30), truth, baseline=theirs).summary
-    assert [(each["name"], each["rows"], each["known"]) for each in summary["classes"]] == [
+    assert [(each["name"], each["n_samples"], each["known"]) for each in summary["classes"]] == [
         ("a", 10, True), ("b", 10, True), ("gone", 0, True), ("new", 10, False), ("other", 0, False),
     ]  # fmt: skip
-    assert summary["verdict"]["better"] == ["a", "b"]
-    assert summary["verdict"]["worse"] == ["new"]
-    assert any("does not know new" in note and "10 rows" in note for note in summary["notes"])
-    assert any("no rows of gone and other" in note for note in summary["notes"])
-    assert summary["bounds"]["corollary"] is None
+    assert summary["verdict"]["higher"] == ["a", "b"]
+    assert summary["verdict"]["lower"] == ["new"]
+    assert any("does not know new" in note and "10 samples" in note for note in summary["notes"])
+    assert any("no samples of gone and other" in note for note in summary["notes"])
+    assert summary["bounds"]["generalization"] is None
 
 
-def test_rejected_rows_are_a_column_and_not_found(yeast):
+def test_rejected_samples_are_a_column_and_count_as_errors(yeast):
     X, y, X_new, y_new = yeast
     model = ConfusionBoostingClassifier(n_estimators=N_ROUNDS, decision="expected_cost", reject_cost=0.3).fit(X, y)
     summary = ModelReport(model, X_new, y_new).summary
     rejected = model.predict(X_new) == "reject"
     assert rejected.any()
-    assert summary["columns"] == [*model.classes_.tolist(), "reject"]
-    assert sum(row[-1] for row in summary["models"][0]["counts"]) == rejected.sum()
-    assert measures_of(summary)["accuracy"] == pytest.approx(accuracy_score(y_new, model.predict(X_new)))
-    assert any(f"rejects {rejected.sum():,} rows" in note for note in summary["notes"])
+    assert summary["predicted_labels"] == [*model.classes_.tolist(), "reject"]
+    assert sum(row[-1] for row in summary["models"][0]["confusion_matrix"]) == rejected.sum()
+    assert metrics_of(summary)["accuracy"] == pytest.approx(accuracy_score(y_new, model.predict(X_new)))
+    assert any(f"rejects {rejected.sum():,} of" in note for note in summary["notes"])
 
 
-def test_a_class_that_is_called_as_rejected_rows_is_told_apart():
+def test_a_class_with_the_name_of_the_reject_label_is_distinct():
     truth = np.array(["a", "b", "reject", "a"])
     summary = ModelReport(Oracle(["a", "reject", "reject", "b"], ["a", "b"]), table_of(4), truth).summary
-    assert summary["columns"] == ["a", "b", "reject", "reject (rejected)"]
+    assert summary["predicted_labels"] == ["a", "b", "reject", "reject (rejected)"]
     assert [each["models"][0]["recall"] for each in summary["classes"]] == [0.5, 0.0, 0.0]
 
 
@@ -292,16 +302,16 @@ def test_labels_of_any_kind_are_named_by_their_text(labels):
     assert [each["name"] for each in summary["classes"]] == [str(each) for each in classes.tolist()] or (
         classes.dtype.kind == "M"
     )
-    assert measures_of(summary)["accuracy"] == 1.0
+    assert metrics_of(summary)["accuracy"] == 1.0
     plain_parts(summary)
 
 
 @pytest.mark.parametrize("truth", [["a"], ["a"] * 5, ["b", "b", "a"]])
-def test_few_rows_and_one_class_are_reported_and_noted(truth):
+def test_few_samples_and_one_class_are_noted(truth):
     summary = report_on(np.array(truth), np.array(truth), np.array(["b"] * len(truth)), classes=["a", "b"])
-    assert summary["asked"]["n_rows"] == len(truth)
-    assert summary["verdict"]["kind"] == "undecided"
-    assert any("fewer than 10 rows" in note for note in summary["notes"])
+    assert summary["request"]["n_samples"] == len(truth)
+    assert summary["verdict"]["kind"] == "not_significant"
+    assert any("fewer than 10 samples" in note for note in summary["notes"])
     assert any("one class" in note for note in summary["notes"]) == (len(set(truth)) == 1)
 
 
@@ -314,33 +324,38 @@ def test_a_container_changes_names_alone(yeast, models):
         for table in (array, array.tolist(), csr_matrix(array), coo_matrix(array))
     ]
     assert [each["models"] for each in reports] == [reports[0]["models"]] * 4
-    assert [each["pairs"] for each in reports] == [reports[0]["pairs"]] * 4
+    assert [each["confused_pairs"] for each in reports] == [reports[0]["confused_pairs"]] * 4
     frames = [X_new, pl.from_pandas(X_new), pa.Table.from_pandas(X_new, preserve_index=False)]
     named = [ModelReport(models[0], table, y_new).summary for table in frames]
     assert [each["models"] for each in named] == [named[0]["models"]] * 3
-    assert named[0]["pairs"][0]["examples"]["columns"] == named[1]["pairs"][0]["examples"]["columns"]
+    assert (
+        named[0]["confused_pairs"][0]["examples"]["features"] == named[1]["confused_pairs"][0]["examples"]["features"]
+    )
 
 
-def test_example_rows_bear_the_names_of_the_index_and_are_confused_as_said(yeast, models):
+def test_example_samples_have_index_labels_and_are_confused(yeast, models):
     _, _, X_new, y_new = yeast
     frame = X_new.set_axis([f"protein {place}" for place in range(len(X_new))])
     summary = ModelReport(models[0], frame, y_new).summary
     predicted = dict(zip(frame.index, zip(y_new, models[0].predict(frame), strict=True), strict=True))
-    assert len(summary["pairs"]) == 10
-    for pair in summary["pairs"]:
-        assert 1 <= len(pair["examples"]["rows"]) <= 3
-        for row in pair["examples"]["rows"]:
-            assert predicted[row["row"]] == (pair["truth"], pair["taken_for"])
-            values = frame.loc[row["row"], pair["examples"]["columns"]]
+    assert len(summary["confused_pairs"]) == 10
+    for pair in summary["confused_pairs"]:
+        assert 1 <= len(pair["examples"]["samples"]) <= 3
+        for row in pair["examples"]["samples"]:
+            assert predicted[row["index"]] == (pair["true_class"], pair["predicted_as"])
+            values = frame.loc[row["index"], pair["examples"]["features"]]
             assert row["values"] == [f"{value:.6g}" for value in values]
-    assert ModelReport(models[0], X_new, y_new).summary["pairs"][0]["examples"]["rows"][0]["row"] in X_new.index
+    assert (
+        ModelReport(models[0], X_new, y_new).summary["confused_pairs"][0]["examples"]["samples"][0]["index"]
+        in X_new.index
+    )
 
 
 def test_missing_values_and_categories_are_shown_as_such():
     kinds = pd.Categorical(["x", None, "y" * 99])
     frame = pd.DataFrame({"row": [0, 1, 2], "number": [np.nan, 1 / 3, -2.0], "kind": kinds, "any": [pd.NA, {}, "a\nb"]})
     summary = ModelReport(Oracle(["b"] * 3, ["a", "b"]), frame, ["a"] * 3).summary
-    assert [row["values"] for row in summary["pairs"][0]["examples"]["rows"]] == [
+    assert [row["values"] for row in summary["confused_pairs"][0]["examples"]["samples"]] == [
         ["0", "missing", "x", "missing"],
         ["1", "0.333333", "missing", "{}"],
         ["2", "-2", "y" * 59 + "…", "a\nb"],
@@ -353,7 +368,7 @@ def test_times_and_whole_numbers_are_shown_with_all_their_digits():
     for unit in ("s", "us", "ns"):
         given = frame.assign(at=times.astype(f"datetime64[{unit}]"), span=frame["span"].astype(f"timedelta64[{unit}]"))
         summary = ModelReport(Oracle(["b"] * 2, ["a", "b"]), given, ["a"] * 2).summary
-        assert [row["values"] for row in summary["pairs"][0]["examples"]["rows"]] == [
+        assert [row["values"] for row in summary["confused_pairs"][0]["examples"]["samples"]] == [
             ["0", "20240115", "1:30:00", "2020-01-02 03:04:00"],
             ["1", "1e+300", "missing", "missing"],
         ]
@@ -362,36 +377,36 @@ def test_times_and_whole_numbers_are_shown_with_all_their_digits():
 # What only boosters have
 
 
-def test_probabilities_are_measured_with_every_class_counting_the_same(yeast, models, summary):
+def test_probability_metrics_weight_all_classes_equally(yeast, models, summary):
     _, _, X_new, y_new = yeast
     for place, model in enumerate(models):
-        shares, measures = model.predict_proba(X_new), measures_of(summary, place)
-        assert measures["mauc"] == pytest.approx(mauc_score(y_new, shares, labels=model.classes_))
-        assert measures["log_loss"] == pytest.approx(balanced_log_loss(y_new, shares, labels=model.classes_))
+        probabilities, metrics = model.predict_proba(X_new), metrics_of(summary, place)
+        assert metrics["mauc"] == pytest.approx(mauc_score(y_new, probabilities, labels=model.classes_))
+        assert metrics["log_loss"] == pytest.approx(balanced_log_loss(y_new, probabilities, labels=model.classes_))
         found = summary["calibration"][place]
-        assert sum(each["rows"] for each in found["bins"]) == len(y_new)
-        assert all(each["from"] <= each["predicted"] <= each["to"] for each in found["bins"])
-        top = model.classes_[shares.argmax(axis=1)]
-        (whole,) = (each for each in found["bins"] if each["to"] == 1.0) if place else (None,)
+        assert sum(each["n_samples"] for each in found["bins"]) == len(y_new)
+        assert all(each["lower"] <= each["confidence"] <= each["upper"] for each in found["bins"])
+        top = model.classes_[probabilities.argmax(axis=1)]
+        (whole,) = (each for each in found["bins"] if each["upper"] == 1.0) if place else (None,)
         if whole:
-            rows = shares.max(axis=1) >= 0.9
+            rows = probabilities.max(axis=1) >= 0.9
             weights = 1 / np.array([(y_new == label).sum() for label in y_new[rows]])
-            assert whole["right"] == pytest.approx(np.average((top == y_new)[rows], weights=weights))
+            assert whole["accuracy"] == pytest.approx(np.average((top == y_new)[rows], weights=weights))
 
 
 def test_a_perfectly_calibrated_oracle_has_no_error():
-    shares = np.repeat([[0.75, 0.25], [0.25, 0.75]], 40, axis=0)
+    probabilities = np.repeat([[0.75, 0.25], [0.25, 0.75]], 40, axis=0)
     truth = np.array((["a"] * 3 + ["b"]) * 10 + (["b"] * 3 + ["a"]) * 10)
-    summary = ModelReport(Oracle(["a"] * 40 + ["b"] * 40, ["a", "b"], shares), table_of(80), truth).summary
-    assert summary["calibration"][0]["error"] == pytest.approx(0.0)
+    summary = ModelReport(Oracle(["a"] * 40 + ["b"] * 40, ["a", "b"], probabilities), table_of(80), truth).summary
+    assert summary["calibration"][0]["calibration_error"] == pytest.approx(0.0)
 
 
-@pytest.mark.parametrize("shares", [np.full((4, 2), 0.3), np.full((4, 3), 1 / 3), np.full((4, 2), np.nan)])
-def test_probabilities_that_are_none_are_left_out_with_the_reason(shares):
-    summary = ModelReport(Oracle(["a"] * 4, ["a", "b"], shares), table_of(4), ["a", "a", "b", "b"]).summary
+@pytest.mark.parametrize("probabilities", [np.full((4, 2), 0.3), np.full((4, 3), 1 / 3), np.full((4, 2), np.nan)])
+def test_probabilities_that_are_none_are_left_out_with_the_reason(probabilities):
+    summary = ModelReport(Oracle(["a"] * 4, ["a", "b"], probabilities), table_of(4), ["a", "a", "b", "b"]).summary
     assert summary["calibration"] is None
-    assert "probabilities" in summary["absent"]["calibration"]
-    assert "mauc" not in measures_of(summary)
+    assert "probabilities" in summary["unavailable"]["calibration"]
+    assert "mauc" not in metrics_of(summary)
 
 
 def test_curves_bounds_and_importances_are_those_of_the_booster(yeast, models, summary):
@@ -399,15 +414,15 @@ def test_curves_bounds_and_importances_are_those_of_the_booster(yeast, models, s
     curves, bounds, importances = (summary[part] for part in ("curves", "bounds", "importances"))
     series = {each["key"]: each["values"] for each in curves["series"]}
     assert (series["loss"], series["bound"]) == (ours.loss_curve_.tolist(), ours.bound_curve_.tolist())
-    assert series["norm_validation"][-1] == pytest.approx(measures_of(summary)["norm"])
-    assert (curves["rounds"], curves["stopped"]) == (list(range(1, N_ROUNDS + 1)), "n_estimators")
+    assert series["norm_test"][-1] == pytest.approx(metrics_of(summary)["norm"])
+    assert (curves["rounds"], curves["stop_reason"]) == (list(range(1, N_ROUNDS + 1)), "n_estimators")
     assert bounds["training_norm"] ** 2 <= bounds["loss"] <= bounds["certified"]
-    assert bounds["corollary"]["value"] == pytest.approx(confusion_norm_bound(yeast[3], ours.predict(yeast[2])))
+    assert bounds["generalization"]["bound"] == pytest.approx(confusion_norm_bound(yeast[3], ours.predict(yeast[2])))
     assert importances["classes"] == ours.classes_.tolist()
     places = [list(yeast[0].columns).index(name) for name in importances["features"]]
     assert importances["values"] == ours.class_importances_[:, places].tolist()
     assert importances["overall"] == sorted(importances["overall"], reverse=True)
-    assert set(summary["absent"]) == set()
+    assert set(summary["unavailable"]) == set()
 
 
 def test_many_rounds_are_thinned_to_few_points_with_both_ends(yeast):
@@ -415,18 +430,18 @@ def test_many_rounds_are_thinned_to_few_points_with_both_ends(yeast):
     model = CoMBoClassifier(n_estimators=400, max_depth=1).fit(X, y)
     curves = ModelReport(model, X_new, y_new).summary["curves"]
     assert (curves["rounds"][0], curves["rounds"][-1], len(curves["rounds"])) == (1, model.n_iter_, 300)
-    assert curves["thinned"]
+    assert curves["subsampled"]
     assert {len(each["values"]) for each in curves["series"]} == {300}
 
 
 @pytest.mark.parametrize(
     ("make", "word"),
     [
-        (lambda: AdaBoostMMClassifier(n_estimators=3), "counts rows, not classes"),
+        (lambda: AdaBoostMMClassifier(n_estimators=3), "weights all samples equally"),
         (lambda: ConfusionBoostingClassifier(n_estimators=3, balance=0.5), "balance=0.5"),
         (lambda: CoMBoClassifier(n_estimators=3, cost_matrix={"p": 1.0, "q": 2.0}), "cost_matrix"),
-        (lambda: AdaBoostNCClassifier(n_estimators=3), "AdaBoostNCClassifier is none of comboost's"),
-        (lambda: DummyClassifier(), "DummyClassifier is none of comboost's"),
+        (lambda: AdaBoostNCClassifier(n_estimators=3), "AdaBoostNCClassifier is not a comboost booster"),
+        (lambda: DummyClassifier(), "DummyClassifier is not a comboost booster"),
     ],
 )
 def test_what_certifies_no_norm_says_why(make, word):
@@ -434,7 +449,7 @@ def test_what_certifies_no_norm_says_why(make, word):
     bounds = ModelReport(make().fit(X, y), X + 0.5, y).summary["bounds"]
     assert (bounds["available"], bounds["training_norm"]) == (False, None)
     assert word in bounds["reason"]
-    assert bounds["corollary"]["value"] > 0
+    assert bounds["generalization"]["bound"] > 0
 
 
 def test_pipelines_and_searches_are_looked_into(yeast):
@@ -444,28 +459,28 @@ def test_pipelines_and_searches_are_looked_into(yeast):
     search = GridSearchCV(inner, {"max_depth": [2]}, cv=2).fit(X, y)
     for model in (plain, search):
         summary = ModelReport(model, X_new, y_new).summary
-        assert summary["asked"]["model"] == "ConfusionBoostingClassifier"
-        assert summary["models"][0]["kind"] == type(model).__name__
+        assert summary["request"]["model"] == "ConfusionBoostingClassifier"
+        assert summary["models"][0]["estimator"] == type(model).__name__
         assert summary["curves"]["rounds"] == [1, 2, 3]
         assert summary["bounds"]["available"]
 
 
-def test_settings_tell_what_was_changed(yeast, models, summary):
-    changed = {each["name"]: each["value"] for each in summary["settings"] if each["changed"]}
+def test_parameters_that_differ_from_defaults_are_marked(yeast, models, summary):
+    changed = {each["name"]: each["value"] for each in summary["parameters"] if each["changed"]}
     assert changed == {"n_estimators": str(N_ROUNDS)}
-    changed = {each["name"]: each["value"] for each in summary["baseline_settings"] if each["changed"]}
+    changed = {each["name"]: each["value"] for each in summary["baseline_parameters"] if each["changed"]}
     assert changed == {"max_depth": "6", "random_state": "0"}
     odd = CoMBoClassifier(n_estimators=2, random_state=np.random.RandomState(0)).fit(yeast[0], yeast[1])
-    values = [each["value"] for each in ModelReport(odd, yeast[2], yeast[3]).summary["settings"]]
+    values = [each["value"] for each in ModelReport(odd, yeast[2], yeast[3]).summary["parameters"]]
     assert not any("0x" in value for value in values)
 
 
-def test_rows_of_training_are_noticed(yeast, models):
+def test_training_samples_are_noted(yeast, models):
     X, y, X_new, y_new = yeast
-    assert "flatter" in ModelReport(models[0], X, y).summary["notes"][0]
+    assert "optimistic" in ModelReport(models[0], X, y).summary["notes"][0]
     order = np.random.default_rng(0).permutation(len(y))
-    assert "flatter" in ModelReport(models[0], X.iloc[order], y[order]).summary["notes"][0]
-    assert not any("flatter" in note for note in ModelReport(models[0], X_new, y_new).summary["notes"])
+    assert "optimistic" in ModelReport(models[0], X.iloc[order], y[order]).summary["notes"][0]
+    assert not any("optimistic" in note for note in ModelReport(models[0], X_new, y_new).summary["notes"])
 
 
 # What is refused
@@ -489,7 +504,7 @@ def test_options_that_cannot_be_meant_are_refused(options, error, words):
         ModelReport(Oracle(["a"], ["a", "b"]), table_of(1), ["a"], **options)
 
 
-def test_rows_that_do_not_fit_are_refused():
+def test_samples_that_do_not_fit_are_refused():
     model = Oracle(["a", "b"], ["a", "b"])
     with pytest.raises(ValueError, match="X has 2 rows, as the model sees it, and y 1"):
         ModelReport(model, table_of(2), ["a"])
@@ -506,10 +521,10 @@ def test_a_baseline_may_want_other_columns(yeast, models):
     tree = DecisionTreeClassifier(random_state=0).fit(X.iloc[:, :2], y)
     summary = ModelReport(models[0], X_new, y_new, baseline=tree, X_baseline=X_new.iloc[:, :2]).summary
     expected = balanced_accuracy_score(y_new, tree.predict(X_new.iloc[:, :2]))
-    assert measures_of(summary, 1)["mean_recall"] == pytest.approx(expected)
+    assert metrics_of(summary, 1)["mean_recall"] == pytest.approx(expected)
 
 
-def test_models_of_one_class_are_told_apart(yeast, models):
+def test_models_of_the_same_type_get_distinct_names(yeast, models):
     names = [each["name"] for each in ModelReport(models[1], yeast[2], yeast[3], baseline=models[1]).summary["models"]]
     assert names == ["DecisionTreeClassifier", "DecisionTreeClassifier (baseline)"]
 
@@ -517,7 +532,7 @@ def test_models_of_one_class_are_told_apart(yeast, models):
 def test_pandas_index_labels_of_any_kind_are_text_or_numbers():
     frame = pd.DataFrame(table_of(2), index=pd.to_datetime(["2026-01-01", "2026-01-02"]))
     summary = ModelReport(Oracle(["b", "b"], ["a", "b"]), frame, ["a", "b"]).summary
-    assert summary["pairs"][0]["examples"]["rows"][0]["row"].startswith("2026-01-01")
+    assert summary["confused_pairs"][0]["examples"]["samples"][0]["index"].startswith("2026-01-01")
 
 
 def test_probabilities_that_one_model_lacks_are_noted():
@@ -529,8 +544,8 @@ def test_probabilities_that_one_model_lacks_are_noted():
     ours, theirs = Shy(truth, ["a", "b"]), Oracle(truth, ["a", "b"], np.full((4, 2), 0.5))
     summary = ModelReport(ours, table_of(4), truth, baseline=theirs).summary
     assert [each["model"] for each in summary["calibration"]] == ["Oracle"]
-    assert summary["notes"][-1] == "Shy gives no probabilities: not today."
-    assert "calibration" not in summary["absent"]
+    assert summary["notes"][-1] == "Shy does not predict probabilities: not today."
+    assert "calibration" not in summary["unavailable"]
 
 
 def test_the_best_round_is_that_of_validation(yeast):
@@ -538,3 +553,8 @@ def test_the_best_round_is_that_of_validation(yeast):
     model = ConfusionBoostingClassifier(n_estimators=15, early_stopping=True).fit(X, y)
     curves = ModelReport(model, X_new, y_new).summary["curves"]
     assert curves["best_round"] == curves["rounds"][-1] == model.n_iter_
+
+
+def test_norm_of_many_classes_is_the_norm():
+    counts = np.random.default_rng(0).integers(0, 5, (130, 130)).astype(float)
+    assert spectral_norm(counts) == pytest.approx(norm_of(counts), rel=1e-12)

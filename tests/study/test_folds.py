@@ -30,7 +30,7 @@ def test_measures_equal_those_computed_directly():
         "accuracy": accuracy_score(y, predicted),
         "g_mean": np.prod(recalls) ** (1 / len(recalls)),
     }
-    for name, proba in (("mauc", "votes"), ("mauc_softmax", "softmax")):
+    for name, proba in (("mauc", "vote_fraction"), ("mauc_softmax", "softmax")):
         scores = model.set_params(proba=proba).predict_proba(problem.X[test])
         expected[name] = roc_auc_score(y, scores, multi_class="ovo", average="macro")
     assert result["measures"] == pytest.approx(expected)
@@ -65,7 +65,7 @@ def test_seeds_differ_between_folds_runs_and_studies_and_not_between_methods(mon
     assert len(set.union(*seeds.values())) == len(seeds) == 2 * 2 * 5
 
 
-def test_folds_part_the_rows_with_every_class_in_each():
+def test_folds_partition_the_samples_with_every_class_in_each():
     y = load_problem("yeast").y
     runs = [split(y, STUDY, run) for run in range(3)]
     for folds in runs:
@@ -84,7 +84,7 @@ def test_peers_have_one_kind_of_probabilities():
 @pytest.mark.parametrize("method", ["AdaBoost.NC", "SMOTEBoost", "BalancedRandomForest"])
 def test_methods_of_the_extra_run(method):
     pytest.importorskip("imblearn")
-    result = run_task(Task("new-thyroid", method, 0, 0), Study(n_rival_rounds=3))
+    result = run_task(Task("new-thyroid", method, 0, 0), Study(n_baseline_rounds=3))
     assert np.sum(result["counts"]) == 43
     assert result["setting"] in METHODS[method].candidates
     assert 0 < result["measures"]["mauc"] <= 1
@@ -96,7 +96,7 @@ def test_tasks_are_the_folds_of_every_method_where_it_runs():
     assert not [task for task in tasks if task[:2] == ("connect-4", "AdaBoost.NC")]
 
 
-def test_estimates_grow_with_rows_and_candidates():
+def test_estimates_grow_with_samples_and_candidates():
     seconds = [
         estimate_seconds(Task(dataset, method, 0, 0), STUDY)
         for dataset, method in [

@@ -8,11 +8,11 @@ from sklearn.utils import Bunch
 from comboost import CoMBoClassifier
 from comboost.datasets import load_dataset
 from comboost.study import DATASETS, METHODS, Study, find_dataset, find_method, load_problem
-from comboost.study import _problems as problems
+from comboost.study import _experiment as experiment
+from comboost.study._experiment import WITH_CATEGORIES
 from comboost.study._methods import find_obstacle, name_fixed
-from comboost.study._problems import WITH_CATEGORIES
 
-STUDY = Study(n_rounds=7, n_rival_rounds=3)
+STUDY = Study(n_rounds=7, n_baseline_rounds=3)
 HAS_IMBLEARN = importlib.util.find_spec("imblearn") is not None
 
 
@@ -48,7 +48,7 @@ def test_classifier_has_the_setting_the_rounds_and_one_thread(name):
             assert parameters["categorical_features"] == [0, 2]
 
 
-def test_the_papers_rivals_and_their_variants_do_not_run_on_connect():
+def test_the_papers_baselines_and_their_variants_do_not_run_on_connect():
     absent = {name for name, method in METHODS.items() if "connect-4" not in method.datasets}
     assert absent == {name for name in METHODS if name.startswith(("AdaBoost.NC", "SMOTEBoost"))}
     assert all(set(method.datasets) <= set(DATASETS) for method in METHODS.values())
@@ -95,11 +95,11 @@ def test_codes_give_the_model_that_a_data_frame_gives(name):
 
 
 @pytest.mark.parametrize("name", ["car", "glass"])
-def test_rows_come_in_the_same_order_however_the_source_has_them(name, monkeypatch):
+def test_samples_have_the_same_order_for_any_order_of_the_source(name, monkeypatch):
     bunch = load_dataset(name)
     order = np.random.default_rng(0).permutation(len(bunch.target))
     shuffled = {"data": bunch.data[order], "target": bunch.target[order]}
-    monkeypatch.setattr(problems, "load_dataset", lambda _: Bunch(**{**bunch, **shuffled}))
-    ours, theirs = problems.load_problem.__wrapped__(name), load_problem(name)
+    monkeypatch.setattr(experiment, "load_dataset", lambda _: Bunch(**{**bunch, **shuffled}))
+    ours, theirs = experiment.load_problem.__wrapped__(name), load_problem(name)
     assert np.array_equal(ours.X, theirs.X)
     assert np.array_equal(ours.y, theirs.y)

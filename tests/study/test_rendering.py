@@ -6,8 +6,8 @@ import re
 import pytest
 
 from comboost.study import Study, make_report, render_files
-from comboost.study._rendering import escape_latex, render_csv, render_latex, render_markdown
-from comboost.study._summary import count_verdicts, render_summary
+from comboost.study._rendering import escape_latex, render_csv, render_latex, render_markdown, render_summary
+from comboost.study._report import count_verdicts
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def report(make_results, noisy):
 
 def test_every_table_is_rendered_in_three_forms_and_nothing_else(report):
     files = render_files(report)
-    tables = ["distributions", "rivals", "mm", "connect", "settings", "recalls", "confusions"]
+    tables = ["distributions", "baselines", "mm", "connect", "settings", "recalls", "confusions"]
     stems = [*(f"table-{place}-{name}" for place, name in enumerate(tables, 1)), "times"]
     names = {f"{stem}.{ending}" for stem in stems for ending in ("md", "csv", "tex")}
     assert set(files) == names | {"summary.md", "report.json"}
@@ -32,10 +32,10 @@ def test_every_table_is_rendered_in_three_forms_and_nothing_else(report):
 
 
 def test_markdown_shows_ours_then_the_papers_with_marks(report):
-    page = render_markdown(report["tables"]["rivals"])
-    cell = report["tables"]["rivals"]["blocks"][0]["rows"][0]["cells"][0]
+    page = render_markdown(report["tables"]["baselines"])
+    cell = report["tables"]["baselines"]["blocks"][0]["rows"][0]["cells"][0]
     assert f"| balance | **{cell['mean']:.3f}** ± {cell['std']:.3f} ° | **0.675** ± 0.088 |" in page
-    assert page.startswith("# Against the rivals\n")
+    assert page.startswith("# Against the baselines\n")
 
 
 def test_markdown_tables_have_the_same_number_of_columns_in_every_line(report):

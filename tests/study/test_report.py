@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import t as student
 
 from comboost.study import DATASETS, METHODS, Study, make_report, read_paper
+from comboost.study._report import judge
 from comboost.study._results import Results
-from comboost.study._verdicts import judge
 
 STUDY = Study()
 
@@ -33,11 +33,13 @@ def test_report_is_plain_data(make_results, noisy):
     assert report["about"]["left_out"] == {"car": "not here"}
 
 
-def test_cell_has_mean_deviation_number_and_the_papers_figure(make_results, noisy):
+def test_cell_has_mean_deviation_number_and_the_papers_value(make_results, noisy):
     values = noisy(0.7)
-    cell = find_cell(report_of(make_results("balance", "CoMBo", g_mean=values)), "rivals", "G-mean", "balance", "CoMBo")
+    cell = find_cell(
+        report_of(make_results("balance", "CoMBo", g_mean=values)), "baselines", "G-mean", "balance", "CoMBo"
+    )
     assert (cell["mean"], cell["std"], cell["n"]) == pytest.approx((np.mean(values), np.std(values, ddof=1), 10))
-    assert cell["paper"] == read_paper()["rivals"]["g_mean"]["balance"]["CoMBo"]
+    assert cell["paper"] == read_paper()["baselines"]["g_mean"]["balance"]["CoMBo"]
 
 
 def test_order_of_the_folds_does_not_matter(make_results, noisy):
@@ -55,18 +57,18 @@ def test_best_is_who_is_significantly_better_than_all_others_of_the_paper(make_r
         make_results("balance", "HistGradientBoosting", g_mean=noisy(0.8, 4)),
         make_results("balance", "BalancedRandomForest", g_mean=noisy(0.4, 5)),
     )
-    cells = {name: find_cell(report, "rivals", "G-mean", "balance", name) for name in ("CoMBo", "AdaBoost.NC")}
+    cells = {name: find_cell(report, "baselines", "G-mean", "balance", name) for name in ("CoMBo", "AdaBoost.NC")}
     assert (cells["CoMBo"]["best"], cells["CoMBo"]["best_corrected"], cells["CoMBo"]["best_of_all"]) == (
         True,
         True,
         False,
     )
     assert not cells["AdaBoost.NC"]["best"]
-    peer = find_cell(report, "rivals", "G-mean", "balance", "HistGradientBoosting")
+    peer = find_cell(report, "baselines", "G-mean", "balance", "HistGradientBoosting")
     assert (peer["best"], peer["best_of_all"]) == (False, True)  # bold is for the paper's methods
 
 
-def test_a_lead_may_be_sure_for_the_plain_test_and_not_for_the_corrected_one(make_results, noisy):
+def test_a_lead_may_only_be_significant_in_the_plain_test(make_results, noisy):
     first = make_results("balance", "CoMBo", confusion_norm=noisy(0.3, 1))
     second = make_results("balance", "AdaBoost.MM", confusion_norm=noisy(0.309, 2))
     cell = find_cell(report_of(first, second), "mm", "‖C‖", "balance", "CoMBo")
@@ -79,12 +81,12 @@ def test_a_lead_may_be_sure_for_the_plain_test_and_not_for_the_corrected_one(mak
     assert (claim["holds"], claim["holds_corrected"]) == (True, False)
 
 
-def test_nobody_is_best_before_all_methods_are_run(make_results, noisy):
+def test_no_method_is_best_before_all_are_run(make_results, noisy):
     report = report_of(
         make_results("balance", "CoMBo", g_mean=noisy(0.7, 1)),
         make_results("balance", "AdaBoost.NC", g_mean=noisy(0.5, 2)),
     )
-    assert not find_cell(report, "rivals", "G-mean", "balance", "CoMBo")["best"]
+    assert not find_cell(report, "baselines", "G-mean", "balance", "CoMBo")["best"]
 
 
 def test_verdicts_are_counted_for_every_way_to_set_the_trees(make_results):
@@ -99,13 +101,13 @@ def test_verdicts_are_counted_for_every_way_to_set_the_trees(make_results):
     assert {sum(counts.values()) for counts in report["by_setting"].values()} == {30}
 
 
-def test_one_rival_as_good_is_enough_for_nobody_to_be_best(make_results, noisy):
+def test_no_method_is_best_if_another_is_as_good(make_results, noisy):
     report = report_of(
         make_results("balance", "CoMBo", g_mean=noisy(0.7, 1)),
         make_results("balance", "AdaBoost.NC", g_mean=noisy(0.5, 2)),
         make_results("balance", "SMOTEBoost", g_mean=noisy(0.7, 1)),
     )
-    row = find_block(report, "rivals", "G-mean")["rows"][0]
+    row = find_block(report, "baselines", "G-mean")["rows"][0]
     assert row["label"] == "balance"
     assert not any(cell["best"] or cell["worst"] for cell in row["cells"][:3])
 
@@ -116,13 +118,13 @@ def test_worst_is_combo_where_all_others_are_significantly_better(make_results, 
         make_results("satimage", "AdaBoost.NC", g_mean=noisy(0.6, 2)),
         make_results("satimage", "SMOTEBoost", g_mean=noisy(0.7, 3)),
     )
-    assert find_cell(report, "rivals", "G-mean", "satimage", "CoMBo")["worst"]
-    assert not find_cell(report, "rivals", "G-mean", "satimage", "AdaBoost.NC")["worst"]
+    assert find_cell(report, "baselines", "G-mean", "satimage", "CoMBo")["worst"]
+    assert not find_cell(report, "baselines", "G-mean", "satimage", "AdaBoost.NC")["worst"]
 
 
 def test_a_single_method_is_not_called_best(make_results, noisy):
     report = report_of(make_results("balance", "CoMBo", g_mean=noisy(0.7)))
-    cell = find_cell(report, "rivals", "G-mean", "balance", "CoMBo")
+    cell = find_cell(report, "baselines", "G-mean", "balance", "CoMBo")
     assert not any(cell[name] for name in ("best", "best_corrected", "best_of_all", "worst"))
 
 
@@ -147,7 +149,7 @@ def test_only_folds_that_both_methods_have_are_compared(make_results, noisy):
 
 
 @pytest.mark.parametrize("n_folds", [2, 5, 10])
-def test_correction_is_for_as_many_test_rows_per_training_row_as_the_folds_have(make_results, noisy, n_folds):
+def test_correction_uses_the_test_ratio_of_the_folds(make_results, noisy, n_folds):
     figures = noisy(0.7, 1), noisy(0.69, 2)
     methods = ("CoMBo", "SMOTEBoost")
     folds = [
@@ -167,10 +169,10 @@ def test_deeper_trees_have_a_row_of_their_own(make_results, noisy):
         make_results("satimage", "AdaBoost.NC", g_mean=noisy(0.6, 3)),
         make_results("satimage", "SMOTEBoost", g_mean=noisy(0.6, 4)),
     )
-    cell = find_cell(report, "rivals", "G-mean", "satimage, deeper trees", "CoMBo")
+    cell = find_cell(report, "baselines", "G-mean", "satimage, deeper trees", "CoMBo")
     assert cell["mean"] == pytest.approx(0.9, abs=0.02)
     assert cell["best"]
-    assert not find_cell(report, "rivals", "G-mean", "satimage", "CoMBo")["best"]
+    assert not find_cell(report, "baselines", "G-mean", "satimage", "CoMBo")["best"]
 
 
 def test_distributions_have_ours_beside_the_papers(make_results):
@@ -198,8 +200,8 @@ def test_connect_matrix_is_averaged_in_the_papers_order(make_results):
 
 def test_recalls_are_averaged_by_class(make_results):
     report = report_of(make_results("balance", "CoMBo"))
-    assert find_cell(report, "recalls", "balance", "c (30 rows)", "CoMBo")["mean"] == pytest.approx(0.8)
-    assert find_cell(report, "recalls", "balance", "c (30 rows)", "SMOTEBoost") is None
+    assert find_cell(report, "recalls", "balance", "c (30 samples)", "CoMBo")["mean"] == pytest.approx(0.8)
+    assert find_cell(report, "recalls", "balance", "c (30 samples)", "SMOTEBoost") is None
 
 
 def test_chosen_and_fixed_settings_stand_side_by_side(make_results, noisy):
@@ -217,7 +219,7 @@ def test_chosen_and_fixed_settings_stand_side_by_side(make_results, noisy):
     assert taken["text"] == "max_depth=2: 10"
 
 
-def test_smallest_norm_is_the_figure_of_the_fixed_setting_that_had_it(make_results, noisy):
+def test_smallest_norm_has_the_values_of_its_fixed_settings(make_results, noisy):
     chosen = make_results("balance", "CoMBo", g_mean=noisy(0.7))
     settings = [f"CoMBo {name}" for name in ("depth 3 gini", "depth 3 cost", "depth 2 gini", "depth 2 cost")]
     assert [METHODS[name].candidates[0] for name in settings] == list(METHODS["CoMBo"].candidates)
@@ -230,13 +232,13 @@ def test_smallest_norm_is_the_figure_of_the_fixed_setting_that_had_it(make_resul
     assert find_cell(report_of(chosen, *fixed[:3]), *find) is None
 
 
-def test_confusion_matrices_are_averaged_with_the_truth_in_rows(make_results):
+def test_confusion_matrices_are_averaged_with_true_classes_in_rows(make_results):
     report = report_of(make_results("balance", "SMOTEBoost"))
     assert find_cell(report, "confusions", "balance, SMOTEBoost", "c", "b")["mean"] == pytest.approx(0.2)
     assert find_cell(report, "confusions", "balance, SMOTEBoost", "c", "c")["mean"] == 0
 
 
-def test_times_stand_apart_from_the_figures(make_results):
+def test_times_are_separate_from_other_results(make_results):
     slow = make_results("balance", "CoMBo")
     for fold in slow:
         fold["seconds"] = {"choose": 9.0, "fit": 9.0, "predict": 9.0}
@@ -285,7 +287,7 @@ def test_every_cell_of_the_paper_has_a_verdict(make_results, noisy):
         for cell in plain
         if cell["method"] == "CoMBo"
     }
-    assert found["g_mean", "balance", "rivals"] == "at least as good"
+    assert found["g_mean", "balance", "baselines"] == "at least as good"
     assert found["accuracy", "balance", "mm"] == "worse"
     assert {verdict for (_, dataset, _), verdict in found.items() if dataset != "balance"} == {"not run"}
 
@@ -300,4 +302,12 @@ def test_every_mark_of_the_paper_is_a_claim_and_unknown_until_run():
 
 def test_report_of_nothing_has_all_tables():
     report = make_report([], STUDY, datasets=DATASETS, n_runs=10)
-    assert list(report["tables"]) == ["distributions", "rivals", "mm", "connect", "settings", "recalls", "confusions"]
+    assert list(report["tables"]) == [
+        "distributions",
+        "baselines",
+        "mm",
+        "connect",
+        "settings",
+        "recalls",
+        "confusions",
+    ]

@@ -74,7 +74,7 @@ def test_longest_tasks_come_first():
     assert seconds == sorted(seconds, reverse=True)
 
 
-def test_a_task_that_fails_is_told_and_the_others_go_on(monkeypatch):
+def test_a_task_that_fails_does_not_stop_the_others(monkeypatch):
     def fail(*arguments):
         raise ValueError("it broke")
 
@@ -100,7 +100,7 @@ def test_a_single_task_needs_no_other_process(n_jobs, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be blocked here")
-def test_processes_never_hear_of_an_interrupt_and_the_parent_does():
+def test_only_the_parent_process_is_interrupted():
     with worker_pool(1) as pool:
         with interrupts_blocked():
             asked = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [])

@@ -9,16 +9,16 @@ from comboost import CoMBoClassifier
 from comboost.metrics import confusion_norm_loss
 from comboost.study import METHODS, Study, Task, load_problem, run_task
 from comboost.study import _folds as folds
-from comboost.study._methods import Method
-from comboost.study._problems import ClassificationProblem
-from comboost.study._selection import (
+from comboost.study._experiment import ClassificationProblem
+from comboost.study._folds import (
+    MIN_WINS,
     N_RESAMPLES,
-    SURE,
+    choose_candidate,
     choose_setting,
     count_inner_fits,
     resample_norms,
-    take,
 )
+from comboost.study._methods import Method
 
 STUDY = Study(n_rounds=4)
 COMBO = METHODS["CoMBo"]
@@ -53,7 +53,7 @@ class Oracle:
 
 
 @pytest.mark.parametrize(("shares", "place"), [((0.5, 0.9), 1), ((0.9, 0.5), 0), ((0.7, 0.7), 0)])
-def test_a_candidate_that_is_clearly_better_is_taken(shares, place):
+def test_a_candidate_that_is_clearly_better_is_chosen(shares, place):
     candidates = tuple({"share": share} for share in shares)
     method = Method("oracle", lambda setting, *_: Oracle(**setting), candidates)
     y = np.random.default_rng(0).permutation(np.repeat([0, 1, 2], 100))
@@ -71,19 +71,19 @@ def test_the_first_candidate_is_the_default_of_the_estimators():
     ("norms", "n_smaller", "place"),
     [
         ([0.5, 0.4, 0.3], N_RESAMPLES, 2),
-        ([0.5, 0.4, 0.3], round(SURE * N_RESAMPLES), 2),
-        ([0.5, 0.4, 0.3], round(SURE * N_RESAMPLES) - 1, 0),
+        ([0.5, 0.4, 0.3], round(MIN_WINS * N_RESAMPLES), 2),
+        ([0.5, 0.4, 0.3], round(MIN_WINS * N_RESAMPLES) - 1, 0),
         ([0.3, 0.4, 0.5], N_RESAMPLES, 0),
     ],
 )
-def test_the_first_candidate_gives_way_only_to_a_sure_lead_of_the_smallest_norm(norms, n_smaller, place):
+def test_the_first_candidate_is_only_replaced_by_a_clear_lead(norms, n_smaller, place):
     resampled = np.full((3, N_RESAMPLES), 0.5)
     resampled[2, :n_smaller] = 0.3
-    assert take(norms, resampled) == place
+    assert choose_candidate(norms, resampled) == place
 
 
 @given(st.integers(2, 4), st.integers(1, 30), st.integers(0, 2**32 - 1))
-def test_a_bootstrap_draws_rows_class_by_class_and_alike_for_all_candidates(n_classes, n_samples, seed):
+def test_a_bootstrap_draws_the_same_samples_for_all_candidates(n_classes, n_samples, seed):
     random = np.random.default_rng(seed)
     true = np.repeat(np.arange(n_classes), n_samples)
     guess = random.integers(0, n_classes, true.size)
@@ -95,7 +95,7 @@ def test_a_bootstrap_draws_rows_class_by_class_and_alike_for_all_candidates(n_cl
         assert norms[0] == pytest.approx(confusion_norm_loss(true, guess))
 
 
-def test_the_norm_of_a_bootstrap_varies_as_that_of_drawn_rows_does():
+def test_the_norm_of_a_bootstrap_varies_like_that_of_drawn_samples():
     random = np.random.default_rng(0)
     true = np.repeat([0, 1, 2], [20, 30, 40])
     guess = np.where(random.random(true.size) < 0.6, true, random.integers(0, 3, true.size))
@@ -116,7 +116,7 @@ def test_a_fixed_setting_needs_no_choice():
     assert chosen == ({"max_depth": 2, "criterion": "gini"}, [])
 
 
-def test_test_rows_have_no_say_in_the_choice(monkeypatch):
+def test_the_choice_does_not_depend_on_test_samples(monkeypatch):
     problem = load_problem("balance")
     task = Task("balance", "CoMBo", 0, 0)
     before = run_task(task, STUDY)
@@ -131,5 +131,5 @@ def test_test_rows_have_no_say_in_the_choice(monkeypatch):
 
 
 @pytest.mark.parametrize(("n_candidates", "n_smallest", "n_fits"), [(4, 199, 16), (4, 200, 4), (6, 200, 6), (1, 9, 0)])
-def test_one_part_is_enough_where_every_class_has_many_rows(n_candidates, n_smallest, n_fits):
+def test_one_part_is_enough_if_every_class_has_many_samples(n_candidates, n_smallest, n_fits):
     assert count_inner_fits(n_candidates, n_smallest) == n_fits

@@ -76,7 +76,7 @@ def test_settings_are_kept(tmp_path, description):
     kept = json.loads((tmp_path / "settings.json").read_text())
     assert kept == description
     assert {"format", "comboost", "behaviour", "libraries", "study", "rule", "candidates"} <= set(kept)
-    assert kept["study"] == {"seed": 2013, "n_folds": 5, "n_rounds": 200, "n_rival_rounds": 51}
+    assert kept["study"] == {"seed": 2013, "n_folds": 5, "n_rounds": 200, "n_baseline_rounds": 51}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_settings_are_kept(tmp_path, description):
         ({"comboost": "9.9"}, r"comboost: 9\.9 in the folder, .* now"),
         ({"behaviour": {"CoMBo": "other"}}, r"behaviour\.CoMBo: other in the folder, \w+ now"),
         (
-            {"study": {"seed": 7, "n_folds": 5, "n_rounds": 200, "n_rival_rounds": 51}},
+            {"study": {"seed": 7, "n_folds": 5, "n_rounds": 200, "n_baseline_rounds": 51}},
             r"study\.seed: 7 in the folder, 2013 now",
         ),
         ({"libraries": {"numpy": "0.1"}}, r"libraries\.numpy: 0\.1 in the folder, .* now"),
@@ -137,7 +137,7 @@ def test_damaged_result_is_named(tmp_path, description):
 
 
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_a_flipped_bit_of_a_result_is_found_or_changes_nothing(sealed, place, bit):
+def test_a_flipped_bit_of_a_result_is_detected_or_changes_nothing(sealed, place, bit):
     path, written = sealed
     changed = bytearray(written)
     changed[int(place * len(written))] ^= 1 << bit
@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path, description):
         Store(tmp_path / "file" / "inner", description)
 
 
-def test_too_little_disk_is_said_with_figures(tmp_path, description, monkeypatch):
+def test_too_little_disk_space_is_reported_with_numbers(tmp_path, description, monkeypatch):
     usage = namedtuple("Usage", "free")
     with Store(tmp_path, description) as store:
         store.check_space(10)

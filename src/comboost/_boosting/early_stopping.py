@@ -22,7 +22,7 @@ from comboost._data.labels import Candidates, find_distinct, locate_labels, read
 from comboost._data.sample_weights import ClassWeights, class_sums, find_scale, read_weights, weight_per_sample
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
-from comboost._engine.calibration import HeldVotes
+from comboost._engine.probabilities import HeldVotes
 from comboost._types import LABEL, SUM, Floats, Labels, Sums, Weights
 from comboost.metrics._outcomes import share_predicted
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer

@@ -83,6 +83,12 @@ class Fit(ABC):
     rows: Rows
     row_fingerprint: str
 
+    @property
+    def origin(self) -> Origin:
+        """What a warm start compares."""
+        plan = self.plan
+        return Origin(fingerprints(plan.parameters), plan.seed, plan.n_samples, plan.classes, self.row_fingerprint)
+
     def attributes(self, history: History) -> dict[str, Any]:
         """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
         model = {
@@ -108,19 +114,12 @@ class Fit(ABC):
         return {"classes_": candidates.given, "_voted": candidates.places, **kept}
 
     def finished(self, history: History) -> dict[str, Any]:
-        """All fitted attributes of the rounds in a history."""
+        """All fitted attributes of the rounds in a history, except the origin."""
         plan, model = self.plan, self.attributes(history)
         confusion = error_shares(self.rows.confusion(self._predictor(model)))
         return model | {
             "stop_reason_": history.stop_reason,
             "train_confusion_": plan.candidates.spread_pairs(confusion),
-            "_origin": Origin(
-                fingerprints(plan.parameters),
-                plan.seed,
-                plan.n_samples,
-                plan.candidates.classes,
-                self.row_fingerprint,
-            ),
         }
 
     @abstractmethod

@@ -22,17 +22,6 @@ from comboost._types import Codes, Labels, Weights
 
 BLOCK_SIZE = 2**16  # samples, or entries of a sparse table, that are hashed at a time to save memory
 
-#: Parameters that a warm start may change: the rounds do not depend on them.
-FREE_PARAMETERS = {"n_estimators", "n_jobs", "verbose", "warm_start", "client", "timeout"}
-FREE_PARAMETERS |= {
-    "proba",
-    "priors",
-    "calibration",
-    "calibration_folds",
-    "reject_cost",
-    "reject_label",
-}  # of predictions
-
 
 @dataclass(frozen=True)
 class Origin:
@@ -66,7 +55,7 @@ class Past(NamedTuple):
     learned: Any  # its weak hypotheses
     validation_curve: list[float]  # the validation scores of its rounds, if it was validated
 
-    def check_parameters(self, parameters: Mapping[str, Any]) -> None:
+    def check_parameters(self, parameters: Mapping[str, Any], n_estimators: int) -> None:
         """Raise if parameters changed that a warm start may not change."""
         now, then = fingerprints(parameters), self.origin.parameters
         changed = sorted(name for name in now.keys() & then.keys() if now[name] != then[name])
@@ -75,9 +64,9 @@ class Past(NamedTuple):
                 f"warm_start: {', '.join(changed)} changed since the earlier fit, so its rounds cannot be continued; "
                 "set the old values, or set warm_start=False."
             )
-        if parameters["n_estimators"] < len(self.history):
+        if n_estimators < len(self.history):
             raise ValueError(
-                f"warm_start: n_estimators={parameters['n_estimators']}, but the model already has "
+                f"warm_start: n_estimators={n_estimators}, but the model already has "
                 f"{len(self.history)} rounds; give at least as many, or set warm_start=False."
             )
 
@@ -147,14 +136,6 @@ def hash_entries(codes: _core.SparseCodes) -> NDArray[np.uint64]:
     return hashes
 
 
-def row_fingerprint(rows: RowDigest, *parts: Any) -> str:
-    """Fingerprint of training samples: their digest, and arrays and values such as their bins and categories."""
-    hashed = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        hashed.update(np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
-    return f"{hashed.hexdigest()}{rows.added:016x}{rows.mixed:016x}"
-
-
 def scramble(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hash integers with the step of SplitMix64, which is a bijection."""
     numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
@@ -169,12 +150,11 @@ def hash_matrix(X: Any, labels: Labels, weights: Weights | None) -> str:
 
 
 def fingerprints(parameters: Mapping[str, Any]) -> dict[str, str]:
-    """Fingerprints of the parameters that a warm start may not change."""
-    fixed = {}
+    """Fingerprints of parameters."""
+    found = {}
     for name, value in parameters.items():
-        if name not in FREE_PARAMETERS:
-            fixed[name] = fingerprint(value)
-    return fixed
+        found[name] = fingerprint(value)
+    return found
 
 
 def fingerprint(value: Any) -> str:

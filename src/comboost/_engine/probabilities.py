@@ -1,86 +1,282 @@
-"""What votes mean. In: votes. Out: probabilities: scaled, calibrated, moved to other shares of the classes."""
+"""Scores to probabilities, their calibration, and probabilities to decisions."""
 
+import math
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, logsumexp
+from sklearn.isotonic import IsotonicRegression
 
 from comboost import _core
-from comboost._engine.calibration import IsotonicCurves
+from comboost._engine.forest import typed_array
 from comboost._types import Floats
 
-LOGS_AT_ONCE = 2**17  # votes that become logarithms at a time, by way of several arrays
+TEMPERATURES = (2.0**-6, 2.0**14)
+PRECISION = 1e-6  # of a temperature's logarithm
+BLOCK_SCORES = 2**17  # scores whose exponentials or logarithms are in memory at a time
+MIN_PROBABILITY = 2.0**-40  # of a class without held-out samples, where its uncalibrated probability is 0
+REJECTED = -1  # decision to reject a sample
+
+
+# Calibration. It weighs all classes equally, however rare they are; priors are applied afterwards.
+
+
+@dataclass(frozen=True)
+class HeldVotes:
+    """Out-of-sample scores, with the true classes.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_samples, n_classes)
+        Scores of every class that has any.
+    labels : ndarray of int
+        Indices of the true classes.
+    weights : ndarray of float64
+        Positive sample weights.
+    """
+
+    scores: Floats
+    labels: NDArray[np.intp]
+    weights: Floats
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that have scores."""
+        return int(self.scores.shape[1])
+
+    @property
+    def balanced_weights(self) -> Floats:
+        """Weights scaled so that all classes with samples have the same weight sum, 1 in total."""
+        sums = np.bincount(self.labels, self.weights, minlength=self.n_classes)
+        return np.asarray(self.weights / (sums[self.labels] * np.count_nonzero(sums)))
+
+
+def platt_smoothing(weights: Floats) -> float:
+    """Return Platt's probability 1/(n + 2) that a class is wrong although n samples agree.
+
+    Without it, samples without a mistake would need infinite scores. With weights, n is the effective sample size.
+    """
+    return 1.0 / (float(weights.sum()) ** 2 / float((weights**2).sum()) + 2.0)
+
+
+def learn_temperature(held: HeldVotes, scale: float, log_priors: Floats | None) -> float:
+    """Find the T for which softmax(scale·f/T − log_priors) has the smallest class-balanced log-loss.
+
+    Parameters
+    ----------
+    held : HeldVotes
+        Out-of-sample scores f.
+    scale : float
+        Factor from scores to log odds.
+    log_priors : ndarray of shape (n_classes,) or None
+        Logarithms of the class priors of the scores; None if they are uniform.
+
+    Returns
+    -------
+    float
+        T. The loss is convex in 1/T, so its minimum is unique.
+    """
+    weights = held.balanced_weights
+    smoothing = platt_smoothing(weights)
+    own = held.scores[np.arange(len(held.labels)), held.labels]
+    others = (held.scores.sum(axis=1) - own) / (held.n_classes - 1)
+    linear = scale * float(weights @ ((1.0 - smoothing) * own + smoothing * others))
+    step = max(1, BLOCK_SCORES // held.n_classes)
+
+    def loss(log_temperature: float) -> float:
+        sharpness, sums = math.exp(-log_temperature), np.empty(len(held.scores))
+        for begin in range(0, len(sums), step):
+            scaled = scale * sharpness * held.scores[begin : begin + step]
+            sums[begin : begin + step] = logsumexp(scaled if log_priors is None else scaled - log_priors, axis=1)
+        return float(weights @ sums) - linear * sharpness
+
+    bounds = tuple(map(math.log, TEMPERATURES))
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": PRECISION})
+    return math.exp(float(found.x))
+
+
+@dataclass(frozen=True)
+class IsotonicCurves:
+    """Piecewise linear, non-decreasing maps from probabilities to calibrated ones, one per class.
+
+    The constructor checks them; a ValueError says what is wrong.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64
+        Class k owns the points ``offsets[k]`` to ``offsets[k + 1]``.
+    inputs : ndarray of float64
+        Probabilities, ascending within a class.
+    outputs : ndarray of float64
+        Calibrated probabilities, positive.
+    """
+
+    offsets: NDArray[np.int64]
+    inputs: Floats
+    outputs: Floats
+
+    def __post_init__(self) -> None:
+        offsets = typed_array(self.offsets, "offsets", np.dtype(np.int64), (None,))
+        inputs, outputs = (
+            typed_array(getattr(self, name), name, np.dtype(np.float64), (None,)) for name in ("inputs", "outputs")
+        )
+        sizes = np.diff(offsets)
+        if len(sizes) < 2 or offsets[0] != 0 or (sizes < 1).any() or not offsets[-1] == len(inputs) == len(outputs):
+            raise ValueError("the points of its calibration are not those of two classes or more")
+        within = np.ones(max(len(inputs) - 1, 0), dtype=bool)
+        within[offsets[1:-1] - 1] = False
+        if not ((inputs >= 0) & (inputs <= 1)).all() or not (np.diff(inputs)[within] > 0).all():
+            raise ValueError("the inputs of its calibration are not ascending probabilities")
+        if not ((outputs > 0) & (outputs <= 1)).all() or not (np.diff(outputs)[within] >= 0).all():
+            raise ValueError("the outputs of its calibration are not positive, non-decreasing probabilities")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.offsets) - 1
+
+    @classmethod
+    def learn(cls, held: HeldVotes, probabilities: Floats) -> "IsotonicCurves":
+        """Fit one curve per class, one versus rest.
+
+        Parameters
+        ----------
+        held : HeldVotes
+            The true classes.
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Uncalibrated probabilities of these samples under uniform priors.
+        """
+        weights, curves = held.balanced_weights, []
+        for k in range(held.n_classes):
+            is_own = held.labels == k
+            if not is_own.any() or is_own.all():  # nothing to learn: the probability stays as it is
+                curves.append((np.array([0.0, 1.0]), np.array([MIN_PROBABILITY, 1.0])))
+                continue
+            target = np.where(is_own, 1.0 - platt_smoothing(weights[is_own]), platt_smoothing(weights[~is_own]))
+            fitted = IsotonicRegression().fit(probabilities[:, k], target, sample_weight=weights)
+            curves.append((fitted.X_thresholds_, fitted.y_thresholds_))
+        offsets = np.cumsum([0, *(len(inputs) for inputs, _ in curves)], dtype=np.int64)
+        inputs, outputs = (np.concatenate(parts) for parts in zip(*curves, strict=True))
+        return cls(offsets, inputs, outputs)
+
+    def apply(self, probabilities: Floats) -> None:
+        """Calibrate probabilities, (n_samples, n_classes), in place; they no longer sum to 1."""
+        for k, (begin, end) in enumerate(pairwise(self.offsets.tolist())):
+            probabilities[:, k] = np.interp(probabilities[:, k], self.inputs[begin:end], self.outputs[begin:end])
+
+
+# Probabilities
 
 
 class ProbabilityMap(NamedTuple):
-    """The way from votes f to probabilities: all that is to be known of it.
+    """Map from scores f to probabilities.
 
     - softmax(scale/temperature · f + shift), or
-    - with ``curves``: softmax(scale · f − learned), every class by its curve, times exp(wanted), divided by the sum, or
-    - ``by_share``: the shares of the votes times exp(shift), divided by their sum.
+    - with ``curves``: softmax(scale · f − training_log_priors), mapped by the curve of each class, times
+      exp(log_priors), or
+    - ``by_share``: the fractions of the weighted vote times exp(shift).
+
+    The last two are divided by their sums.
 
     Attributes
     ----------
     scale : float
-        What votes are multiplied by to be log odds.
-    learned, wanted : ndarray of shape (n_classes,) or None
-        Logarithms of the shares of the classes for which the votes were learned, and of those that are asked for; None
-        if they are all the same.
+        Factor from scores to log odds.
+    training_log_priors, log_priors : ndarray of shape (n_classes,) or None
+        Logarithms of the class priors of the scores, and of the requested ones; None if they are uniform.
     temperature : float
-        What the log odds are divided by.
+        Divides the log odds.
     curves : IsotonicCurves or None
-        What becomes of the probabilities of equally frequent classes.
+        Calibrates the probabilities under uniform priors.
     by_share : bool
-        Whether probabilities are the shares of the votes.
+        Whether probabilities are the fractions of the weighted vote.
     """
 
     scale: float
-    learned: Floats | None = None
-    wanted: Floats | None = None
+    training_log_priors: Floats | None = None
+    log_priors: Floats | None = None
     temperature: float = 1.0
     curves: IsotonicCurves | None = None
     by_share: bool = False
 
     @property
     def shift(self) -> Floats | None:
-        """What is added to the log odds of every class; None is nothing."""
-        if self.learned is self.wanted:
+        """Number to add to the log odds of every class; None is 0."""
+        if self.training_log_priors is self.log_priors:
             return None
-        zero = np.zeros(1)
-        shift = (zero if self.wanted is None else self.wanted) - (zero if self.learned is None else self.learned)
+        before, after = (
+            np.zeros(1) if priors is None else priors for priors in (self.training_log_priors, self.log_priors)
+        )
+        shift = after - before
         return shift if shift.any() else None
 
-    def probabilities(self, votes: Floats, out: Floats) -> Floats:
-        """The probabilities, (n_samples, n_classes); ``out`` may be the votes."""
-        if self.curves is not None:
-            softmax(votes, self.scale, None if self.learned is None else -self.learned, out)
-            self.curves.apply(out)
-            return normalised(out if self.wanted is None else np.multiply(out, np.exp(self.wanted), out=out), out)
-        shift = self.shift
-        if not self.by_share:
-            return softmax(votes, self.scale / self.temperature, shift, out)
-        return normalised(votes if shift is None else np.multiply(votes, np.exp(shift), out=out), out)
+    def probabilities(self, scores: Floats, out: Floats) -> Floats:
+        """Return the probabilities, (n_samples, n_classes); ``out`` may be the scores."""
+        curves, shift = self.curves, self.shift
+        if curves is None and not self.by_share:
+            _core.softmax(scores, self.scale / self.temperature, shift, 1, out)
+            return out
+        if curves is None:
+            factor, unnormalised = shift, scores
+        else:
+            factor, unnormalised = self.log_priors, out
+            before = self.training_log_priors
+            _core.softmax(scores, self.scale, None if before is None else -before, 1, out)
+            curves.apply(out)
+        if factor is not None:
+            unnormalised = np.multiply(unnormalised, np.exp(factor), out=out)
+        np.divide(unnormalised, unnormalised.sum(axis=1, keepdims=True), out=out)
+        return out
 
-    def log_probabilities(self, votes: Floats, out: Floats) -> Floats:
-        """Their logarithms, −inf for a class without votes if they are shares; ``out`` may be the votes."""
+    def log_probabilities(self, scores: Floats, out: Floats) -> Floats:
+        """Return the logarithms of the probabilities, −inf for 0; ``out`` may be the scores."""
         if self.curves is not None or self.by_share:
             with np.errstate(divide="ignore"):
-                return np.log(self.probabilities(votes, out), out=out)
+                return np.log(self.probabilities(scores, out), out=out)
         scale, shift = self.scale / self.temperature, self.shift
-        step = max(1, LOGS_AT_ONCE // votes.shape[1])
-        for begin in range(0, len(votes), step):
-            scaled = scale * votes[begin : begin + step]
+        step = max(1, BLOCK_SCORES // scores.shape[1])
+        for begin in range(0, len(scores), step):
+            scaled = scale * scores[begin : begin + step]
             out[begin : begin + step] = log_softmax(scaled if shift is None else scaled + shift, axis=1)
         return out
 
 
-def softmax(votes: Floats, scale: float, shift: Floats | None, out: Floats) -> Floats:
-    """The softmax of scaled votes plus a shift of every class. ``out`` may be the votes."""
-    _core.softmax(votes, scale, shift, 1, out)
-    return out
+# Decisions
 
 
-def normalised(shares: Floats, out: Floats) -> Floats:
-    """Shares divided by their sum in every row."""
-    divided: Floats = np.divide(shares, shares.sum(axis=1, keepdims=True), out=out)
-    return divided
+def cheapest_decisions(
+    probabilities: Floats, costs: Floats | None = None, reject_cost: float | None = None
+) -> NDArray[np.intp]:
+    """Return argmin_j Σ_l p_l·c(l,j) of every sample, the first of ties, or `REJECTED` if rejecting costs less.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        p_l.
+    costs : ndarray of shape (n_classes, n_classes), optional
+        c(l,j), true classes in rows; None is 1 for every mistake.
+    reject_cost : float, optional
+        Cost of rejecting a sample; None never rejects.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Indices of classes.
+    """
+    decided: NDArray[np.intp]
+    if costs is None:  # Σ_l p_l − p_j
+        decided = probabilities.argmax(axis=1)
+        least = 1.0 - probabilities[np.arange(len(decided)), decided]
+    else:
+        expected = np.zeros(probabilities.shape)
+        for own, cost in zip(probabilities.T, costs, strict=True):  # in class order: samples do not affect each other
+            expected += own[:, np.newaxis] * cost
+        decided = expected.argmin(axis=1)
+        least = expected[np.arange(len(decided)), decided]
+    if reject_cost is not None:
+        decided[least > reject_cost] = REJECTED
+    return decided

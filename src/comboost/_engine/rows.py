@@ -14,7 +14,7 @@ from comboost import _core
 from comboost._engine.binning import BinMapper
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.losses import Loss
-from comboost._types import LABEL, MAX_PAIRED, Codes, Floats, Labels, LeafVotes, Sums, Weights
+from comboost._types import LABEL, MAX_PAIRED, MAX_ROWS, Codes, Floats, Labels, LeafVotes, Sums, Weights
 
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 SMALL_SHARE = 1.0  # a node with fewer samples than this times the bins of a feature is searched by its samples
@@ -180,8 +180,8 @@ def make_grower(bins: BinMapper, n_classes: int, rules: TreeRules) -> _core.Grow
         seed=rules.seed,
         max_thresholds=rules.max_thresholds or 0,
         noise=rules.noise,
-        max_depth=rules.max_depth,
-        max_leaf_nodes=rules.max_leaf_nodes,
+        max_depth=None if rules.max_depth is None else min(int(rules.max_depth), MAX_ROWS),
+        max_leaf_nodes=None if rules.max_leaf_nodes is None else min(int(rules.max_leaf_nodes), MAX_ROWS),
         numbers_leaves=not rules.one_class,
     )
 

@@ -1,7 +1,6 @@
-"""Votes of trees. In: a table, read no further than trees look at it. Out: votes."""
+"""Scores of tables: sums of the values of trees, in blocks or tree by tree."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,49 +9,42 @@ from comboost._engine.forest import Forest, Tree, as_bytes
 from comboost._engine.memory import check_large
 from comboost._types import LEAF, NODE_DTYPE, Floats
 
-BLOCK_BYTES = 2**25  # of a table that must be converted, at a time
-SCORES_AT_ONCE = 2**22  # votes that are held at a time, if not all of them are asked for
-KEPT_BYTES = 2**27  # a copy of a table is no larger than this, while tree after tree votes on it
+BLOCK_BYTES = 2**25  # of a table that is converted block by block
+SCORES_AT_ONCE = 2**22  # scores in memory at a time, where only predictions are returned
+KEPT_BYTES = 2**27  # largest copy of a table that is kept while it is scored tree by tree
 
 
-class Block(NamedTuple):
-    """Some rows to vote on, and whether there may be NaN among them."""
-
-    rows: Any
-    missing: bool
-
-
-def blocks_of(table: Table, at_once: int | None = None) -> Iterator[Block]:
-    """Rows of a table, in blocks of at most that many; all at once if they are a matrix already."""
+def blocks_of(table: Table, at_once: int | None = None) -> Iterator[tuple[Matrix, bool]]:
+    """Yield blocks of samples, and whether values may be NaN; one block if the table is a matrix already."""
     n_samples, n_features = table.shape
     step = n_samples if at_once is None else at_once
     if table.matrix is None:
         step = min(step, BLOCK_BYTES // (8 * n_features))
     for begin in range(0, n_samples, max(1, step)):
         rows = table.rows(begin, min(n_samples, begin + max(1, step)))
-        yield Block(rows, missing=survey(rows))
+        yield rows, survey(rows)
 
 
 def narrowed(table: Table, forest: Forest) -> tuple[Table, Forest]:
-    """A sparse table and trees, both with the features alone that the trees look at; others as they are."""
+    """Restrict a sparse table and trees to the features that the trees use; return other tables as they are."""
     if table.raw.source.n_entries is None:
         return table, forest
-    survey(table.raw.source.data.data)  # infinite values are an error wherever they are
+    survey(table.raw.source.data.data)  # infinite values are an error in any feature
     features = forest.features()
     return table.narrowed(features), forest.narrowed(features)
 
 
 class Audience:
-    """Rows that trees vote on, one tree after the other.
+    """Scores a table tree by tree.
 
-    A large table that must be converted is not kept as floats: every tree reads the few columns that it looks at.
+    A large table that must be converted is not kept as floats: every tree reads the few columns that it uses.
 
     Parameters
     ----------
     table : Table
-        The rows.
+        The samples.
     n_threads : int
-        Threads of the votes.
+        Number of threads.
     """
 
     def __init__(self, table: Table, n_threads: int) -> None:
@@ -63,52 +55,46 @@ class Audience:
         is_small = 8 * n_samples * n_features <= KEPT_BYTES
         if is_small or table.matrix is not None:
             values = table.rows(0, n_samples)
-            # A tree looks at a few columns of every row, which should then lie side by side.
+            # A tree uses few features of every sample: column by column, reading skips the others.
             self._kept = np.asfortranarray(values) if is_small else values, survey(values)
         elif table.raw.source.n_entries is not None:
-            survey(table.raw.source.data.data)  # infinite values are an error wherever they are
+            survey(table.raw.source.data.data)  # infinite values are an error in any feature
         else:
             for _ in blocks_of(table):
                 pass
 
     def add_round(self, forest: Forest, t: int, scores: Floats) -> None:
-        """Add the votes of one of the trees of a forest to the scores, (n_samples, n_classes)."""
+        """Add the values of tree t of a forest to the scores, (n_samples, n_classes)."""
         if self._kept is None:
             self.add_votes(forest.tree(t), float(forest.weights[t]), scores)
         else:
             forest.add_votes(*self._kept, scores, t, t + 1, self._n_threads)
 
     def add_votes(self, tree: Tree, weight: float, scores: Floats) -> None:
-        """Add the votes of a tree to the scores, (n_samples, n_classes)."""
+        """Add the values of a tree to the scores, (n_samples, n_classes)."""
         if self._kept is not None:
             tree.add_votes(*self._kept, weight, scores, self._n_threads)
             return
-        values, narrowed = self._look(tree)
-        narrowed.add_votes(values, survey(values), weight, scores, self._n_threads)
-
-    def _look(self, tree: Tree) -> tuple[Matrix, Tree]:
-        """The columns that a tree looks at, and the tree with its features counted among these."""
         nodes = tree.nodes.view(NODE_DTYPE)[:, 0].copy()
         inner = nodes["feature"] != LEAF
         features = np.unique(nodes["feature"][inner])
-        values = np.empty((self._table.shape[0], max(1, len(features))), order="F")
-        for place, feature in enumerate(features.tolist()):
-            values[:, place] = self._table.columns(feature, feature + 1)[:, 0]
-        if len(features) == 0:
-            values[:] = 0.0  # a tree of one leaf looks at nothing
+        values = np.zeros((self._table.shape[0], max(1, len(features))), order="F")  # a tree of one leaf uses none
+        for column, feature in enumerate(features.tolist()):
+            values[:, column] = self._table.columns(feature, feature + 1)[:, 0]
         nodes["feature"][inner] = np.searchsorted(features, nodes["feature"][inner])
-        return values, Tree(as_bytes(nodes), tree.sets, tree.votes)
+        renumbered = Tree(as_bytes(nodes), tree.sets, tree.votes)
+        renumbered.add_votes(values, survey(values), weight, scores, self._n_threads)
 
 
 def margins(scores: Floats) -> Floats:
-    """Scores as ``decision_function`` shows them: one column for two classes."""
+    """Return scores in the form of ``decision_function``: one column for two classes."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 def check_votes(n_samples: int, n_classes: int, n_arrays: int = 1) -> None:
-    """Raise if that many arrays of votes of all rows for all classes would need more memory than there is."""
+    """Raise if that many arrays of scores need more memory than is available."""
     check_large(
-        f"An answer for {n_samples} rows and {n_classes} classes",
-        {"votes": n_arrays * n_samples * n_classes * np.dtype(np.float64).itemsize},
-        "Give fewer rows at a time, or ask for predict, which keeps no votes.",
+        f"A prediction for {n_samples} rows and {n_classes} classes",
+        {"scores": n_arrays * n_samples * n_classes * np.dtype(np.float64).itemsize},
+        "Give fewer rows at a time, or call predict, which keeps no scores.",
     )

@@ -1,27 +1,24 @@
-"""What all boosters share: fit. In: tables. Out: a fitted vote. No mathematics."""
+"""Fitting, for all boosters. In: a table. Out: a fitted estimator, or the estimator as it was. No mathematics."""
 
 import copy
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import spmatrix
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._boosting.early_stopping import HeldRows, Patience, Validation, asks_models, hold_out_rows
 from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
-from comboost._boosting.learners import (
-    EstimatorAudience,
-    EstimatorLearner,
-    TreeLearner,
-    TreePast,
-)
+from comboost._boosting.learners import EstimatorLearner, TreeLearner, TreePast
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.monitor import (
     CALLBACKS,
@@ -31,388 +28,397 @@ from comboost._boosting.monitor import (
     Watch,
     with_callbacks,
 )
-from comboost._boosting.warm_start import Past, check_same_values, digest_rows, fingerprint_rows, hash_matrix
+from comboost._boosting.warm_start import Origin, Past, check_same_values, digest_rows, fingerprint_rows, hash_matrix
 from comboost._data.cost_matrices import costs_among
 from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table
 from comboost._engine.binning import bin_table
-from comboost._engine.calibration import HeldVotes
 from comboost._engine.leaf_values import LeafValues
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
-from comboost._engine.probabilities import ProbabilityMap
+from comboost._engine.probabilities import HeldVotes
 from comboost._engine.rows import MemoryRows, PredictedRows, TreeRules, make_grower
-from comboost._engine.scores import check_votes
-from comboost._estimators.atomic_fit import fit_or_leave
-from comboost._estimators.decisions import (
-    LEARNED_CALIBRATION,
-    Decision,
-    calibrate,
-    check_answers,
-    check_calibration_of,
-    check_decision,
-    decision_of,
-    probability_map,
-)
-from comboost._estimators.export import Deployable
-from comboost._estimators.inspection import Explained
-from comboost._estimators.out_of_fold import out_of_fold_votes
-from comboost._estimators.parameters import (
-    HELD_OUT_PARAMETERS,
-    HINTS,
-    TREE_PARAMETERS,
-    VALIDATION_PARAMETERS,
-    Rule,
-    check_parameters,
-    check_refit,
-    check_validation,
-    check_weak_learner,
-    explained,
-    n_threads_of,
-    off_default,
-)
-from comboost._estimators.predict import STAGED_ARRAYS
+from comboost._estimators.calibration import calibrate, draw_folds, out_of_fold_scores
+from comboost._estimators.decisions import FITTED_CALIBRATION, check_decisions
+from comboost._estimators.inspection import ExportMixin, InspectionMixin
+from comboost._estimators.parameters import HINTS, MemorySettings, Settings, hinted, n_threads_of
+from comboost._estimators.predict import Predictor
 from comboost._extras import confusion_frame
-from comboost._persistence.state import PRIVATE_ATTRIBUTES
-from comboost._types import Floats
+from comboost._persistence.schema import FITTED
+from comboost._types import Floats, MatrixLike
+
+Matrix: TypeAlias = Floats | spmatrix
+SettingsT = TypeVar("SettingsT", bound=Settings)
+MemorySettingsT = TypeVar("MemorySettingsT", bound=MemorySettings)
+PredictorT = TypeVar("PredictorT", bound=Predictor)
 
 
-class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
-    """A boosted vote of trees: fit, and what comes of it. Its kinds differ in their parameters and in how they vote."""
+class Samples(NamedTuple):
+    """Samples that ``fit`` is given, to train or to validate on."""
 
-    _hints: ClassVar[Mapping[str, str]] = HINTS
-    _rules: ClassVar[Mapping[str, Rule]]
-    _validation_scale: ClassVar[float]  # of the votes, whose log-loss validation looks at
-    refit: bool = False
-    estimator: Any = None  # weak learner to use instead of trees
-    step: str = "edge"  # how the weight of a round is found, if it has one
-    proba: str = "softmax"
-    calibration: str | None
-    calibration_folds: int = 5
-    max_depth: Any
-    min_samples_leaf: int
+    X: MatrixLike
+    y: ArrayLike
+    sample_weight: ArrayLike | None
 
-    @classmethod
+
+class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[MemorySettingsT]):
+    """A boosted sum of weak learners. Its kinds differ in their parameters, their objective and their leaf values."""
+
+    _hints: Mapping[str, str] = HINTS
+    _validation_scale: ClassVar[float]  # scores times this are the log odds of the validation loss
+
     @abstractmethod
-    def _declaring(cls) -> type:
-        """The class whose constructor says what the defaults are."""
+    def _leaf_values(self, settings: MemorySettingsT, costs: Floats | None, weight_sums: ClassWeightSums) -> LeafValues:
+        """The objective and the leaf values of the rounds."""
 
     @abstractmethod
-    def _leaf_values(self, costs: Floats | None, weight_sums: ClassWeightSums) -> LeafValues:
-        """How leaf values are chosen."""
+    def _tree_limits(self, settings: MemorySettingsT, weight_sums: ClassWeightSums) -> TreeLimits:
+        """The maximum size of the trees."""
+
+    @abstractmethod
+    def _tree_rules(self, settings: MemorySettingsT, plan: FitPlan, n_features: int) -> TreeRules:
+        """How trees grow."""
 
     @property
     @abstractmethod
     def _balances_classes(self) -> bool:
-        """Whether every class counts the same, whatever its rows weigh."""
+        """Whether all classes have the same weight, whatever the weights of their samples."""
 
     @property
     @abstractmethod
     def _learned_shares(self) -> Floats | None:
-        """Logarithms of the shares of the classes for which votes are learned; None if they are all the same."""
+        """Logarithms of the class priors that the scores are fitted for; None if they are equal."""
 
-    @abstractmethod
-    def _tree_rules(self, plan: FitPlan, n_features: int) -> TreeRules:
-        """How trees grow."""
+    def _validation_shift(self, fit: Fit) -> Floats | None:
+        """What to add to the scores before their class-balanced log-loss; None is nothing."""
+        return None
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        weak = None if self.estimator is None else get_tags(self.estimator).input_tags
-        tags.input_tags.sparse = weak is None or weak.sparse
-        tags.input_tags.allow_nan = weak is None or weak.allow_nan
-        return tags
-
-    @explained
+    @hinted
     def fit(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | float | None = None,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: ArrayLike | float | None = None,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_val: MatrixLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
     ) -> Self:
-        """Boost weak learners on a table.
+        """Fit the classifier.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The values: numbers or categories, NaN, None, NA or masked if they are missing, none of them infinite.
-            Arrays of float32 and float64 are not copied, whatever their memory order; other tables are read a few
-            columns at a time.
+            Numbers or categories. NaN, None, NA and masked values are missing; infinite values are an error. Arrays of
+            float32 and float64 are not copied, whatever their memory order; other tables are read a few columns at a
+            time.
         y : array-like of shape (n_samples,)
-            The classes: at least two, all whole numbers, all text, all booleans, or all of another kind that can be
-            hashed and sorted, such as dates. Labels are one class if they are equal in Python. None may be missing or
-            masked: such rows are for you to drop, or to give a class of their own.
+            The classes: at least two, all integers, all text, all booleans, or all of another kind that can be hashed
+            and sorted, such as dates. Labels that are equal in Python are the same class. Labels may not be missing
+            or masked: drop such samples, or give them a class of their own.
         sample_weight : array-like of shape (n_samples,) or float, optional
-            Weights of the rows; a number is the weight of every row. Weight 2 is the row twice and weight 0 is no row,
-            to the last bit; but ``min_samples_leaf`` and the rows held out for validation count rows, whatever they
-            weigh. A class whose rows all have weight 0 stays in ``classes_`` and is never voted for. Weights that
-            only tell classes apart, as ``compute_sample_weight("balanced", y)`` gives them, cancel in
-            `CoMBoClassifier`, with a warning, and in `ConfusionBoostingClassifier` with ``balance=1`` but for how its
-            votes are smoothed: what a class is worth is said by ``cost_matrix``.
+            Weights of the samples; a number is the weight of every sample. Weight 2 is exactly the sample twice and
+            weight 0 exactly no sample, except that ``min_samples_leaf`` and the validation split count samples,
+            whatever their weights. A class whose samples all have weight 0 stays in ``classes_`` and is never
+            predicted. Weights that only differ between classes, such as ``compute_sample_weight("balanced", y)``,
+            cancel in `CoMBoClassifier`, with a warning, and in `ConfusionBoostingClassifier` with ``balance=1``,
+            except for its smoothing: use ``cost_matrix`` for the importance of a class.
         X_val : array-like, sparse matrix or data frame, optional
-            Rows to validate on; ``early_stopping`` would otherwise hold out some rows of X.
+            Validation set; by default ``early_stopping`` holds out some samples of X.
         y_val : array-like, optional
-            Their classes.
+            Its classes.
         sample_weight_val : array-like or float, optional
-            Their weights.
+            Its weights.
 
         Returns
         -------
         self
-            The fitted classifier. If ``fit`` fails or is interrupted, the classifier stays as it was, and so does its
-            ``random_state``.
+            The fitted classifier. If ``fit`` fails or is interrupted, the classifier and its ``random_state`` stay as
+            they were.
         """
-        check_parameters(self, self._rules)
-        if self.estimator is not None:
-            check_weak_learner(self.estimator, off_default(self, TREE_PARAMETERS, self._declaring()))
-        changed = off_default(self, HELD_OUT_PARAMETERS, self._declaring())
-        check_validation(self.early_stopping, changed, X_val, y_val, sample_weight_val)
-        if self.early_stopping:
-            check_refit(self.refit, self.warm_start)
-        check_calibration_of(self)
-        check_decision(self)
-        validation = None if X_val is None else (X_val, y_val, sample_weight_val)
-        fit_or_leave(self, self._rules, lambda fitted: fitted._fit(X, y, sample_weight, validation))
+        settings = self._settings()
+        settings.check(X_val, y_val, sample_weight_val)
+        samples = Samples(X, y, sample_weight)
+        validation = None if X_val is None or y_val is None else Samples(X_val, y_val, sample_weight_val)
+        fit_atomically(self, settings, lambda model, settings: model._fit(settings, samples, validation))
         return self
 
-    @with_callbacks
-    def _fit(self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None) -> None:
-        past = self._past()
-        if past is None:
-            self._forget()
-        else:
-            past.check_parameters(self._parameters())
-        asked, self.calibration = self.calibration, None  # who looks on sees rounds that are not calibrated yet
-        for name in LEARNED_CALIBRATION.values():
-            self.__dict__.pop(name, None)
-        # Nobody here holds the rows that are prepared: another fit may need their memory.
-        held_votes = self._run(*self._prepare(X, y, sample_weight, validation, past), (X, y, sample_weight), past)
-        if self.early_stopping and self.refit:
-            held_votes = None
-            self._refit(X, y, sample_weight)
-        self.calibration = asked
-        if asked is not None:
-            held = out_of_fold_votes(self, X, y, sample_weight) if held_votes is None else held_votes()
-            self.__dict__.update(calibrate(self, held))
+    def _settings(self) -> MemorySettingsT:
+        """The validated parameters."""
+        return self._table.of(self)  # type: ignore[return-value]
 
-    def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Boost as many rounds again, on all rows."""
-        plain = copy.copy(self)
-        plain.early_stopping, plain.n_estimators = False, self.n_iter_
-        fit, _ = plain._prepare(X, y, sample_weight, None, None)
+    @with_callbacks
+    def _fit(self, settings: MemorySettingsT, samples: Samples, validation: Samples | None) -> None:
+        past = self._past(settings)
+        # The origin is set last: without it the model counts as unfinished and needs no calibration.
+        outdated = {"_origin", *FITTED_CALIBRATION.values()}
+        for name in list(vars(self)):
+            if name in outdated or (past is None and (name in FITTED or name.endswith("_"))):
+                delattr(self, name)
+        # No variable here holds the prepared samples: another fit may need their memory.
+        origin, held_scores = self._boost(settings, *self._prepare(settings, samples, validation, past), samples, past)
+        if settings.early_stopping and settings.refit:
+            held_scores = None
+            origin = self._refit(settings, samples)
+        if settings.calibration is not None:
+            held = self._out_of_fold(settings, samples, origin.seed) if held_scores is None else held_scores()
+            self.__dict__.update(calibrate(settings.calibration, held, self._log_odds, self._learned_shares))
+        self._origin = origin
+
+    def _refit(self, settings: MemorySettingsT, samples: Samples) -> Origin:
+        """Boost the best number of rounds again, on all samples."""
+        settings = replace(settings, early_stopping=False, n_estimators=self.n_iter_)
+        fit, _ = self._prepare(settings, samples, None, None)
         history = boost(fit.rows, fit.learner, fit.plan.values, self.n_iter_)
         if history.stop_reason not in FINAL:
             history.stop_reason = self.stop_reason_
         self.__dict__.update(fit.finished(history))
+        return fit.origin
 
-    def _run(
-        self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None
-    ) -> Callable[[], HeldVotes] | None:
-        """Boost, and take the fitted attributes of the best rounds; their votes on validation rows can be asked for."""
+    def _out_of_fold(self, settings: MemorySettingsT, samples: Samples, seed: int) -> HeldVotes:
+        """Out-of-fold scores of the training samples, by models that are fitted like this one."""
+        table = self._read_input(settings, samples.X, reset=False)
+        data = TrainingSet.read(samples.y, samples.sample_weight, table.shape[0])
+        if settings.early_stopping:  # and refit: the best number of rounds
+            settings = replace(settings, early_stopping=False, n_estimators=self.n_iter_)
+        if hasattr(self, "_categories"):  # text that is not numeric here might be so in a part of the samples
+            settings = replace(settings, categorical_features=sorted(self._categories.values))
+        settings = replace(settings, max_depth=self._tree_limits(settings, data.weight_sums).max_depth)
+        n_folds = settings.calibration_folds
+        # A fit that holds out as many samples is as large.
+        holding = replace(settings, early_stopping=True, validation_fraction=1.0 / n_folds, scoring=None)
+        shape = self._shape(holding, table, data, None)
+        shape.check()
+        folds = draw_folds(data.labels, n_folds, seed)
+        return out_of_fold_scores(
+            table,
+            data,
+            folds,
+            settings.n_estimators,
+            lambda part: self._prepare_part(settings, table, part, seed, None, shape),
+        )
+
+    def _boost(
+        self,
+        settings: MemorySettingsT,
+        fit: Fit,
+        held: HeldRows | None,
+        samples: Samples,
+        past: Past | None,
+    ) -> tuple[Origin, Callable[[], HeldVotes] | None]:
+        """Boost, and set the fitted attributes of the best rounds.
+
+        Returns
+        -------
+        origin : Origin
+            What a warm start compares.
+        held_scores : callable or None
+            Computes the validation scores; None without a validation set.
+        """
         if past is not None:
             check_same_values(fit.row_fingerprint, past.origin.rows, "rows")
         if fit.plan.by_class and self._balances_classes:
-            warn_of_class_weights()
+            warnings.warn(
+                "sample_weight is the same for all samples of a class and only differs between classes. Such weights "
+                "cancel here, where all classes have the same weight. Leave them out, and give the cost of an error on "
+                "a class with cost_matrix, {class: cost, ...}.",
+                UserWarning,
+                stacklevel=2,
+            )
         validation = None
         if held is not None:
-            validation = Validation(fit, held, self.scoring, Patience(self.n_iter_no_change, self.tol), self)
-        watch = self._watch(fit, validation, given, past)
+            patience = Patience(settings.n_iter_no_change, settings.tol)
+            validation = Validation(fit, held, settings.scoring, patience, self)
+        watch = self._watch(settings, fit, validation, samples, past)
         history = None if past is None else past.history
         if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
                 validation.catch_up(past.history, past.validation_curve)
-            history = boost(fit.rows, fit.learner, fit.plan.values, self.n_estimators, watch, history)
+            history = boost(fit.rows, fit.learner, fit.plan.values, settings.n_estimators, watch, history)
             if validation is not None:
                 history = validation.best(history)
                 self.validation_curve_ = np.array(validation.patience.curve)
             self.__dict__.update(fit.finished(history))
         if watch is not None:
             watch.finish(history)
-        return None if validation is None else partial(validation.held_votes, history)
+        return fit.origin, None if validation is None else partial(validation.held_votes, history)
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None, past: Past | None
+        self, settings: MemorySettingsT, samples: Samples, validation: Samples | None, past: Past | None
     ) -> tuple[Fit, HeldRows | None]:
-        """Read the rows, hold out those to validate on, and make of the others all that boosting needs."""
-        table = self._read_given(X, reset=past is None)
+        """Read the data, split off the validation set, and prepare the rest for boosting."""
+        X, y, sample_weight = samples
+        table = self._read_input(settings, X, reset=past is None)
         n_samples = table.shape[0]
         data = TrainingSet.read(y, sample_weight, n_samples)
-        held = None if validation is None else self._read_held(validation, data.candidates)
-        shape = self._shape(table, data, held)
+        held = None if validation is None else self._read_validation(settings, validation, data.candidates)
+        shape = self._shape(settings, table, data, held)
         shape.check()
-        seed = self._seed(n_samples, data.classes, past)
-        if held is None and self.early_stopping:
-            asked = None
-            if asks_models(self.scoring):
-                asked = table if self.estimator is None else read_table(self, X, reset=False)
-            data, held = hold_out_rows(data, table, asked, sample_weight, self.validation_fraction, seed)
-        return self._prepare_part(table, data, seed, None if past is None else past.learned, shape), held
+        seed = self._seed(settings, n_samples, data.classes, past)
+        if held is None and settings.early_stopping:
+            scored = None
+            if asks_models(settings.scoring):
+                scored = table if settings.estimator is None else read_table(self, X, reset=False)
+            data, held = hold_out_rows(data, table, scored, sample_weight, settings.validation_fraction, seed)
+        return self._prepare_part(settings, table, data, seed, None if past is None else past.learned, shape), held
 
-    def _prepare_part(self, table: Any, data: TrainingSet, seed: int, learned: Any, shape: FitShape) -> Fit:
-        """Make of some rows of a table all that boosting needs."""
-        plan = self._plan(table.shape[0], data.candidates, data.weight_sums, seed, by_class=data.by_class)
-        if self.estimator is None:
-            return self._prepare_trees(table, data, plan, learned, shape)
-        return prepare_clones(self.estimator, table, data, plan, learned)
-
-    def _read_given(self, X: Any, *, reset: bool) -> Any:
-        """X as the weak learner takes it: a table for trees, a matrix for others."""
-        if self.estimator is None:
-            return read_table(self, X, reset=reset)
-        return read_matrix(self, X, self.estimator, reset=reset)
-
-    def _shape(self, table: Any, data: TrainingSet, held: HeldRows | None) -> FitShape:
-        """How large this fit will be."""
-        n_samples, n_features, grows_trees = len(data.labels), table.shape[1], self.estimator is None
-        shape = FitShape(
-            n_samples,
-            n_features if grows_trees else 0,
-            len(data.classes),
-            limits=self._limits(data.weight_sums),
-            n_threads=n_threads_of(self.n_jobs),
-            table=TableCopies.of(table) if grows_trees else None,
-            weighted=data.weights is not None,
-            n_ballots=0 if grows_trees else self.n_estimators,
+    def _prepare_part(
+        self,
+        settings: MemorySettingsT,
+        table: RawTable | Matrix,
+        data: TrainingSet,
+        seed: int,
+        learned: TreePast | Sequence[ClassifierMixin] | None,
+        shape: FitShape,
+    ) -> Fit:
+        """Prepare some samples of a table for boosting."""
+        plan = self._plan(
+            settings, table.shape[0], data.candidates, data.weight_sums, seed, shape.n_threads, by_class=data.by_class
         )
-        if held is not None:
-            return replace(shape, held=self._held_shape(held.table))
-        if not self.early_stopping:
-            return shape
-        n_held = min(n_samples - 1, max(shape.n_classes, round(float(self.validation_fraction) * n_samples)))
-        of_table = self._held_shape(table)
-        given = table.source.n_bytes * n_held // n_samples if grows_trees and of_table.by_scorer else 0
-        copies = replace(of_table.copies, n_samples=n_held, is_view=False)
-        return replace(
-            shape, n_samples=n_samples - n_held, held=replace(of_table, copies=copies, given=given, shared=True)
-        )
-
-    def _held_shape(self, table: Any) -> HeldShape:
-        """How large rows to validate on are."""
-        copies = TableCopies.of(table) if self.estimator is None else TableCopies(table.shape[0], 0)
-        by_scorer = asks_models(self.scoring)
-        return HeldShape(copies, by_scorer=by_scorer, by_counts=self.scoring is not None and not by_scorer)
-
-    def _prepare_trees(
-        self, table: RawTable, data: TrainingSet, plan: FitPlan, past: TreePast | None, shape: FitShape
-    ) -> TreeFit:
-        n_threads = plan.n_threads
+        n_classes, n_threads = len(data.classes), plan.n_threads
+        if settings.estimator is not None:
+            assert not isinstance(table, RawTable)
+            matrix = table if data.rows is None else table[data.rows]
+            clones = EstimatorLearner(settings.estimator, matrix, data.labels, n_classes, seed, learned or ())
+            predicted = PredictedRows(data.labels, data.weights, plan.values.objective.loss, n_threads)
+            return EstimatorFit(plan, clones, predicted, hash_matrix(table, data.labels, data.weights))
+        assert isinstance(table, RawTable)
+        assert learned is None or isinstance(learned, TreePast)
         _, categories, bins, codes = bin_table(
             table if data.rows is None else table.take(data.rows),
-            self.categorical_features,
+            settings.categorical_features,
             data.weights,
-            self.max_bins,
+            settings.max_bins,
             n_threads,
             lambda n_bins: replace(shape, n_bins=n_bins).check(),
         )
-        rules, n_classes = self._tree_rules(plan, len(bins.kinds)), len(data.classes)
-        learner = TreeLearner(bins.kinds, n_classes, rules.smoothing, past)
+        rules = self._tree_rules(settings, plan, len(bins.kinds))
+        learner = TreeLearner(bins.kinds, n_classes, rules.smoothing, learned)
         loss, grower = plan.values.objective.loss, make_grower(bins, n_classes, rules)
         rows = MemoryRows(data.labels, data.weights, loss, codes, grower, n_threads)
         fingerprint = fingerprint_rows(bins, categories, digest_rows(codes, data.labels, data.weights))
         return TreeFit(plan, learner, rows, fingerprint, categories)
 
+    def _read_input(self, settings: MemorySettingsT, X: MatrixLike, *, reset: bool) -> Any:
+        """X as the weak learner takes it: a table for trees, a matrix for others."""
+        if settings.estimator is None:
+            return read_table(self, X, reset=reset)
+        return read_matrix(self, X, settings.estimator, reset=reset)
+
+    def _read_validation(self, settings: MemorySettingsT, validation: Samples, candidates: Candidates) -> HeldRows:
+        """The given validation set."""
+        try:
+            table = self._read_input(settings, validation.X, reset=False)
+        except ValueError as error:
+            raise ValueError(f"X_val: {error}") from error
+        return HeldRows.read(*validation, table, candidates)
+
+    def _shape(
+        self, settings: MemorySettingsT, table: RawTable | Matrix, data: TrainingSet, held: HeldRows | None
+    ) -> FitShape:
+        """The sizes that the memory of a fit depends on."""
+        n_samples = len(data.labels)
+        trees = table if isinstance(table, RawTable) else None
+        shape = FitShape(
+            n_samples,
+            0 if trees is None else table.shape[1],
+            len(data.classes),
+            limits=self._tree_limits(settings, data.weight_sums),
+            n_threads=n_threads_of(settings.n_jobs),
+            table=None if trees is None else TableCopies.of(trees),
+            weighted=data.weights is not None,
+            n_ballots=settings.n_estimators if trees is None else 0,
+        )
+        if held is not None:
+            return replace(shape, held=held_shape(settings, held.table))
+        if not settings.early_stopping:
+            return shape
+        n_held = min(n_samples - 1, max(shape.n_classes, round(settings.validation_fraction * n_samples)))
+        whole = held_shape(settings, table)
+        given = 0 if trees is None or not whole.by_scorer else trees.source.n_bytes * n_held // n_samples
+        copies = replace(whole.copies, n_samples=n_held, is_view=False)
+        return replace(
+            shape, n_samples=n_samples - n_held, held=replace(whole, copies=copies, given=given, shared=True)
+        )
+
     def _plan(
-        self, n_samples: int, candidates: Candidates, weight_sums: ClassWeightSums, seed: int, *, by_class: bool
+        self,
+        settings: MemorySettingsT,
+        n_samples: int,
+        candidates: Candidates,
+        weight_sums: ClassWeightSums,
+        seed: int,
+        n_threads: int,
+        *,
+        by_class: bool,
     ) -> FitPlan:
-        costs = None if self.cost_matrix is None else costs_among(self.cost_matrix, candidates)
-        check_answers(self, candidates)
+        """What the rounds are to do."""
+        costs = None if settings.cost_matrix is None else costs_among(settings.cost_matrix, candidates)
+        if settings.reject_cost is not None or not isinstance(settings.priors, str | None):
+            check_decisions(settings, candidates)
         return FitPlan(
-            parameters=self._parameters(),
-            values=self._leaf_values(costs if self.decision == "votes" else None, weight_sums),
-            limits=self._limits(weight_sums),
+            parameters=settings.learned_with(),
+            values=self._leaf_values(settings, costs if settings.decision == "argmax" else None, weight_sums),
+            limits=self._tree_limits(settings, weight_sums),
             candidates=candidates,
             by_class=by_class,
             n_samples=n_samples,
             seed=seed,
-            n_threads=n_threads_of(self.n_jobs),
+            n_threads=n_threads,
         )
 
-    def _parameters(self) -> dict[str, Any]:
-        """All parameters that play a part, three of which the estimators on a cluster keep at their defaults."""
-        fixed = {name: getattr(self, name) for name in ("estimator", "validation_fraction", "refit")}
-        parameters = {**fixed, **self.get_params(deep=False)}
-        unused = {*(() if self.early_stopping else VALIDATION_PARAMETERS)}
-        if self.cost_matrix is None:
-            unused.add("decision")
-        elif self.decision == "expected_cost":  # which leaves the costs to predict
-            parameters["cost_matrix"] = None
-        return {name: value for name, value in parameters.items() if name not in unused}
-
-    def _limits(self, weight_sums: ClassWeightSums) -> TreeLimits:
-        """How large trees may become, with classes of these weight_sums."""
-        return TreeLimits(self.max_depth, min_samples_leaf=self.min_samples_leaf, n_trees=self.n_estimators)
-
-    def _validation_shift(self, fit: Fit) -> Floats | None:
-        """What to add to the votes of every class when their class-balanced log-loss is looked at; None is nothing."""
-        return None
-
-    def _seed(self, n_samples: int, classes: NDArray[Any], past: Past | None) -> int:
-        """Seeds the draws of every round; that of the earlier fit, whose rows these must be, in a warm start."""
+    def _seed(self, settings: MemorySettingsT, n_samples: int, classes: NDArray[Any], past: Past | None) -> int:
+        """The seed of every round's draws; in a warm start that of the earlier fit, whose data these must be."""
         if past is None:
-            return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            return int(check_random_state(settings.random_state).randint(np.iinfo(np.int32).max))
         past.origin.check_rows(n_samples, classes)
         return past.origin.seed
 
-    def _read_held(self, validation: tuple[Any, Any, Any], candidates: Candidates) -> HeldRows:
-        """The rows to validate on, as given."""
-        X, y, sample_weight = validation
-        try:
-            table = self._read_given(X, reset=False)
-        except ValueError as error:
-            raise ValueError(f"X_val: {error}") from error
-        return HeldRows.read(X, y, sample_weight, table, candidates)
-
-    def _past(self) -> Past | None:
-        """What a warm start goes on from; None if the fit starts from nothing."""
-        if not self.warm_start or not hasattr(self, "_origin"):
+    def _past(self, settings: MemorySettingsT) -> Past | None:
+        """The fit that a warm start continues; None without one."""
+        if not settings.warm_start or not hasattr(self, "_origin"):
             return None
-        learned = (
-            TreePast([self._forest.tree(t) for t in range(self.n_iter_)], self._importances)
-            if hasattr(self, "_forest")
-            else self.estimators_
+        n_rounds = self.n_iter_
+        if hasattr(self, "_forest"):
+            learned: Any = TreePast([self._forest.tree(t) for t in range(n_rounds)], self._importances)
+            alphas = self._forest.weights
+        else:
+            learned, alphas = self.estimators_, self.estimator_weights_
+        decreases = getattr(self, "_promises", np.zeros(n_rounds))
+        history = History(
+            self.edges_.tolist(), alphas.tolist(), self.loss_curve_.tolist(), decreases.tolist(), self.stop_reason_
         )
-        curve = self.validation_curve_.tolist() if hasattr(self, "validation_curve_") else []
-        return Past(self._history(), self._origin, learned, curve)
-
-    def _history(self) -> History:
-        """The rounds of the fitted model."""
-        edges, losses = self.edges_.tolist(), self.loss_curve_.tolist()
-        alphas = self.estimator_weights_ if hasattr(self, "estimator_weights_") else self._forest.weights
-        decreases = self._promises if hasattr(self, "_promises") else np.zeros(self.n_iter_)
-        return History(edges, alphas.tolist(), losses, decreases.tolist(), self.stop_reason_)
-
-    def _forget(self) -> None:
-        """Forget an earlier fit, which may have had another kind of weak learner."""
-        for name in [name for name in vars(self) if name in PRIVATE_ATTRIBUTES or name.endswith("_")]:
-            delattr(self, name)
+        curve = getattr(self, "validation_curve_", np.empty(0)).tolist()
+        past = Past(history, self._origin, learned, curve)
+        past.check_parameters(settings.learned_with(), settings.n_estimators)
+        return past
 
     def _watch(
-        self, fit: Fit, validation: Validation | None, given: tuple[Any, Any, Any], past: Past | None
+        self,
+        settings: MemorySettingsT,
+        fit: Fit,
+        validation: Validation | None,
+        samples: Samples,
+        past: Past | None,
     ) -> Watch | None:
-        """Who looks on, if anybody does."""
+        """Monitors of the rounds: validation, callbacks and progress lines; None without any."""
         callbacks = printer = None
         if CALLBACKS is None or hasattr(self, CALLBACKS):
             n_past = 0 if past is None else len(past.history)
-            callbacks = RoundCallbacks(self, self.n_estimators - n_past, *given, first_round=n_past)
-        if self.verbose > 0:
-            printer = ProgressPrinter(self.n_estimators, self.verbose, with_score=validation is not None)
+            callbacks = RoundCallbacks(self, settings.n_estimators - n_past, *samples, first_round=n_past)
+        if settings.verbose > 0:
+            printer = ProgressPrinter(settings.n_estimators, settings.verbose, with_score=validation is not None)
         if validation is None and printer is None and callbacks is None:
             return None
         return Watch(fit, validation, printer, callbacks)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "n_iter_")
-
     def train_confusion_frame(self) -> Any:
-        """``train_confusion_`` as a pandas DataFrame: truth in rows, prediction in columns, with the classes' names.
+        """``train_confusion_`` as a pandas DataFrame: true classes in rows, predicted classes in columns.
 
         Returns
         -------
         DataFrame of shape (n_classes, n_classes)
-            Share of each class of the training rows that is taken for each other class.
+            Fraction of each class of the training set that is predicted as each other class.
 
         Examples
         --------
@@ -424,57 +430,35 @@ class Booster(CallbackSupportMixin, Deployable, Explained, ABC):
         check_is_fitted(self)
         return confusion_frame(self.train_confusion_, self.classes_)
 
-    def _meaning(self) -> ProbabilityMap:
-        """What votes mean."""
-        return probability_map(self)
 
-    def _decision(self) -> Decision:
-        """How votes become answers."""
-        return decision_of(self)
-
-    def _all_scores(self, X: Any) -> Floats:
-        """Weighted votes of all rows at once."""
-        if not hasattr(self, "estimators_"):
-            return super()._all_scores(X)
-        *_, scores = self._staged_scores(X)
-        return scores
-
-    def _score_blocks(self, X: Any) -> Iterator[Floats]:
-        """Weighted votes, of no more rows at a time than little memory holds; of all at once by other weak learners."""
-        if hasattr(self, "estimators_"):
-            yield self._all_scores(X)
-        else:
-            yield from super()._score_blocks(X)
-
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
-        if not hasattr(self, "estimators_"):
-            yield from super()._staged_scores(X)
-            return
-        self._check_fitted()
-        matrix = read_matrix(self, X, self.estimator, reset=False)
-        check_votes(matrix.shape[0], len(self.classes_), STAGED_ARRAYS)
-        audience, scores = EstimatorAudience(matrix), np.zeros((matrix.shape[0], len(self._voted_classes)))
-        for estimator, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
-            audience.add_votes(estimator, weight, scores)
-            yield scores
+def held_shape(settings: MemorySettings, table: RawTable | Matrix) -> HeldShape:
+    """The sizes of a validation set."""
+    copies = TableCopies.of(table) if isinstance(table, RawTable) else TableCopies(table.shape[0], 0)
+    by_scorer = asks_models(settings.scoring)
+    return HeldShape(copies, by_scorer=by_scorer, by_counts=settings.scoring is not None and not by_scorer)
 
 
-def warn_of_class_weights() -> None:
-    """Say that weights do nothing."""
-    warnings.warn(
-        "sample_weight is the same for all rows of a class and only differs between classes. Such weights cancel here, "
-        "where every class counts the same, whatever its rows weigh. Leave them out, and say with cost_matrix what a "
-        "mistake on a class costs, {class: cost, ...}.",
-        UserWarning,
-        stacklevel=2,
-    )
+def fit_atomically(estimator: PredictorT, settings: SettingsT, fit: Callable[[PredictorT, SettingsT], None]) -> None:
+    """Fit a copy of an estimator, and take over its attributes at the end; if the fit fails, nothing changes.
+
+    The fit draws from a copy of a ``random_state`` object, which moves on afterwards. Integers need no copy. NumPy's
+    global state is used directly: fits in several threads would get the same numbers otherwise.
+    """
+    given: Any = settings.random_state  # type: ignore[attr-defined]
+    drawn, before = given, ""
+    if isinstance(given, np.random.RandomState) and given is not check_random_state(None):
+        drawn, before = copy.deepcopy(given), state_hash(given)
+    model = object.__new__(type(estimator))
+    model.__dict__.update(estimator.__dict__)
+    fit(model, replace(settings, random_state=drawn))  # type: ignore[call-arg]
+    attributes = dict(model.__dict__)  # a callback may have kept the model
+    # One assignment: after an interrupt, and in other threads, the estimator is either as it was or fitted. The random
+    # state follows, so it has moved on only if the fit has succeeded.
+    estimator.__dict__ = attributes
+    if drawn is not given and state_hash(given) == before:  # otherwise others drew from it meanwhile
+        given.set_state(drawn.get_state(legacy=False))
 
 
-def prepare_clones(
-    weak: Any, matrix: Any, data: TrainingSet, plan: FitPlan, past: Sequence[ClassifierMixin] | None
-) -> EstimatorFit:
-    """A fit of clones of a classifier, on the rows of a matrix that it takes."""
-    chosen, n_classes = matrix if data.rows is None else matrix[data.rows], len(data.classes)
-    learner = EstimatorLearner(weak, chosen, data.labels, n_classes, plan.seed, past or ())
-    rows = PredictedRows(data.labels, data.weights, plan.values.objective.loss, plan.n_threads)
-    return EstimatorFit(plan, learner, rows, hash_matrix(matrix, data.labels, data.weights))
+def state_hash(random: np.random.RandomState) -> str:
+    """A text that every draw changes."""
+    return str(joblib.hash(random.get_state(legacy=False)))

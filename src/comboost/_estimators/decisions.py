@@ -1,17 +1,16 @@
-"""What an estimator makes of votes. In: its parameters, what it has learned. Out: a map to probabilities, a decision.
+"""From scores to probabilities and predicted labels. In: a fitted model and its parameters. Out: the two maps.
 
-The parameters may have changed since the fit: what was not learned for them is refused.
+Parameters may have changed since the fit. Values that the fit has not prepared for are refused.
 """
 
-import math
-import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from operator import methodcaller
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from comboost._boosting.warm_start import fingerprint
+from comboost._boosting.warm_start import Origin, fingerprint
 from comboost._data.cost_matrices import cost_array, read_shares
 from comboost._data.labels import (
     Candidates,
@@ -22,198 +21,154 @@ from comboost._data.labels import (
     locate_labels,
     unpack_labels,
 )
-from comboost._engine.calibration import TEMPERATURES, HeldVotes, IsotonicCurves, learn_temperature
-from comboost._engine.decisions import cheapest_decisions
-from comboost._engine.probabilities import ProbabilityMap
-from comboost._estimators.parameters import CALIBRATION, PRIORS, REJECT_COST, Rule
-from comboost._types import Floats
+from comboost._engine.probabilities import ProbabilityMap, cheapest_decisions
+from comboost._estimators.parameters import CALIBRATION, PRIORS, REJECT_COST, BoosterSettings, check_reject
+from comboost._types import Floats, MatrixLike
 
-DECIDED_AT_ONCE = 2**18  # probabilities that are held at a time
-LEARNED_CALIBRATION = {"temperature": "temperature_", "isotonic": "_isotonic"}  # the attributes that hold it
-CLOSE_TO_LIMIT = 1e-3  # the search for a temperature never ends on its limits
-#: What it means to end there, and what to do.
-AT_LIMITS = (
-    "the smallest that is tried: on rows that were not trained on, votes are far too small for how often they are "
-    "right. Fit more rounds, or with a larger learning_rate.",
-    "the largest that is tried: on rows that were not trained on, votes tell classes apart no better than chance, so "
-    "nor can predict_proba. See whether these rows are like those trained on, fit fewer rounds, or set "
-    "calibration=None.",
-)
+BLOCK_SIZE = 2**18  # probabilities that are held at a time
+FITTED_CALIBRATION = {"temperature": "temperature_", "isotonic": "_isotonic"}  # the attribute that holds it
 NO_COSTS = fingerprint(None)
 BY_COST = fingerprint("expected_cost")
+ARGMAX: Callable[[Floats], NDArray[np.intp]] = methodcaller("argmax", axis=1)
 
 
 class Decision(NamedTuple):
-    """How votes become answers.
+    """The map from scores to predicted labels.
 
     Attributes
     ----------
-    answers : ndarray
-        All answers that there can be; the last one is for rejected rows, if rows can be rejected.
+    labels : ndarray
+        All labels that can be predicted; the last one is for rejected samples, if samples can be rejected.
     choose : callable
-        The places among them that votes, (n_samples, n_classes), lead to.
+        Maps scores, (n_samples, n_classes), to indices of labels.
     """
 
-    answers: NDArray[Any]
+    labels: NDArray[Any]
     choose: Callable[[Floats], NDArray[np.intp]]
 
 
-def most_votes(votes: Floats) -> NDArray[np.intp]:
-    """The class with the most votes of every row, the first of equal ones."""
-    elected: NDArray[np.intp] = votes.argmax(axis=1)
-    return elected
+class Model(Protocol):
+    """A fitted booster, as far as its predictions are concerned."""
+
+    classes_: NDArray[Any]
+    class_prior_: Floats
+    calibration: str | None
+    priors: Any
+    decision: str
+    cost_matrix: ArrayLike | MatrixLike | None
+    reject_cost: float | None
+    reject_label: Any
+    _voted: NDArray[np.intp] | None
+
+    @property
+    def _log_odds(self) -> float: ...
+    @property
+    def _learned_shares(self) -> Floats | None: ...
 
 
 # Probabilities
 
 
-def probability_map(booster: Any) -> ProbabilityMap:
-    """What the votes of a fitted booster mean."""
-    by_share = booster.proba == "votes"
-    if booster.priors is None and booster.calibration is None:  # as the votes were learned
-        return ProbabilityMap(booster._log_odds, by_share=by_share)
-    learned = booster._learned_shares
-    wanted = wanted_shares(booster, learned)
-    return ProbabilityMap(booster._log_odds, learned, wanted, by_share=by_share, **learned_calibration(booster))
+def probability_map(model: Model) -> ProbabilityMap:
+    """The map from scores to probabilities."""
+    by_share = vars(model).get("proba") == "vote_fraction"
+    learned, calibration = model._learned_shares, {}
+    if model.calibration is not None:
+        kind = CALIBRATION.read(type(model).__name__, "calibration", model.calibration)
+        check_calibrated(kind, vars(model).get("proba", "softmax"))
+        fitted = vars(model).get(FITTED_CALIBRATION[kind])
+        if fitted is not None:
+            calibration = {"temperature": fitted} if kind == "temperature" else {"curves": fitted}
+        elif "_origin" in vars(model):  # otherwise the model is being fitted, and is calibrated at the end
+            raise ValueError(
+                f"calibration={kind!r} was set after the fit, which has not fitted it; fit again, or set calibration "
+                "back."
+            )
+    return ProbabilityMap(model._log_odds, learned, log_priors(model, learned), by_share=by_share, **calibration)
 
 
-def wanted_shares(booster: Any, learned: Floats | None) -> Floats | None:
-    """Logarithms of the shares of the classes, of those that are voted for, that ``priors`` asks for."""
-    priors = booster.priors
+def check_calibrated(calibration: str | None, proba: str) -> None:
+    """Raise if probabilities of this kind cannot be calibrated."""
+    if calibration is not None and proba == "vote_fraction":
+        raise ValueError(
+            f'calibration={calibration!r} requires proba="softmax", but proba="vote_fraction" is set; leave one out.'
+        )
+
+
+def log_priors(model: Model, learned: Floats | None) -> Floats | None:
+    """Logarithms of the class priors that ``priors`` requests; None if they are equal."""
+    priors = model.priors
     if priors is None:
         return learned
     if isinstance(priors, str) and priors == "uniform":
         return None
-    check_value(booster, "priors", PRIORS)
+    PRIORS.read(type(model).__name__, "priors", priors)
     if isinstance(priors, str):
-        return training_shares(booster)
-    shares = read_shares(priors, booster.classes_)
-    return np.asarray(np.log(shares if booster._voted is None else shares[booster._voted]))
+        return log_training_priors(model)
+    shares = read_shares(priors, model.classes_)
+    return np.asarray(np.log(shares if model._voted is None else shares[model._voted]))
 
 
-def training_shares(booster: Any) -> Floats:
-    """Logarithms of the shares of the classes in training, of those that are voted for."""
-    if not hasattr(booster, "class_prior_"):
+def log_training_priors(model: Model) -> Floats:
+    """Logarithms of the class priors of the training set."""
+    if not hasattr(model, "class_prior_"):
         raise ValueError(
-            f"priors={booster.priors!r} needs the shares of the classes in training, which an earlier version has not "
+            f"priors={model.priors!r} needs the class priors of the training set, which an earlier version has not "
             "stored with this model; set priors=None, or fit it again."
         )
-    shares = booster.class_prior_ if booster._voted is None else booster.class_prior_[booster._voted]
+    shares = model.class_prior_ if model._voted is None else model.class_prior_[model._voted]
     return np.asarray(np.log(shares))
-
-
-def learned_calibration(booster: Any) -> dict[str, Any]:
-    """The calibration that is asked for, as arguments of the map."""
-    asked = booster.calibration
-    if asked is None:
-        return {}
-    check_value(booster, "calibration", CALIBRATION)
-    check_calibration_of(booster)
-    if LEARNED_CALIBRATION[asked] not in vars(booster):
-        raise ValueError(
-            f"calibration={asked!r} was set after the fit, which has learned none of that kind; fit again, or set "
-            "calibration back."
-        )
-    return {"temperature": booster.temperature_} if asked == "temperature" else {"curves": booster._isotonic}
-
-
-def check_calibration_of(booster: Any) -> None:
-    """Raise if a calibration would not be one of the probabilities that are asked for."""
-    if booster.calibration is not None and booster.proba == "votes":
-        raise ValueError(
-            f'calibration={booster.calibration!r} is one of proba="softmax", but proba="votes" is set; leave one out.'
-        )
-
-
-def calibrate(booster: Any, held: HeldVotes) -> dict[str, Any]:
-    """What a calibration learns from votes on rows that were not trained on, as fitted attributes."""
-    n_classes = len(np.unique(held.labels))
-    if n_classes < 2:
-        raise ValueError(
-            f"calibration={booster.calibration!r} has rows of {n_classes} class(es) to learn from, and needs two: the "
-            "others have a single row, or none among those to validate on. Give rows of their own with "
-            "early_stopping=True, X_val and y_val, or calibration=None."
-        )
-    scale, learned = booster._log_odds, booster._learned_shares
-    if booster.calibration == "temperature":
-        temperature = learn_temperature(held, scale, learned)
-        warn_of_limits(temperature)
-        return {"temperature_": temperature}
-    uncalibrated = ProbabilityMap(scale, learned)
-    shares = uncalibrated.probabilities(held.votes, out=np.empty_like(held.votes))
-    return {"_isotonic": IsotonicCurves.learn(held, shares)}
-
-
-def warn_of_limits(temperature: float) -> None:
-    """Say what it means if the search for a temperature has ended where it may go no further."""
-    for limit, words in zip(TEMPERATURES, AT_LIMITS, strict=True):
-        if math.isclose(temperature, limit, rel_tol=CLOSE_TO_LIMIT):
-            warnings.warn(f"temperature_ ended at {limit:g}, {words}", UserWarning, stacklevel=2)
 
 
 # Decisions
 
 
-def decision_of(booster: Any) -> Decision:
-    """How a fitted booster decides."""
-    check_decision(booster)
-    check_trained_for(booster)
-    candidates = Candidates(booster.classes_, booster._voted)
-    if booster.decision == "votes":
-        return Decision(candidates.classes, most_votes)
+def decision_of(model: Model) -> Decision:
+    """The map from scores to predicted labels."""
+    reject_cost = REJECT_COST.read(type(model).__name__, "reject_cost", model.reject_cost)
+    check_reject(model.decision, model.reject_cost, model.reject_label)
+    check_costs_of_fit(model)
+    candidates = Candidates(model.classes_, model._voted)
+    if model.decision == "argmax":
+        return Decision(candidates.classes, ARGMAX)
     costs = None
-    if booster.cost_matrix is not None:
-        costs = candidates.chosen_pairs(cost_array(booster.cost_matrix, candidates.given))
-    meaning, reject_cost = probability_map(booster), booster.reject_cost
+    if model.cost_matrix is not None:
+        costs = candidates.chosen_pairs(cost_array(model.cost_matrix, candidates.given))
+    to_probabilities = probability_map(model)
 
-    def choose(votes: Floats) -> NDArray[np.intp]:
-        decided, step = np.empty(len(votes), dtype=np.intp), max(1, DECIDED_AT_ONCE // votes.shape[1])
-        for begin in range(0, len(votes), step):
-            block = votes[begin : begin + step]
-            shares = meaning.probabilities(block, out=np.empty_like(block))
-            decided[begin : begin + step] = cheapest_decisions(shares, costs, reject_cost)
-        return decided
+    def choose(scores: Floats) -> NDArray[np.intp]:
+        chosen, step = np.empty(len(scores), dtype=np.intp), max(1, BLOCK_SIZE // scores.shape[1])
+        for begin in range(0, len(scores), step):
+            block = scores[begin : begin + step]
+            probabilities = to_probabilities.probabilities(block, out=np.empty_like(block))
+            chosen[begin : begin + step] = cheapest_decisions(probabilities, costs, reject_cost)
+        return chosen
 
-    return Decision(candidates.classes if reject_cost is None else with_reject(booster, candidates), choose)
+    labels = candidates.classes if reject_cost is None else with_reject(model.reject_label, candidates)
+    return Decision(labels, choose)
 
 
-def check_decision(booster: Any) -> None:
-    """Raise if parameters of decisions would be ignored, or are none."""
-    if booster.reject_cost is None and booster.reject_label is None:
+def check_costs_of_fit(model: Model) -> None:
+    """Raise if ``decision`` was changed after a fit that used the costs otherwise."""
+    if model.decision == "argmax" and model.cost_matrix is None:
         return
-    check_value(booster, "reject_cost", REJECT_COST)
-    for name, needed, is_given in (
-        ("reject_cost", 'decision="expected_cost"', booster.decision == "expected_cost"),
-        ("reject_label", "reject_cost", booster.reject_cost is not None),
-    ):
-        if getattr(booster, name) is not None and not is_given:
-            raise ValueError(
-                f"{name}={getattr(booster, name)!r} would be ignored without {needed}; give that too, or leave {name} "
-                "out."
-            )
-
-
-def check_trained_for(booster: Any) -> None:
-    """Raise if the decision was changed after a fit that used its costs otherwise."""
-    if booster.decision == "votes" and booster.cost_matrix is None:
-        return
-    origin = vars(booster).get("_origin")
-    then = {} if origin is None else origin.parameters  # there is none while it is fitted
-    if booster.decision == "expected_cost" and then.get("cost_matrix", NO_COSTS) != NO_COSTS:
+    origin: Origin | None = vars(model).get("_origin")
+    then = {} if origin is None else origin.parameters  # there is none during the fit
+    if model.decision == "expected_cost" and then.get("cost_matrix", NO_COSTS) != NO_COSTS:
         raise ValueError(
             'decision="expected_cost" was set after a fit that trained with cost_matrix, so its costs would count '
-            'twice; fit again, or set decision="votes".'
+            'twice; fit again, or set decision="argmax".'
         )
-    if booster.decision == "votes" and then.get("decision") == BY_COST:
+    if model.decision == "argmax" and then.get("decision") == BY_COST:
         raise ValueError(
-            'decision="votes" was set after a fit with decision="expected_cost", whose votes know nothing of '
+            'decision="argmax" was set after a fit with decision="expected_cost", whose scores do not depend on '
             'cost_matrix; fit again, or set decision="expected_cost" or cost_matrix=None.'
         )
 
 
-def with_reject(booster: Any, candidates: Candidates) -> NDArray[Any]:
-    """The classes that are voted for, and what stands for rejected rows."""
-    label, classes = booster.reject_label, candidates.given
+def with_reject(label: Any, candidates: Candidates) -> NDArray[Any]:
+    """The classes with weight, and the label of rejected samples."""
+    classes = candidates.given
     kind = kind_of_labels(classes)
     words = f"reject_label={label!r}"
     if label is None:
@@ -222,34 +177,28 @@ def with_reject(booster: Any, candidates: Candidates) -> NDArray[Any]:
     found = exact_labels(as_objects([label]) if isinstance(label, tuple) else unpack_labels([label]), "reject_label")
     if kind_of_labels(found) != kind:
         raise ValueError(
-            f"{words} is no label like the classes {classes.tolist()}, which are {kind}; give one of their kind."
+            f"{words} is not a label like the classes {classes.tolist()}, which are {kind}; give one of their kind."
         )
     if locate_labels(found, classes)[0] >= 0:
-        raise ValueError(f"{words} is one of the classes {classes.tolist()}; give one that is none of them.")
+        raise ValueError(f"{words} is one of the classes {classes.tolist()}; give a label that is not among them.")
     return join_labels([candidates.classes, found], "reject_label")
 
 
-def default_reject_label(classes: NDArray[Any], kind: str) -> Any:
-    """What stands for rejected rows if nobody says it."""
+def default_reject_label(classes: NDArray[Any], kind: str) -> str | int:
+    """The label of rejected samples if none is given."""
     if kind == "text":
         return "reject"
     if kind == "numbers" and classes.dtype.kind != "b":
         return -1
     kind = "that is a whole number, such as -1" if classes.dtype.kind == "b" else "of their kind"
     raise ValueError(
-        f"reject_label=None is no label beside the classes {classes.tolist()}; give a reject_label {kind}."
+        f"reject_label=None is not a label beside the classes {classes.tolist()}; give a reject_label {kind}."
     )
 
 
-def check_answers(booster: Any, candidates: Candidates) -> None:
-    """Raise if a model of these classes could not answer as its parameters say."""
-    if booster.priors is not None and not isinstance(booster.priors, str):
-        read_shares(booster.priors, candidates.given)
-    if booster.reject_cost is not None:
-        with_reject(booster, candidates)
-
-
-def check_value(booster: Any, name: str, rule: Rule) -> None:
-    """Raise if a parameter, which may have been set after the fit, breaks its rule."""
-    if not rule.holds(getattr(booster, name)):
-        raise ValueError(f"{type(booster).__name__} got {name}={getattr(booster, name)!r}; give {rule.words}.")
+def check_decisions(settings: BoosterSettings, candidates: Candidates) -> None:
+    """Raise if ``priors`` or ``reject_label`` do not suit the classes."""
+    if settings.priors is not None and not isinstance(settings.priors, str):
+        read_shares(settings.priors, candidates.given)
+    if settings.reject_cost is not None:
+        with_reject(settings.reject_label, candidates)

@@ -1,53 +1,52 @@
-"""What a fitted vote tells of itself: explanations, importances, trees in words, frames and pictures."""
+"""Inspection and export of fitted models. In: a model. Out: SHAP values, importances, trees, ONNX models, C files."""
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._engine.forest import Forest, Tree
 from comboost._estimators.parameters import DECIMALS, n_threads_of
-from comboost._estimators.predict import Voter
+from comboost._estimators.predict import Predictor
+from comboost._export.blueprint import Blueprint, Link
+from comboost._export.c import c_source
+from comboost._export.onnx import make_onnx_model
 from comboost._extras import import_shap
-from comboost._inspection.contributions import contributions, expected_votes
-from comboost._inspection.explanation import Explanation, ShapExplainer
-from comboost._inspection.frame import list_nodes
+from comboost._inspection.frame import Lineage, list_nodes
 from comboost._inspection.plot import TreeWords, boxes_of, draw_boxes
+from comboost._inspection.shap import Explanation, ShapExplainer, contributions, expected_votes
 from comboost._inspection.text import SplitWords, export_tree, format_name
-from comboost._inspection.tree_paths import Lineage
-from comboost._types import COMPLETE, NODE_DTYPE, Floats
+from comboost._types import COMPLETE, NODE_DTYPE, Floats, MatrixLike
 
-NO_COVERS = (
-    "the trees do not say what their training rows weigh, since an earlier version of comboost has grown them; fit the "
-    "model again"
-)
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from onnx import ModelProto
 
 
-class Explained(Voter):
-    """A vote of trees that can be looked into."""
+class InspectionMixin(Predictor):
+    """Methods that show what a model has learned."""
 
-    estimator: Any
+    def explain(self, X: MatrixLike) -> Explanation:
+        """Compute exact SHAP values of the scores, by the paths through the trees.
 
-    def explain(self, X: Any) -> Explanation:
-        """What every feature adds to the votes on rows: exact SHAP values, by the paths through the trees.
-
-        The value of a feature is its mean effect on the votes when features become known one after the other, over all
-        orders. As long as a feature is not known, both ways of its splits are followed, as often as the training rows
-        took them. Features that no tree looks at add exactly 0.
+        The value of a feature is its mean effect on the scores when features become known one after the other, over all
+        orders. As long as a feature is unknown, both branches of its splits are followed, weighted by the training
+        samples that took them. Features that no tree uses have the value 0.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         Explanation
             ``values`` of shape (n_samples, n_features, n_classes) and ``base_values`` of shape (n_classes,), in the
-            order of ``classes_``. Base values plus the sum over the features are the votes f of every class: what
-            `decision_function` gives, but for two classes, where that gives f(1) − f(0). A class without weight has
-            only its base value.
+            order of ``classes_``. Base values plus the sum over the features are the scores f of every class, as
+            `decision_function` returns them, except for two classes, where it returns f(1) − f(0). A class without
+            weight has only its base value.
 
         See Also
         --------
@@ -65,7 +64,7 @@ class Explained(Voter):
         """
         forest = self._covered_forest("explain")
         values = contributions(self._read(X), forest, n_threads_of(self.n_jobs), len(self.classes_), self._voted)
-        return Explanation(values, self._for_all(expected_votes(forest), self._no_votes))
+        return Explanation(values, self._for_all(expected_votes(forest), self._absent_score))
 
     def to_shap(self) -> ShapExplainer:
         """Make an explainer for the plots of the ``shap`` package, which must be installed.
@@ -73,8 +72,8 @@ class Explained(Voter):
         Returns
         -------
         callable
-            ``explainer(X)`` is a ``shap.Explanation``, and ``explainer(X)[..., k]`` its part of class k, which
-            ``shap.plots.beeswarm``, ``waterfall`` and the others take.
+            ``explainer(X)`` returns a ``shap.Explanation``; ``explainer(X)[..., k]`` is that of class k, for
+            ``shap.plots.beeswarm``, ``waterfall`` and the others.
         """
         self._covered_forest("to_shap")
         import_shap()
@@ -82,10 +81,10 @@ class Explained(Voter):
 
     @property
     def class_importances_(self) -> Floats:
-        """The importance of every feature for every class, (n_classes, n_features); every row sums to 1.
+        """Importance of every feature for every class, (n_classes, n_features); every row sums to 1.
 
-        It is the share of the feature's splits in what all splits take from the variance of the trees' votes for the
-        class, on the training rows; all 0 if no split changes them.
+        It is the fraction of the variance reduction that the feature's splits contribute, in the trees' values for the
+        class on the training set; all 0 if no split changes them.
         """
         forest = self._covered_forest("class_importances_", AttributeError)
         found = Lineage.of(forest).importances()
@@ -101,10 +100,10 @@ class Explained(Voter):
         DataFrame
             A row for every node: ``round``; ``node``, its number in the tree; ``depth``; ``parent``, ``left`` and
             ``right``, nodes of the same tree; ``feature``; ``threshold``, values up to which go left;
-            ``categories_left``, those that do; ``missing_left``, whether missing values do, and categories that
-            training has not seen; ``cover``, the node's share of the weight of the training rows, unless an earlier
-            version has grown the trees; ``weight``, that of the round. Of a leaf ``class``, which gets the weight of
-            the round, or ``vote_<class>`` for every class that is voted for. What a node does not have is missing.
+            ``categories_left``, those that do; ``missing_left``, whether missing values and unseen categories do;
+            ``cover``, the fraction of the training weight in the node, unless an earlier version has grown the trees;
+            ``weight`` of the round. A leaf has the predicted ``class``, or ``value_<class>``, one value per class. What
+            a node does not have is missing.
 
         Examples
         --------
@@ -117,36 +116,36 @@ class Explained(Voter):
         2     2      1  <NA>   <NA>        NaN    0.5
         """
         return list_nodes(
-            self._built_in("trees_to_frame"), self._feature_names(), self._voted_classes, self._categories
+            self._built_in("trees_to_frame"), self._feature_names(), self._candidate_classes, self._categories
         )
 
     def plot_tree(
-        self, round_idx: int, *, max_depth: int | None = None, ax: Any = None, decimals: int | None = 3
+        self, round_idx: int, *, max_depth: int | None = None, ax: "Axes | None" = None, decimals: int | None = 3
     ) -> Any:
         """Draw the tree of a round with matplotlib.
 
         Parameters
         ----------
         round_idx : int
-            The round, counted from 0; negative ones count from the last.
+            Index of the round; negative ones count from the last.
         max_depth : int or None, default=None
-            Levels of splits to draw; of what is below, the leaves are counted. None is all.
+            Number of levels to draw; below, only the number of leaves is shown. None draws all.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure that is large enough, if none is given.
+            Where to draw; by default in a new figure that is large enough.
         decimals : int or None, default=3
             As in `export_text`.
 
         Returns
         -------
         matplotlib Axes
-            Where the tree was drawn. The rule in a box holds on its left. Boxes tell the share of the training weight;
-            leaves their class, or their strongest votes, in a colour of the class with the most.
+            The axes. The condition in a box holds for its left branch. Boxes show their fraction of the training
+            weight. Leaves show their class, or their largest values, in the colour of the class.
         """
         tree = self._tree_of("plot_tree", round_idx, decimals)
         if max_depth is not None and (not isinstance(max_depth, numbers.Integral) or max_depth < 0):
             raise ValueError(f"plot_tree got max_depth={max_depth!r}; give an integer from 0 on, or None.")
         alone = Forest.join([tree], np.ones(1), self._forest.kinds, self._forest.n_classes)
-        lineage, classes = Lineage.of(alone), [format_name(label) for label in self._voted_classes]
+        lineage, classes = Lineage.of(alone), [format_name(label) for label in self._candidate_classes]
         covers = None
         if alone.covers is not None:
             covers = lineage.covers()
@@ -160,14 +159,14 @@ class Explained(Voter):
         Parameters
         ----------
         round_idx : int
-            The round, counted from 0; negative ones count from the last.
+            Index of the round; negative ones count from the last.
         decimals : int or None, default=3
-            Decimals of a threshold, significant digits of one between -1 and 1; None is all that it has.
+            Decimals of a threshold; significant digits of one between -1 and 1. None shows all digits.
 
         Returns
         -------
         str
-            The rules, a line each.
+            The rules, one per line.
 
         Examples
         --------
@@ -182,28 +181,28 @@ class Explained(Voter):
         |   |--- x0 > 2.5
         |   |   |--- class: c
         """
-        nodes, sets, votes, _ = self._tree_of("export_text", round_idx, decimals)
+        nodes, sets, leaf_values, _ = self._tree_of("export_text", round_idx, decimals)
         return export_tree(
             nodes.view(NODE_DTYPE)[:, 0],
             sets=sets,
             feature_names=getattr(self, "feature_names_in_", None),
-            class_names=self._voted_classes,
+            class_names=self._candidate_classes,
             categories=self._categories.values,
             infrequent=self._categories.infrequent,
             missing=self._with_missing(),
-            votes=votes,
+            leaf_values=leaf_values,
             decimals=decimals,
         )
 
     def _split_words(self, forest: Forest, decimals: int | None) -> SplitWords:
-        """What puts the splits of trees into words."""
+        """The texts of splits."""
         features, missing = [format_name(name) for name in self._feature_names()], self._with_missing()
         return SplitWords(
             forest.sets, features, self._categories.values, self._categories.infrequent, missing, decimals
         )
 
-    def _with_missing(self) -> Any:
-        """The features of which missing values were seen, or may have been."""
+    def _with_missing(self) -> NDArray[np.intp]:
+        """Indices of the features that had missing values, or may have had."""
         return np.flatnonzero(self._forest.kinds != COMPLETE)
 
     def _feature_names(self) -> list[Any]:
@@ -214,21 +213,127 @@ class Explained(Voter):
         forest = self._built_in(method)
         if not isinstance(round_idx, numbers.Integral) or not -self.n_iter_ <= round_idx < self.n_iter_:
             raise ValueError(f"There is no round {round_idx!r}; the model has {self.n_iter_}, counted from 0.")
-        if not DECIMALS.holds(decimals):
-            raise ValueError(f"{method} got decimals={decimals!r}; give {DECIMALS.words}.")
+        DECIMALS.read(method, "decimals", decimals)
         return forest.tree(int(round_idx) % self.n_iter_)
 
     def _built_in(self, method: str, error: type[Exception] = ValueError) -> Forest:
-        """The trees, if these and no other weak learners vote."""
+        """The built-in trees; an error if the model has other weak learners."""
         check_is_fitted(self)
         if not hasattr(self, "_forest"):
-            raise error(f"{method} looks into the built-in trees; with estimator= look at estimators_ instead.")
+            raise error(f"{method} inspects the built-in trees; with estimator= inspect estimators_ instead.")
         forest: Forest = self._forest
         return forest
 
     def _covered_forest(self, method: str, error: type[Exception] = ValueError) -> Forest:
-        """The trees, if they know what their training rows weigh."""
+        """The built-in trees; an error if they do not store the training weight of their leaves."""
         forest = self._built_in(method, error)
         if forest.covers is None:
-            raise error(f"{method} cannot tell: {NO_COVERS}.")
+            raise error(
+                f"{method} needs the training weight of every leaf, which an earlier version of comboost has not "
+                "stored; fit the model again."
+            )
         return forest
+
+
+class ExportMixin:
+    """Methods that write a model for other programs."""
+
+    def to_onnx(
+        self, *, dtype: DTypeLike = np.float64, target_opset: int | dict[str, int] | None = None
+    ) -> "ModelProto":
+        """Convert the fitted model to an ONNX model, for onnxruntime and other servers.
+
+        Predicted classes are those of ``predict``; scores are the same rounded to float32: see docs/deployment.md.
+
+        Parameters
+        ----------
+        dtype : {"float64", "float32"} or dtype, default=float64
+            Type of the input, and of the probabilities and scores. Both are exact for numbers of that type.
+        target_opset : int or dict, optional
+            Version of the ONNX operators, at least 13, or a dict of domains and versions; that of ``"ai.onnx.ml"`` is 3
+            or 4. None is 17 and 3, which all recent runtimes support.
+
+        Returns
+        -------
+        onnx.ModelProto
+            A graph with the input ``"X"``, (n_samples, n_features), or, if categories are text, one input
+            (n_samples, 1) per feature, by its name. Its outputs are ``"label"``, ``"probabilities"`` and ``"scores"``.
+            NaN is a missing number; unseen text is missing.
+
+        See Also
+        --------
+        comboost.onnx.register_converters : Register converters with skl2onnx, for pipelines.
+
+        Examples
+        --------
+        >>> from comboost import CoMBoClassifier
+        >>> model = CoMBoClassifier(n_estimators=1).fit([[1.0], [2.0]], ["a", "b"])
+        >>> [output.name for output in model.to_onnx().graph.output]
+        ['label', 'probabilities', 'scores']
+        """
+        model: ModelProto = make_onnx_model(blueprint_of(self, "to_onnx", with_link=True), dtype, target_opset)
+        return model
+
+    def to_c(self, *, name: str = "predict") -> str:
+        """Convert the fitted model to one C file without dependencies, for devices.
+
+        It is C99, and C++ as well. Predicted classes and scores are bitwise the same: see docs/deployment.md.
+
+        Parameters
+        ----------
+        name : str, default="predict"
+            Name of the function; all names in the file start with it.
+
+        Returns
+        -------
+        str
+            The source of ``int name(const double *x)``, which returns the index of the predicted class in ``classes_``;
+            of ``name_scores``, which computes the scores of all classes; of ``name_label``, which returns the name of a
+            class; and, if categories are text, of ``name_code``, which returns their numbers. Numeric categories are
+            given as they are. NaN is a missing number.
+
+        Examples
+        --------
+        >>> from comboost import CoMBoClassifier
+        >>> source = CoMBoClassifier(n_estimators=1).fit([[1.0], [2.0]], ["a", "b"]).to_c()
+        >>> "int predict(const double *x);" in source
+        True
+        """
+        return c_source(blueprint_of(self, "to_c", with_link=False), name)
+
+
+def blueprint_of(model: Any, method: str, *, with_link: bool) -> Blueprint:
+    """What another program needs to predict like a fitted model, with or without probabilities."""
+    check_is_fitted(model)
+    model._check_prediction_parameters()
+    if not hasattr(model, "_forest"):
+        raise ValueError(
+            f"{method} writes the built-in trees; this model has weak learners given as estimator=. Fit with "
+            "estimator=None, or pickle the model."
+        )
+    if model.decision != "argmax":
+        raise ValueError(
+            f"{method} writes the class with the highest score, but this model has decision={model.decision!r}; set "
+            'decision="argmax", and cost_matrix, reject_cost and reject_label to None, and compute the cheapest class '
+            "from its probabilities."
+        )
+    model._decision()  # refuses parameters that were set after the fit
+    link = None
+    if with_link:
+        found = model._probability_map()
+        if found.curves is not None:
+            raise ValueError(
+                f'{method} cannot write isotonic curves, but this model has calibration="isotonic"; set '
+                'calibration=None, or fit with calibration="temperature".'
+            )
+        link = Link(None if found.by_share else found.scale / found.temperature, found.shift)
+    return Blueprint(
+        type(model).__name__,
+        model._forest,
+        model._categories,
+        model.classes_,
+        model._voted,
+        model._absent_score,
+        getattr(model, "feature_names_in_", None),
+        link,
+    )

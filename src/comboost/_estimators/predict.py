@@ -1,145 +1,145 @@
-"""A weighted vote of trees. In: rows. Out: votes, classes, probabilities, at the end or after every round."""
+"""Predictions of a fitted model. In: samples. Out: scores, classes, probabilities, at the end or after every round."""
 
-import copyreg
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from comboost._boosting.learners import EstimatorAudience
 from comboost._data.categories import as_values
 from comboost._data.labels import Candidates
-from comboost._data.tables import Table
-from comboost._data.validation import read_table
+from comboost._data.validation import read_matrix, read_table
 from comboost._engine.probabilities import ProbabilityMap
 from comboost._engine.scores import SCORES_AT_ONCE, Audience, blocks_of, check_votes, margins, narrowed
-from comboost._estimators.decisions import Decision, most_votes
-from comboost._estimators.parameters import PROBA, Rule, check_parameters, n_threads_of
+from comboost._estimators.decisions import ARGMAX, Decision, decision_of, probability_map
+from comboost._estimators.parameters import DECISION, PROBA, ParametersMixin, n_threads_of
 from comboost._persistence.model_file import PathOrStream, save_to
-from comboost._persistence.state import pack_state, plain_state, seal, unseal
-from comboost._types import Floats
+from comboost._persistence.pickling import attributes_of, state_of
+from comboost._types import Floats, MatrixLike
 from comboost.metrics._outcomes import share_predicted
 
-FEW_ROWS = 32
-STAGED_ARRAYS = 3  # the votes, and what is made of them: of this round, and of the last one, which the user holds
+FEW_SAMPLES = 32
+STAGED_ARRAYS = (
+    3  # the scores, what is made of them, and what was made of those of the last round, which the user holds
+)
 
 
-class Voter(ClassifierMixin, BaseEstimator):
-    """What a fitted vote makes of rows; however it was fitted."""
+class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
+    """Predictions of a weighted sum of trees, or of other weak learners, however it was fitted."""
 
-    _scale: ClassVar[float] = 2.0  # softmax(2f): the exponential loss fits f to half of the log odds
-    _answer_rules: ClassVar[Mapping[str, Rule]] = {"proba": PROBA}
-    _no_votes: ClassVar[float] = 0.0  # of a class without weight
-    _voted: NDArray[np.intp] | None = None  # which of the classes are voted for, if some are not
+    _log_odds: float = 2.0  # scores times this are log odds: the exponential loss fits f to half of them
+    _absent_score: ClassVar[float] = 0.0  # score of a class without weight
+    _voted: NDArray[np.intp] | None = None  # indices of the classes that have weight; None if all have
 
     @property
     def n_classes_(self) -> int:
-        """The number of classes."""
+        """Number of classes."""
         return len(self.classes_)
 
     @property
     def infrequent_categories_(self) -> list[NDArray[Any] | None]:
-        """The categories of every feature that share a code, sorted; None if there are none."""
+        """Infrequent categories of every feature, which share a code, sorted; None if there are none."""
         shared = self._categories.infrequent
         return [as_values(shared[f]) if f in shared else None for f in range(self.n_features_in_)]
 
-    def decision_function(self, X: Any) -> Floats:
-        """Weighted votes f of every class.
+    def decision_function(self, X: MatrixLike) -> Floats:
+        """Scores f of every class.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The votes in the order of ``classes_``; with two classes f(1) − f(0), and 0 means the first class. A class
-            that had no weight has none: 0, or −708, the logarithm of the smallest number, where votes add up to 0
-            (`ConfusionBoostingClassifier`).
+            The scores in the order of ``classes_``. With two classes f(1) − f(0), where 0 means the first class. The
+            score of a class without weight is 0, or −708, the logarithm of the smallest number, for
+            `ConfusionBoostingClassifier`, whose scores sum to 0.
         """
         return self._margins(self._scores(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class with the most votes, or as ``decision`` says; ties go to the first of them in ``classes_``.
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
+        """Predict classes: the class with the highest score, or the cheapest one; see ``decision``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            The classes, and what stands for rejected rows.
+            The classes, and ``reject_label`` for rejected samples. Ties go to the first class in ``classes_``.
         """
-        if is_plain(X, self):
-            decision = self._decision()
-            few: NDArray[Any] = decision.answers[decision.choose(self._few_scores(X))]
+        if is_small_array(X, self):
+            labels, choose = self._decision()
+            few: NDArray[Any] = labels[choose(self._few_scores(X))]
             return few
         self._check_fitted()
-        decision = self._decision()
-        chosen = np.concatenate([decision.choose(scores) for scores in self._score_blocks(X)])
-        answers: NDArray[Any] = decision.answers[chosen]
-        return answers
+        labels, choose = self._decision()
+        predicted: NDArray[Any] = labels[np.concatenate(list(map(choose, self._score_blocks(X))))]
+        return predicted
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, as ``proba``, ``calibration`` and ``priors`` say.
+    def predict_proba(self, X: MatrixLike) -> Floats:
+        """Predict class probabilities; see ``calibration`` and ``priors``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            A column for every class of ``classes_``; 0 for a class that had no weight.
+            The probabilities in the order of ``classes_``; 0 for a class without weight.
         """
         scores = self._scores(X)
         return self._shares(scores, out=scores)
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities.
+    def predict_log_proba(self, X: MatrixLike) -> Floats:
+        """Predict logarithms of class probabilities.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            A column for every class; −inf for a class that had no weight, or, with ``proba="votes"``, has no votes.
+            The logarithms in the order of ``classes_``; −inf where the probability is 0.
         """
         scores = self._scores(X)
         return self._log_shares(scores, out=scores)
 
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Weighted votes after every round, as ``decision_function`` gives them at the end.
+    def staged_decision_function(self, X: MatrixLike) -> Iterator[Floats]:
+        """Scores after every round, as ``decision_function`` returns them after the last.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Yields
         ------
         ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The votes.
+            The scores.
         """
         for scores in self._staged_scores(X):
             yield self._margins(scores).copy()
 
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Classes after every round, as ``predict`` gives them at the end.
+    def staged_predict(self, X: MatrixLike) -> Iterator[NDArray[Any]]:
+        """Predict classes after every round, as ``predict`` does after the last.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Yields
         ------
@@ -147,17 +147,17 @@ class Voter(ClassifierMixin, BaseEstimator):
             The classes.
         """
         self._check_fitted()
-        decision = self._decision()
+        labels, choose = self._decision()
         for scores in self._staged_scores(X):
-            yield decision.answers[decision.choose(scores)]
+            yield labels[choose(scores)]
 
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Class probabilities after every round.
+    def staged_predict_proba(self, X: MatrixLike) -> Iterator[Floats]:
+        """Predict class probabilities after every round.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Yields
         ------
@@ -167,53 +167,32 @@ class Voter(ClassifierMixin, BaseEstimator):
         for scores in self._staged_scores(X):
             yield self._shares(scores, out=np.empty_like(scores))
 
-    @property
-    def _voted_classes(self) -> NDArray[Any]:
-        """The classes that are voted for."""
-        return Candidates(self.classes_, self._voted).classes
-
-    def _margins(self, scores: Floats) -> Floats:
-        """Votes as ``decision_function`` shows them."""
-        return margins(self._for_all(scores, self._no_votes))
-
-    def _shares(self, scores: Floats, out: Floats) -> Floats:
-        """What votes mean for every class; ``out`` may be the votes."""
-        return self._for_all(self._meaning().probabilities(scores, out), 0.0)
-
-    def _log_shares(self, scores: Floats, out: Floats) -> Floats:
-        """Logarithms of what votes mean for every class; ``out`` may be the votes."""
-        return self._for_all(self._meaning().log_probabilities(scores, out), -np.inf)
-
-    def _for_all(self, values: Floats, fill: float) -> Floats:
-        """Columns of the classes that are voted for as columns of all classes."""
-        return values if self._voted is None else Candidates(self.classes_, self._voted).spread(values, fill)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose class is predicted.
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy of ``predict``.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The samples.
         y : array-like of shape (n_samples,)
-            Their classes, of any kind that ``fit`` takes.
+            Their classes, in any form that ``fit`` accepts.
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.
 
         Returns
         -------
         float
-            The share.
+            The accuracy.
         """
         return share_predicted(y, self.predict(X), sample_weight)
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
-        """Share of rows whose class is predicted, after every round.
+    def staged_score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Iterator[float]:
+        """Accuracy after every round.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows.
+            The samples.
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -222,7 +201,7 @@ class Voter(ClassifierMixin, BaseEstimator):
         Yields
         ------
         float
-            The share, as ``score`` gives it at the end.
+            The accuracy, as ``score`` returns it after the last round.
         """
         for predicted in self.staged_predict(X):
             yield share_predicted(y, predicted, sample_weight)
@@ -230,68 +209,95 @@ class Voter(ClassifierMixin, BaseEstimator):
     def save_model(self, path: PathOrStream) -> None:
         """Write the fitted model to a file that runs no code when it is loaded, with `comboost.load_model`.
 
-        The file holds the parameters, the classes, names and categories, the trees and what a warm start needs, under
-        checksums; the same model makes the same bytes. Later versions read it.
+        The file holds the parameters, classes, names, categories, trees and what a warm start needs, with checksums.
+        The same model gives the same bytes. Later versions can read it.
 
         Parameters
         ----------
         path : str, path-like or binary file object
-            Where to write it. A file of that name is replaced at the end, at once: it is whole at any moment, and stays
-            as it was if something fails.
+            Where to write. An existing file is replaced atomically; if writing fails, it stays as it was.
 
         Raises
         ------
         ValueError
-            If something in the model is no plain value: a weak learner given as ``estimator``, a function, a data
-            frame, callbacks, labels of a type of your own. Nothing is written then.
+            If the model contains an object that a file without code cannot hold: a weak learner given as
+            ``estimator``, a function, a data frame, callbacks, labels of a custom type. Nothing is written then.
 
         See Also
         --------
-        comboost.load_model : Loads it.
+        comboost.load_model : Load it.
         """
         save_to(self, path)
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        weak = vars(self).get("estimator")
+        allowed = None if weak is None else get_tags(weak).input_tags
+        tags.input_tags.sparse = allowed is None or allowed.sparse
+        tags.input_tags.allow_nan = allowed is None or allowed.allow_nan
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_iter_")
+
     def __copy__(self) -> Self:
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        return twin
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
 
     def __getstate__(self) -> dict[str, Any]:
-        return seal(plain_state(vars(self)))
+        return state_of(vars(self))
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return copyreg.__newobj__, (type(self),), pack_state(self.__getstate__())  # type: ignore[attr-defined]
-
-    def __setstate__(self, state: Any) -> None:
-        super().__setstate__(unseal(state, type(self).__name__))
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        super().__setstate__(attributes_of(state, type(self).__name__))
 
     @property
-    def _log_odds(self) -> float:
-        """What the votes must be multiplied by to be log odds."""
-        return self._scale
+    def _candidate_classes(self) -> NDArray[Any]:
+        """The classes that have weight, which scores are computed for."""
+        classes: NDArray[Any] = self.classes_ if self._voted is None else self.classes_[self._voted]
+        return classes
 
-    def _meaning(self) -> ProbabilityMap:
-        """What votes mean."""
-        return ProbabilityMap(self._log_odds, by_share=self.proba == "votes")
+    def _margins(self, scores: Floats) -> Floats:
+        """Scores as ``decision_function`` returns them."""
+        return margins(self._for_all(scores, self._absent_score))
+
+    def _shares(self, scores: Floats, out: Floats) -> Floats:
+        """Probabilities of all classes; ``out`` may be the scores."""
+        return self._for_all(self._probability_map().probabilities(scores, out), 0.0)
+
+    def _log_shares(self, scores: Floats, out: Floats) -> Floats:
+        """Logarithms of the probabilities of all classes; ``out`` may be the scores."""
+        return self._for_all(self._probability_map().log_probabilities(scores, out), -np.inf)
+
+    def _for_all(self, values: Floats, fill: float) -> Floats:
+        """Columns of the classes with weight as columns of all classes."""
+        return values if self._voted is None else Candidates(self.classes_, self._voted).spread(values, fill)
+
+    def _probability_map(self) -> ProbabilityMap:
+        """The map from scores to probabilities."""
+        given = vars(self)
+        if given.get("priors") is None and given.get("calibration") is None:  # those that the scores are fitted for
+            return ProbabilityMap(self._log_odds, by_share=given.get("proba") == "vote_fraction")
+        return probability_map(self)
 
     def _decision(self) -> Decision:
-        """How votes become answers."""
-        return Decision(self._voted_classes, most_votes)
+        """The map from scores to predicted labels."""
+        given = vars(self).get
+        is_plain = given("decision", "argmax") == "argmax" and given("cost_matrix") is None
+        if is_plain and given("reject_cost") is None and given("reject_label") is None:
+            return Decision(self._candidate_classes, ARGMAX)
+        return decision_of(self)
 
-    def _scores(self, X: Any) -> Floats:
-        return self._few_scores(X) if is_plain(X, self) else self._all_scores(X)
-
-    def _few_scores(self, X: NDArray[np.floating]) -> Floats:
-        """Weighted votes of a few plain rows."""
-        scores = np.zeros((len(X), len(self.classes_ if self._voted is None else self._voted)))
-        self._forest.add_votes(X, False, scores, 0, self.n_iter_, 1)
-        return scores
-
-    def _all_scores(self, X: Any) -> Floats:
-        """Weighted votes of all rows at once."""
+    def _scores(self, X: MatrixLike) -> Floats:
+        """Scores of all samples at once."""
+        if is_small_array(X, self):
+            return self._few_scores(X)
+        if hasattr(self, "estimators_"):
+            *_, scores = self._staged_scores(X)
+            return scores
         (table, forest), n_threads = narrowed(self._read(X), self._forest), n_threads_of(self.n_jobs)
         check_votes(table.shape[0], len(self.classes_))
-        scores = np.zeros((table.shape[0], len(self._voted_classes)))
+        scores = np.zeros((table.shape[0], len(self._candidate_classes)))
         begin = 0
         for rows, missing in blocks_of(table):
             end = begin + len(rows)
@@ -299,47 +305,74 @@ class Voter(ClassifierMixin, BaseEstimator):
             begin = end
         return scores
 
-    def _score_blocks(self, X: Any) -> Iterator[Floats]:
-        """Weighted votes, of no more rows at a time than little memory holds."""
+    def _few_scores(self, X: NDArray[np.floating]) -> Floats:
+        """Scores of a few samples that need no further check."""
+        scores = np.zeros((len(X), len(self.classes_ if self._voted is None else self._voted)))
+        self._forest.add_votes(X, False, scores, 0, self.n_iter_, 1)
+        return scores
+
+    def _score_blocks(self, X: MatrixLike) -> Iterator[Floats]:
+        """Scores of as many samples at a time as fit into little memory; of all at once with other weak learners."""
+        if hasattr(self, "estimators_"):
+            yield self._scores(X)
+            return
         (table, forest), n_threads = narrowed(self._read(X), self._forest), n_threads_of(self.n_jobs)
-        n_classes = len(self._voted_classes)
+        n_classes = len(self._candidate_classes)
         for rows, missing in blocks_of(table, SCORES_AT_ONCE // n_classes):
             scores = np.zeros((len(rows), n_classes))
             forest.add_votes(rows, missing, scores, 0, self.n_iter_, n_threads)
             yield scores
 
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
-        """Weighted votes after every round, always the same array."""
+    def _staged_scores(self, X: MatrixLike) -> Iterator[Floats]:
+        """Scores after every round, always in the same array."""
         table = self._read(X)
         check_votes(table.shape[0], len(self.classes_), STAGED_ARRAYS)
-        audience = Audience(table, n_threads_of(self.n_jobs))
-        scores = np.zeros((table.shape[0], len(self._voted_classes)))
+        scores = np.zeros((table.shape[0], len(self._candidate_classes)))
+        if hasattr(self, "estimators_"):
+            learners = EstimatorAudience(table)
+            for estimator, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
+                learners.add_votes(estimator, weight, scores)
+                yield scores
+            return
+        trees = Audience(table, n_threads_of(self.n_jobs))
         for t in range(self.n_iter_):
-            audience.add_round(self._forest, t, scores)
+            trees.add_round(self._forest, t, scores)
             yield scores
 
-    def _read(self, X: Any) -> Table:
+    def _read(self, X: MatrixLike) -> Any:
+        """X as the weak learners take it: a table for trees, a matrix for others."""
         self._check_fitted()
+        if hasattr(self, "estimators_"):
+            return read_matrix(self, X, self.estimator, reset=False)
         return read_table(self, X, reset=False).encode(self._categories)
 
     def _check_fitted(self) -> None:
         check_is_fitted(self)
-        check_parameters(self, self._answer_rules)
+        self._check_prediction_parameters()
+
+    def _check_prediction_parameters(self) -> None:
+        """Raise if a parameter that may be set after the fit has no valid value."""
+        given = vars(self)
+        for name, default, rule in (("proba", "softmax", PROBA), ("decision", "argmax", DECISION)):
+            if given.get(name, default) != default:
+                rule.read(type(self).__name__, name, given[name])
 
 
-def is_plain(X: Any, voter: Voter) -> bool:
-    """Whether X is a small array that trees can vote on at once: checks would take longer than the votes."""
-    return (
+def is_small_array(X: MatrixLike, model: Predictor) -> TypeGuard[NDArray[np.floating]]:
+    """Whether X is a small array that trees can read as it is: further checks would take longer than the prediction."""
+    if not (
         type(X) is np.ndarray
         and X.dtype in (np.float64, np.float32)
         and X.ndim == 2
-        and 0 < len(X) <= FEW_ROWS
-        and "_forest" in vars(voter)
-        and X.shape[1] == voter.n_features_in_
-        and not hasattr(voter, "feature_names_in_")
-        and not voter._categories.values
-        and all(rule.holds(getattr(voter, name)) for name, rule in voter._answer_rules.items())
+        and 0 < len(X) <= FEW_SAMPLES
+        and "_forest" in vars(model)
+        and X.shape[1] == model.n_features_in_
+        and not hasattr(model, "feature_names_in_")
+        and not model._categories.values
         and X.flags.c_contiguous
         and X.flags.aligned
         and bool(np.isfinite(X).all())
-    )
+    ):
+        return False
+    model._check_prediction_parameters()
+    return True

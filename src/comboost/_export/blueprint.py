@@ -1,7 +1,4 @@
-"""What a prediction is made of. In: the parts of a fitted vote. Out: the same, in the words of other programs' formats.
-
-What a format has no word for, such as categories that are dates, is refused by name.
-"""
+"""Parts of a fitted model that other programs need to predict, in the types that they know."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,21 +11,21 @@ from comboost._cached import cached_property
 from comboost._data.categories import Categories, kind_of
 from comboost._data.checks import shown
 from comboost._engine.forest import Forest
-from comboost._types import LEAF, Floats
+from comboost._types import Floats
 
 INT64 = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True)
 class Link:
-    """From votes f to probabilities: softmax(scale · f + shift), or the shares of the votes times exp(shift).
+    """Map from scores f to probabilities: softmax(scale · f + shift), or normalised f · exp(shift).
 
     Attributes
     ----------
     scale : float or None
-        Multiplies the votes; None if probabilities are the shares of the votes.
+        Factor of the scores; None if probabilities are the fractions of the weighted vote.
     shift : ndarray or None
-        What is added for every class that is voted for.
+        Number to add for every class that has scores.
     """
 
     scale: float | None
@@ -37,16 +34,16 @@ class Link:
 
 @dataclass(frozen=True)
 class CodedFeature:
-    """A feature of categories that trees look at.
+    """A categorical feature that trees use.
 
     Attributes
     ----------
     feature : int
-        Its number.
+        Index of the feature.
     values : tuple of str or of float
         Its categories, sorted.
     codes : ndarray of int64
-        Their codes, from 1 on; infrequent ones share the last. What is missing, or not among them, has the code 0.
+        Their codes, from 1 on; infrequent ones share the last. Missing and unknown values have the code 0.
     """
 
     feature: int
@@ -55,12 +52,12 @@ class CodedFeature:
 
     @property
     def is_text(self) -> bool:
-        """Whether its categories are text, not numbers."""
+        """Whether the categories are text, not numbers."""
         return isinstance(self.values[0], str)
 
     @property
     def n_codes(self) -> int:
-        """How many codes there are, 0 included."""
+        """Number of codes, 0 included."""
         return int(self.codes.max()) + 1
 
 
@@ -71,49 +68,49 @@ class Blueprint:
     Attributes
     ----------
     owner : str
-        The class of the estimator.
+        Class name of the estimator.
     forest : Forest
         Its trees.
     categories : Categories
-        The categories of training.
+        Categories of the training data.
     classes : ndarray
-        The classes of y.
-    voted : ndarray of intp or None
-        Which of them are voted for, if not all.
-    no_votes : float
-        The votes for the others.
+        Classes of y.
+    scored : ndarray of intp or None
+        Indices of the classes that have scores, if not all.
+    no_score : float
+        Score of the other classes.
     names : sequence of str or None
-        The names of the features, if they have some.
+        Names of the features, if they have any.
     link : Link or None
-        What votes mean; None if nobody asks.
+        Map to probabilities, if it is needed.
     """
 
     owner: str
     forest: Forest
     categories: Categories
     classes: NDArray[Any]
-    voted: NDArray[np.intp] | None
-    no_votes: float
+    scored: NDArray[np.intp] | None
+    no_score: float
     names: Sequence[str] | None
     link: Link | None
 
     @property
     def n_features(self) -> int:
-        """Features of a row."""
+        """Number of features."""
         return len(self.forest.kinds)
 
     def label_of(self, feature: int) -> str:
-        """What errors call a feature."""
+        """Return the name of a feature in errors."""
         return f"column {feature if self.names is None else repr(str(self.names[feature]))}"
 
     @cached_property
-    def voted_places(self) -> NDArray[np.intp]:
-        """Where the classes that are voted for are among all classes."""
-        return np.arange(len(self.classes)) if self.voted is None else self.voted
+    def scored_classes(self) -> NDArray[np.intp]:
+        """Indices of the classes that have scores."""
+        return np.arange(len(self.classes)) if self.scored is None else self.scored
 
     @cached_property
     def labels(self) -> list[int] | list[str]:
-        """The classes as whole numbers or as text; False and True are 0 and 1."""
+        """Classes as integers or as text; False and True are 0 and 1."""
         labels: list[Any] = self.classes.tolist()
         if all(isinstance(label, str) for label in labels):
             for label in labels:
@@ -125,15 +122,14 @@ class Blueprint:
             return [int(label) for label in labels]
         other = next(label for label in labels if not isinstance(label, str | int | float))
         raise ValueError(
-            f"The class {shown(other)} is {type(other).__name__}; other programs know whole numbers and text. Fit with "
+            f"The class {shown(other)} is {type(other).__name__}; other programs know integers and text. Fit with "
             "such labels, for example those of sklearn.preprocessing.LabelEncoder."
         )
 
     @cached_property
     def coded_features(self) -> list[CodedFeature]:
-        """The features of categories that trees look at, ascending."""
-        nodes = self.forest.nodes
-        used = np.unique(nodes["feature"][nodes["feature"] != LEAF]).tolist()
+        """Categorical features that trees use, ascending."""
+        used = np.unique(self.forest.nodes["feature"]).tolist()
         return [self._coded(feature) for feature in used if feature in self.categories.values]
 
     def _coded(self, feature: int) -> CodedFeature:
@@ -156,23 +152,23 @@ class Blueprint:
 
 
 def check_text(text: str, what: str) -> None:
-    """Raise if text is none in other programs: zero characters end it there, and halves of characters are none."""
+    """Raise if other programs cannot hold a text: zero characters end it there, and surrogates are invalid."""
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError(
-            f"{what} {shown(text)} holds zero characters or halves of surrogate pairs, with which other programs "
-            "cannot do; fit with other text."
+            f"{what} {shown(text)} holds zero characters or surrogates, which other programs cannot hold; fit with "
+            "other text."
         )
 
 
 def exact_float(value: Any, label: str) -> float:
-    """A number as a float that is equal to it."""
+    """Return a number as a float that is equal to it."""
     try:
         number = float(value)
     except OverflowError:
         number = np.inf
     if number != value:
         raise ValueError(
-            f"The category {shown(value)} of {label} is no float64, which is how other programs give numbers; fit with "
-            "text, or with smaller numbers."
+            f"The category {shown(value)} of {label} is not exact as float64, the type of numbers elsewhere; fit "
+            "with text, or with smaller numbers."
         )
     return number + 0.0  # no -0

@@ -1,4 +1,4 @@
-"""The C of a model, with gaps. In: nothing. Out: templates; what fills their gaps is numbers and checked names."""
+"""Templates of the C file of a model; only numbers and checked names are substituted."""
 
 PREAMBLE = """#include <stdint.h>
 
@@ -8,17 +8,18 @@ PREAMBLE = """#include <stdint.h>
 typedef char ${name}_needs_doubles_of_64_bits[sizeof(double) == 8 ? 1 : -1];
 
 int ${name}(const double *x);
-void ${name}_votes(const double *x, double *votes);
-const char *${name}_label(int class_number);"""
+void ${name}_scores(const double *x, double *scores);
+const char *${name}_label(int class_index);"""
 
 CODE_PROTOTYPE = "double ${name}_code(int feature, const char *text);"
 
-NODE = """/* A value up to the threshold goes to the node next / 2, another one to that after it, and a missing one to
- * the first if next is odd. A feature below 0 is one of categories, whose set of codes the threshold numbers. A leaf
- * has a next below 0, which numbers its votes. */
+NODE = """\
+/* A value up to the threshold goes to the node next / 2, another one to the node after it, and a missing one to the
+ * first if next is odd. A feature below 0 is categorical, and the threshold is the index of its set of codes. A leaf
+ * has a next below 0, which is the index of its class or values. */
 struct ${name}_node { double threshold; int32_t feature; int32_t next; };"""
 
-CODED = """/* A feature of categories: where those that are numbers begin and end, or how many codes its texts have. */
+CODED = """/* A categorical feature: begin and end of its categories, and the number of codes if these are text. */
 struct ${name}_coded { int32_t feature; int32_t begin; int32_t end; int32_t n_texts; };"""
 
 READ_CODES = """static void ${name}_read(const double *x, unsigned char *codes) {
@@ -45,7 +46,7 @@ SEARCH = """
 WALK = """static int32_t ${name}_leaf(int32_t root, const double *x$codes) {
     const struct ${name}_node *node = ${name}_nodes + root;
     while (node->next >= 0) {
-$decide
+$go_right
         node = ${name}_nodes + (node->next >> 1) + goes_right;
     }
     return -1 - node->next;
@@ -53,11 +54,6 @@ $decide
 
 BY_NUMBER = """        const double value = x[node->feature];
         const int goes_right = (value > node->threshold) | ((value != value) & !(node->next & 1));"""
-
-BY_SET = """        const int32_t code = codes[-1 - node->feature];
-        const unsigned char *set = ${name}_sets + $set_bytes * (int32_t)node->threshold;
-        const int goes_right = !((set[code >> 3] >> (code & 7)) & 1);
-        (void)x;"""
 
 BY_EITHER = """        int goes_right;
         if (node->feature >= 0) {
@@ -73,46 +69,46 @@ READ = """
     unsigned char codes[$n_coded];
     ${name}_read(x, codes);"""
 
-SUM_VOTES = """static void ${name}_sum(const double *x, double *sums) {$read
-    for (int32_t k = 0; k < $n_voted; ++k) sums[k] = 0.0;
+SUM_SCORES = """static void ${name}_sum(const double *x, double *sums) {$read
+    for (int32_t k = 0; k < $n_scored; ++k) sums[k] = 0.0;
     for (int32_t t = 0; t < $n_trees; ++t) {
         const int32_t leaf = ${name}_leaf(${name}_roots[t], x$given_codes);
 $add
     }
 }
 
-static int32_t ${name}_first_of_most(const double *sums) {
+static int32_t ${name}_argmax(const double *sums) {
     int32_t best = 0;
-    for (int32_t k = 1; k < $n_voted; ++k)
+    for (int32_t k = 1; k < $n_scored; ++k)
         if (sums[k] > sums[best]) best = k;
     return best;
 }"""
 
 ADD_WEIGHT = "        sums[leaf] += ${name}_weights[t];"
 
-ADD_VOTES = """        const float *votes = ${name}_leaf_votes + leaf * $n_voted;
-        for (int32_t k = 0; k < $n_voted; ++k) sums[k] += (double)votes[k];"""
+ADD_VALUES = """        const float *values = ${name}_leaf_values + leaf * $n_scored;
+        for (int32_t k = 0; k < $n_scored; ++k) sums[k] += (double)values[k];"""
 
-ANSWERS = """void ${name}_votes(const double *x, double *votes) { ${name}_sum(x, votes); }
+PREDICT = """void ${name}_scores(const double *x, double *scores) { ${name}_sum(x, scores); }
 
 int ${name}(const double *x) {
-    double sums[$n_voted];
+    double sums[$n_scored];
     ${name}_sum(x, sums);
-    return (int)${name}_first_of_most(sums);
+    return (int)${name}_argmax(sums);
 }"""
 
-SPREAD_ANSWERS = """/* Some classes had no weight in training, and are never voted for. */
-void ${name}_votes(const double *x, double *votes) {
-    double sums[$n_voted];
+PREDICT_SCORED = """/* Some classes had no weight in training, and are never predicted. */
+void ${name}_scores(const double *x, double *scores) {
+    double sums[$n_scored];
     ${name}_sum(x, sums);
-    for (int32_t k = 0; k < $n_classes; ++k) votes[k] = $no_votes;
-    for (int32_t k = 0; k < $n_voted; ++k) votes[${name}_voted[k]] = sums[k];
+    for (int32_t k = 0; k < $n_classes; ++k) scores[k] = $no_score;
+    for (int32_t k = 0; k < $n_scored; ++k) scores[${name}_scored[k]] = sums[k];
 }
 
 int ${name}(const double *x) {
-    double sums[$n_voted];
+    double sums[$n_scored];
     ${name}_sum(x, sums);
-    return (int)${name}_voted[${name}_first_of_most(sums)];
+    return (int)${name}_scored[${name}_argmax(sums)];
 }"""
 
 CODE_OF_TEXT = """static int ${name}_compare(const char *text, const char *other) {
@@ -136,6 +132,6 @@ double ${name}_code(int feature, const char *text) {
     return 0.0;
 }"""
 
-LABEL_OF_CLASS = """const char *${name}_label(int class_number) {
-    return class_number < 0 || class_number >= $n_classes ? "" : ${name}_labels[class_number];
+LABEL_OF_CLASS = """const char *${name}_label(int class_index) {
+    return class_index < 0 || class_index >= $n_classes ? "" : ${name}_labels[class_index];
 }"""

@@ -1,4 +1,4 @@
-"""A tree as text. In: its nodes and the names of features, classes and categories. Out: indented rules."""
+"""A tree as indented rules."""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -25,32 +25,32 @@ def export_tree(
     categories: Mapping[int, Iterable[Any]] | None = None,
     infrequent: Container[int] = (),
     missing: Container[int] | None = None,
-    votes: NDArray[np.float32] | None = None,
+    leaf_values: NDArray[np.float32] | None = None,
     decimals: int | None = 3,
 ) -> str:
-    """Write a tree as indented rules: under every rule stand those that follow, down to a class.
+    """Write a tree as indented rules, down to the class or the values of every leaf.
 
     Parameters
     ----------
     nodes : ndarray of node records
-        The nodes of one tree, the root first.
+        Nodes of one tree, the root first.
     sets : ndarray of uint8 of shape (n_sets, 32), optional
-        The sets of category codes that go left, as bits; only for trees that split categories.
+        Sets of category codes that go left, as bits; required by trees that split categories.
     feature_names : iterable, optional
-        Names of all features; x0, x1, ... if there are none.
+        Names of all features; x0, x1, ... by default.
     class_names : iterable, optional
-        All classes, in the order of their indices, which stand in for them if there are none.
+        All classes, in the order of their indices, which are the default.
     categories : mapping of int to iterable, optional
-        The sorted categories of every feature that has any, without those that share a code.
+        Sorted categories of every categorical feature, without those that share a code.
     infrequent : container of int, optional
-        The features of which some categories share the code after those.
+        Features of which some categories share the code after those.
     missing : container of int, optional
-        The features of which the rules say where missing values go; None is all. A category that training has not seen
-        is a missing one.
-    votes : ndarray of float32, (n_leaves, n_classes), optional
-        The votes of every leaf for all classes, if leaves do not vote for one.
+        Features whose rules say where missing values go; None is all. A category that is not in the training data is
+        a missing one.
+    leaf_values : ndarray of float32, (n_leaves, n_classes), optional
+        Leaf values, one per class; None if leaves predict a class.
     decimals : int or None, default=3
-        Decimals of a threshold; significant digits of one between -1 and 1. None is all that it has.
+        Decimals of a threshold; significant digits of one between -1 and 1. None is all digits.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def export_tree(
         if rule:
             lines.append("|   " * (depth - 1) + f"|--- {rule}")
         if is_leaf[idx]:
-            lines.append("|   " * depth + f"|--- {leaf_words(node, classes, votes)}")
+            lines.append("|   " * depth + f"|--- {leaf_words(node, classes, leaf_values)}")
             continue
         left, right = words.rules(node)
         first = int(node["left"])
@@ -89,20 +89,20 @@ def export_tree(
     return "\n".join(lines)
 
 
-def leaf_words(node: np.void, classes: list[str] | None, votes: NDArray[np.float32] | None) -> str:
-    """What a leaf votes: for one class, or for those with the most and the fewest votes first."""
-    if votes is None:
+def leaf_words(node: np.void, classes: list[str] | None, leaf_values: NDArray[np.float32] | None) -> str:
+    """Return the class of a leaf, or its values of the largest magnitude."""
+    if leaf_values is None:
         return f"class: {name_of(node['label'], classes)}"
-    own = votes[node["left"]]
+    own = leaf_values[node["left"]]
     order = np.argsort(-np.abs(own), kind="stable")[:MAX_LISTED]
     listed = [f"{name_of(label, classes)} {own[label]:+.2f}" for label in sorted(order.tolist(), key=lambda k: -own[k])]
     more = "" if len(own) <= MAX_LISTED else f", ... {len(own) - MAX_LISTED} more"
-    return f"votes: {', '.join(listed)}{more}"
+    return f"values: {', '.join(listed)}{more}"
 
 
 @dataclass(frozen=True)
 class SplitWords:
-    """Puts splits into words; see the parameters of ``export_tree``."""
+    """Formats splits as rules; see the parameters of ``export_tree``."""
 
     sets: NDArray[np.uint8] | None
     features: list[str] | None
@@ -112,7 +112,7 @@ class SplitWords:
     decimals: int | None
 
     def rules(self, node: np.void) -> tuple[str, str]:
-        """What is true on the left of a split, and what on the right."""
+        """Return the rules of both sides of a split."""
         name = name_of(node["feature"], self.features, "x")
         if node["flags"] & CATEGORICAL:
             return self._category_rules(name, node)
@@ -144,12 +144,12 @@ class SplitWords:
 
 
 def sides(note: str, *, to_left: bool) -> tuple[str, str]:
-    """A note on one of two sides."""
+    """Return a note for one of two sides."""
     return (note, "") if to_left else ("", note)
 
 
 def category_rule(name: str, values: list[Any], *notes: str) -> str:
-    """What is true on one side of a split of categories; no split leaves a side without anything."""
+    """Return the rule of one side of a split of categories."""
     note = "".join(notes)
     if not values:
         return f"{name} is{(note or MISSING).removeprefix(OR)}"
@@ -160,19 +160,20 @@ def category_rule(name: str, values: list[Any], *notes: str) -> str:
 
 
 def format_category(value: Any) -> str:
-    """A category as it is, in quotes if one could not tell where it ends."""
+    """Return a category as text, in quotes if its end would be ambiguous."""
     text = str(value)
-    return repr(text) if text != text.strip() or not text or any(sign in text for sign in ",{}") else format_name(text)
+    is_ambiguous = text != text.strip() or not text or any(character in text for character in ",{}")
+    return repr(text) if is_ambiguous else format_name(text)
 
 
 def format_name(name: Any) -> str:
-    """A name as it is, in quotes and escaped if it holds line breaks or control characters: a rule is one line."""
+    """Return a name as text, escaped if it holds line breaks or control characters: a rule is one line."""
     text = str(name)
     return text if text.isprintable() else repr(text)
 
 
 def format_threshold(threshold: float, decimals: int | None) -> str:
-    """A threshold, rounded; small ones keep their leading digits."""
+    """Return a threshold, rounded; small ones keep their leading digits."""
     if decimals is None:
         return repr(threshold)
     if abs(threshold) < 1:
@@ -181,7 +182,7 @@ def format_threshold(threshold: float, decimals: int | None) -> str:
 
 
 def list_names(names: Iterable[Any] | None, used: NDArray[Any], noun: str) -> list[str] | None:
-    """Names as text; raise if the tree uses more than there are."""
+    """Return names as text; raise if the tree uses more than there are."""
     if names is None:
         return None
     listed = [format_name(name) for name in names]
@@ -194,5 +195,5 @@ def list_names(names: Iterable[Any] | None, used: NDArray[Any], noun: str) -> li
 
 
 def name_of(idx: Any, names: list[str] | None, prefix: str = "") -> str:
-    """The name, or the number if there are no names."""
+    """Return the name, or the index if there are no names."""
     return f"{prefix}{idx}" if names is None else names[idx]

@@ -1,7 +1,7 @@
-"""A zip file that can be trusted. In: members, or a file of anybody's. Out: a zip file, or its members, checked.
+"""Zip files of members that are stored without compression.
 
-Members are stored, not deflated, so that none is larger than the file it came from: there is nothing to inflate, and
-what a file says of its sizes is held against its own size before anything is read. Nothing is extracted to a disk.
+Reading is safe on any file: no member is larger than the file, so nothing inflates, and every size that a file states
+is compared with its own size before memory is allocated. Nothing is extracted to a disk.
 """
 
 import hashlib
@@ -9,49 +9,48 @@ import math
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost._data.checks import shown
-from comboost._persistence.arrays import as_buffer
+from comboost._persistence.plain_values import as_buffer
 
-Members = list[tuple[str, list[Any]]]  # by their names, each as the buffers that it is made of
+MemberList = list[tuple[str, list[Any]]]  # names, each with the buffers of its content
 
 BEGINNING = b"PK\x03\x04"
-END = struct.Struct("<4s4H2LH")  # signature, 2 disks, 2 counts, size and place of the directory, size of a comment
-LOCATOR = struct.Struct("<4sLQL")  # signature, disk, place of the record below, disks
-LARGE_END = struct.Struct("<4sQ2H2L4Q")  # as the end, of files beyond 4 GiB
-LOCAL_HEADER = 30  # bytes before every member, beside its name
+END = struct.Struct("<4s4H2LH")  # signature, 2 disks, 2 counts, size and offset of the directory, size of a comment
+LOCATOR = struct.Struct("<4sLQL")  # signature, disk, offset of the record below, disks
+LARGE_END = struct.Struct("<4sQ2H2L4Q")  # as END, of files beyond 4 GiB
+LOCAL_HEADER = 30  # bytes before every member, without its name
 MAX_MEMBERS = 1000
 MAX_DIRECTORY = 2**18  # bytes
-FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same for all files, so that the same model makes the same bytes
+FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same in all files, so that the same model makes the same bytes
 PERMISSIONS = 0o644 << 16
-READ_AT_ONCE = 2**20  # bytes that are read at once
+CHUNK = 2**20  # bytes read at once
 NOT_A_ZIP = (zipfile.BadZipFile, NotImplementedError, RuntimeError, struct.error, zlib.error, EOFError, OverflowError)
 
 
-def write_archive(stream: BinaryIO, members: Members) -> None:
-    """Write members one after the other to a stream that can be sought."""
+def write_archive(stream: BinaryIO, members: MemberList) -> None:
+    """Write members to a seekable stream."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name, parts in members:
             info = zipfile.ZipInfo(name, FIRST_DATE)
-            info.create_system, info.external_attr = 3, PERMISSIONS  # wherever it is written
-            info.file_size = sum(memoryview(part).nbytes for part in parts)  # tells zipfile how long the header is
+            info.create_system, info.external_attr = 3, PERMISSIONS  # the same on every system
+            info.file_size = sum(memoryview(part).nbytes for part in parts)  # zipfile chooses the header by it
             with archive.open(info, "w") as member:
                 for part in parts:
                     member.write(part)
 
 
 class Archive:
-    """The members of a zip file, each to be read once.
+    """Members of a zip file, each of which is read once.
 
     Parameters
     ----------
     stream : binary stream
-        The file, which can be sought. ValueError says what is wrong with it.
+        A seekable file. A ValueError says what is wrong with it.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -60,16 +59,25 @@ class Archive:
             self._zip = zipfile.ZipFile(stream)
         except (*NOT_A_ZIP, ValueError) as error:
             raise ValueError(f"its directory cannot be read ({error})") from error
-        self._left = {info.filename: info for info in self._zip.infolist()}
-        if len(self._left) < len(self._zip.infolist()):
+        infos = self._zip.infolist()
+        self._left = {info.filename: info for info in infos}
+        if len(self._left) < len(infos):
             raise ValueError("two of its members have the same name")
-        for info in self._left.values():
-            check_member(info)
-        check_places(self._zip.infolist(), self._zip.start_dir)
+        for info in infos:
+            name = shown(info.filename)
+            if info.compress_type != zipfile.ZIP_STORED or info.flag_bits or info.file_size != info.compress_size:
+                raise ValueError(f"its member {name} is compressed or encrypted, and should be stored as it is")
+            if info.orig_filename != info.filename:
+                raise ValueError(f"the name of its member {name} has more characters than it shows")
+        begins = [info.header_offset for info in infos]
+        ends = [info.header_offset + LOCAL_HEADER + len(info.filename) + info.file_size for info in infos]
+        overlaps = any(end > begin for end, begin in zip(ends, [*begins[1:], self._zip.start_dir], strict=True))
+        if overlaps or min(begins, default=0) != 0:  # then they could be larger than the file
+            raise ValueError("its members do not follow each other")
 
     @property
     def left(self) -> dict[str, int]:
-        """Members that have not been read, and their sizes; together they are smaller than the file."""
+        """Sizes of the members that were not read; their sum is below the size of the file."""
         return {name: info.file_size for name, info in self._left.items()}
 
     def take_bytes(self, name: str) -> bytes:
@@ -80,39 +88,34 @@ class Archive:
     def take_array(
         self, name: str, header: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]
     ) -> tuple[NDArray[Any], str]:
-        """Read a member that is a header and an array; the array, never larger than its member is, and a checksum."""
+        """Return the array that follows a header in a member, and the SHA-256 of the member."""
         if name not in self._left:
-            raise ValueError(f"it has no member {shown(name)}, or that is asked for twice")
+            raise ValueError(f"it has no member {shown(name)}, or that is referred to twice")
         info, n_bytes = self._left.pop(name), len(header) + dtype.itemsize * math.prod(shape)
         if info.file_size != n_bytes:
             raise ValueError(f"its member {name} has {info.file_size} bytes instead of {n_bytes}")
         array = np.empty(shape, dtype)
+        buffer = as_buffer(array)
         try:
             with self._zip.open(info) as member:
                 if member.read(len(header)) != header:
                     raise ValueError(f"its member {name} does not begin as its array should")
-                found = hashlib.sha256(header)
-                for part in fill(as_buffer(array), member):
-                    found.update(part)
-                member.read(1)  # at the end zipfile looks at a checksum of its own
+                checksum = hashlib.sha256(header)
+                while buffer:
+                    chunk = member.read(min(CHUNK, len(buffer)))
+                    if not chunk:
+                        raise EOFError("it ends too soon")
+                    checksum.update(chunk)
+                    buffer[: len(chunk)] = chunk
+                    buffer = buffer[len(chunk) :]
+                member.read(1)  # at the end zipfile compares its own checksum
         except NOT_A_ZIP as error:
             raise ValueError(f"its member {name} cannot be read ({error})") from error
-        return array, found.hexdigest()
-
-
-def fill(buffer: memoryview, stream: IO[bytes]) -> Iterator[bytes]:
-    """Read all that a buffer holds, and tell what is read, part by part."""
-    while buffer:
-        part = stream.read(min(READ_AT_ONCE, len(buffer)))
-        if not part:
-            raise EOFError("it ends too soon")
-        buffer[: len(part)] = part
-        buffer = buffer[len(part) :]
-        yield part
+        return array, checksum.hexdigest()
 
 
 def check_end(stream: BinaryIO) -> None:
-    """Raise if a file is no zip file, or has a directory so long that Python should not read it."""
+    """Raise if a file is not a zip file, or if its directory is too long to be parsed."""
     size = stream.seek(0, 2)
     stream.seek(0)
     beginning = stream.read(len(BEGINNING))
@@ -135,27 +138,11 @@ def check_end(stream: BinaryIO) -> None:
         check_directory(n_members, length, size - len(tail))
 
 
-def check_directory(n_members: int, length: int, room: int) -> None:
-    """Raise if a directory is longer than that of any model, or than what stands before its end."""
-    longest = min(MAX_DIRECTORY, room)
+def check_directory(n_members: int, length: int, available: int) -> None:
+    """Raise if a directory is longer than that of any model, or than the bytes before its end."""
+    longest = min(MAX_DIRECTORY, available)
     if n_members > MAX_MEMBERS or length > longest:
         raise ValueError(
             f"its directory has {n_members} members and {length} bytes; expected are at most {MAX_MEMBERS} and "
             f"{longest}"
         )
-
-
-def check_member(info: zipfile.ZipInfo) -> None:
-    """Raise if a member is not stored as it is."""
-    if info.compress_type != zipfile.ZIP_STORED or info.flag_bits or info.file_size != info.compress_size:
-        raise ValueError(f"its member {shown(info.filename)} is compressed or encrypted, and should be stored as it is")
-    if info.orig_filename != info.filename:
-        raise ValueError(f"the name of its member {shown(info.filename)} is not all of its name")
-
-
-def check_places(infos: list[zipfile.ZipInfo], end: int) -> None:
-    """Raise if members lie upon each other: together they could be larger than their file."""
-    begins = [info.header_offset for info in infos]
-    ends = [info.header_offset + LOCAL_HEADER + len(info.filename) + info.file_size for info in infos]
-    if any(last > first for last, first in zip(ends, [*begins[1:], end], strict=True)) or min(begins, default=0) != 0:
-        raise ValueError("its members do not lie one after the other")

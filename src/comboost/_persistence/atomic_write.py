@@ -1,4 +1,4 @@
-"""Files that are complete, or as they were before. In: how to write one. Out: the file, under its name at the end."""
+"""Atomic writes: a file has its new content or its old one."""
 
 import contextlib
 import os
@@ -10,30 +10,30 @@ from typing import BinaryIO
 
 
 def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
-    """Write a file under another name, bring it to the disk, and rename it; whatever fails, no draft is left.
+    """Write a temporary file, flush it to the disk, and rename it; remove it if anything fails.
 
-    A file that is there already keeps its permissions, and a link to it stays a link.
+    An existing file keeps its permissions, and a link stays a link.
     """
     target = Path(os.path.realpath(path))
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with draft.open("xb") as stream:
+        with temporary.open("xb") as stream:
             write(stream)
             stream.flush()
             os.fsync(stream.fileno())
         if target.exists():
-            draft.chmod(stat.S_IMODE(target.stat().st_mode))
-        draft.replace(target)
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary.replace(target)
     except BaseException:  # Ctrl-C, too
         with contextlib.suppress(OSError):
-            draft.unlink()
+            temporary.unlink()
         raise
-    with contextlib.suppress(OSError):  # the file is there, whatever the folder allows
+    with contextlib.suppress(OSError):  # the file is complete, even if its folder cannot be flushed
         sync_folder(target.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring the new name of a file to the disk, too."""
+    """Flush the names of files in a folder to the disk."""
     if os.name == "nt":  # folders cannot be opened there
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -1,7 +1,8 @@
 """AdaBoost.NC with random oversampling: the algorithm, its formulas and the estimator."""
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,9 @@ from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.losses import CAPPED_STEP, step_of_edge
 from comboost._engine.memory_plan import Uses
-from comboost._estimators.parameters import Rule, real
+from comboost._estimators.parameters import constructor, parameter, real
 from comboost._types import MIN_EDGE, Floats, Labels, Sums
-from comboost.baselines._estimator import Problem, TreeVoter
+from comboost.baselines._estimator import BaselineSettings, Problem, TreeVoter
 from comboost.baselines._weighted import TreeGrower, oversample
 
 WEIGHTS_PER_SAMPLE = 2  # while a tree grows: the weight as a float and as an integer
@@ -83,37 +84,25 @@ def boost_with_penalty(grower: TreeGrower, n_estimators: int, strength: float) -
     return grower.join(trees, alphas), N_ESTIMATORS
 
 
-class AdaBoostNCClassifier(TreeVoter):
+@dataclass(frozen=True, kw_only=True)
+class AdaBoostNCSettings(BaselineSettings):
+    """Parameters of AdaBoost.NC."""
+
+    penalty_strength: float = parameter(
+        2.0,
+        real(0, 100),
+        kind="boosting",
+        after="n_estimators",
+        doc="Strength λ of the penalty, from 0, which is AdaBoost, to 100; its paper also uses 9.",
+    )
+
+
+class AdaBoostNCClassifier(TreeVoter[AdaBoostNCSettings]):
     """AdaBoost.NC: boosting that also penalises samples on which the trees disagree, after random oversampling.
 
     Samples of every class are repeated at random until it has as many as the largest one. In addition to AdaBoost's
     update, each round multiplies the weight of a sample by p^λ; p is smaller the more the trees so far disagree about
     it [1]_. There is no ``sample_weight``: the samples are resampled.
-
-    Parameters
-    ----------
-    n_estimators : int, default=51
-        Maximum number of rounds.
-    penalty_strength : float, default=2.0
-        λ, from 0, which is AdaBoost, to 100; the paper also uses 9.
-    max_depth : int or None, default=3
-        Maximum depth of the trees; None for no limit.
-    criterion : {"gini", "cost"}, default="gini"
-        Split criterion: the weighted Gini impurity, or with ``"cost"`` the weighted error.
-    min_samples_leaf : int, default=1
-        Minimum number of samples in a leaf, repeated ones included.
-    max_bins : int, default=255
-        Maximum number of bins per feature, from 2 to 255; found on the original samples.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Categorical features: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list of
-        indices, of column names, or of a boolean for every feature; None for none. Numeric text, dates and many
-        categories are treated as by `CoMBoClassifier`.
-    proba : {"softmax", "votes"}, default="softmax"
-        Probabilities as softmax(2f) of the raw scores f, or as the fraction of the weighted vote.
-    n_jobs : int or None, default=None
-        Number of threads, as in joblib: None is 1, -1 all processors. The model does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Random seed of the oversampling; nothing else is random.
 
     Attributes
     ----------
@@ -169,39 +158,15 @@ class AdaBoostNCClassifier(TreeVoter):
 
     __module__ = "comboost.baselines"  # where users find it; pickles keep this name
 
-    _rules: ClassVar[dict[str, Rule]] = {**TreeVoter._rules, "penalty_strength": real(0, 100)}
+    @constructor(AdaBoostNCSettings)
+    def __init__(self) -> None: ...
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 51,
-        penalty_strength: float = 2.0,
-        max_depth: int | None = 3,
-        criterion: str = "gini",
-        min_samples_leaf: int = 1,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        proba: str = "softmax",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.penalty_strength = penalty_strength
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.proba = proba
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _resampling(self, weight_sums: Sums, n_features: int) -> Uses:
+    def _resampling(self, settings: AdaBoostNCSettings, weight_sums: Sums, n_features: int) -> Uses:
         """Bytes of the predictions, weights and penalties of the oversampled data."""
         n_classes = len(weight_sums)
         n_samples = int(weight_sums.max()) * n_classes
         return {"predictions on the rows": n_samples * 8 * (n_classes + WEIGHTS_PER_SAMPLE)}
 
-    def _boost(self, problem: Problem) -> tuple[Forest, str]:
+    def _boost(self, settings: AdaBoostNCSettings, problem: Problem) -> tuple[Forest, str]:
         grower = TreeGrower(problem, oversample(problem))
-        return boost_with_penalty(grower, self.n_estimators, self.penalty_strength)
+        return boost_with_penalty(grower, settings.n_estimators, settings.penalty_strength)

@@ -3,10 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from comboost import _core
@@ -20,12 +20,11 @@ from comboost._engine.losses import Objective
 from comboost._engine.memory import check_room
 from comboost._engine.memory_plan import FitShape, TableCopies, TreeLimits, Uses
 from comboost._engine.rows import TreeRules
-from comboost._estimators.atomic_fit import fit_or_leave
-from comboost._estimators.parameters import RULES, Rule, check_parameters, explained, n_threads_of
-from comboost._estimators.predict import Voter
-from comboost._types import Codes, Labels, Sums
-
-SHARED = ("n_estimators", "max_depth", "criterion", "min_samples_leaf", "max_bins", "proba", "random_state", "n_jobs")
+from comboost._estimators.base import fit_atomically
+from comboost._estimators.paper import PaperSettings
+from comboost._estimators.parameters import Settings, hinted, n_threads_of, restated
+from comboost._estimators.predict import Predictor
+from comboost._types import Codes, Labels, MatrixLike, Sums
 
 
 @dataclass(frozen=True)
@@ -108,29 +107,50 @@ class Problem:
         return self.bins.encode_entries(self.table.take(indices).entries(), self.n_threads)
 
 
-class TreeVoter(Voter, ABC):
+@dataclass(frozen=True, kw_only=True)
+class BaselineSettings(Settings):
+    """Parameters of all baselines; see those of the paper's estimators."""
+
+    n_estimators: int = restated(PaperSettings, "n_estimators", default=51, doc="Maximum number of boosting rounds.")
+    max_depth: int | None = restated(PaperSettings, "max_depth")
+    criterion: str = restated(PaperSettings, "criterion", doc="What a split maximises; see `comboost.CoMBoClassifier`.")
+    min_samples_leaf: int = restated(
+        PaperSettings,
+        "min_samples_leaf",
+        doc="Minimum number of samples in a leaf, including those that resampling adds.",
+    )
+    max_bins: int = restated(
+        PaperSettings,
+        "max_bins",
+        doc="Maximum number of bins per feature, from 2 to 255, found on the original samples.",
+    )
+    categorical_features: str | ArrayLike | None = restated(PaperSettings, "categorical_features")
+    proba: str = restated(PaperSettings, "proba", after="categorical_features")
+    n_jobs: int | None = restated(PaperSettings, "n_jobs")
+    random_state: int | np.random.RandomState | None = restated(
+        PaperSettings, "random_state", doc="Random seed of the resampling; nothing else is random."
+    )
+
+
+SettingsT = TypeVar("SettingsT", bound=BaselineSettings)
+
+
+class TreeVoter(Predictor, ABC, Generic[SettingsT]):
     """Base class of the baselines: a weighted vote of trees, boosted on resampled data."""
 
-    _rules: ClassVar[dict[str, Rule]] = {name: RULES[name] for name in SHARED}
     _takes_sparse: ClassVar[bool] = True  # whether sparse tables are resampled without converting them
-    _hints: ClassVar[Mapping[str, str]] = {"sample_weight": "leave it out: the rows are resampled"}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
+    _hints: Mapping[str, str] = {"sample_weight": "leave it out: the rows are resampled"}
 
     @abstractmethod
-    def _resampling(self, weight_sums: Sums, n_features: int) -> Uses:
+    def _resampling(self, settings: SettingsT, weight_sums: Sums, n_features: int) -> Uses:
         """Bytes needed to resample classes of these sizes."""
 
     @abstractmethod
-    def _boost(self, problem: Problem) -> tuple[Forest, str]:
+    def _boost(self, settings: SettingsT, problem: Problem) -> tuple[Forest, str]:
         """Boost trees; return them with their weights, and the reason why boosting stopped."""
 
-    @explained
-    def fit(self, X: Any, y: Any) -> Self:
+    @hinted
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Boost trees on a table.
 
         Parameters
@@ -146,30 +166,29 @@ class TreeVoter(Voter, ABC):
             The fitted classifier. If ``fit`` fails or is interrupted, the classifier and its ``random_state`` do not
             change.
         """
-        check_parameters(self, self._rules)
-        fit_or_leave(self, self._rules, lambda fitted: fitted._fit(X, y))
+        settings: Any = self._table.of(self)
+        fit_atomically(self, settings, lambda model, settings: model._fit(settings, X, y))
         return self
 
-    def _fit(self, X: Any, y: Any) -> None:
-        problem = self._read_problem(X, y)
-        self._forest, self.stop_reason_ = self._boost(problem)
+    def _fit(self, settings: SettingsT, X: MatrixLike, y: ArrayLike) -> None:
+        problem = self._read_problem(settings, X, y)
+        self._forest, self.stop_reason_ = self._boost(settings, problem)
         self._categories = problem.categories
         self.classes_ = problem.classes
         self.estimator_weights_ = self._forest.weights
         self.n_iter_ = len(self._forest.weights)
 
-    def _read_problem(self, X: Any, y: Any) -> Problem:
+    def _read_problem(self, settings: SettingsT, X: MatrixLike, y: ArrayLike) -> Problem:
         """Check and bin X and y."""
         raw = read_table(self, X, reset=True)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        rules = TreeRules(self.max_depth, self.criterion, self.min_samples_leaf, 0.0, raw.shape[1], seed)
+        seed = int(check_random_state(settings.random_state).randint(np.iinfo(np.int32).max))
         return Problem.read(
             raw,
             y,
-            self.categorical_features,
-            self.max_bins,
-            rules,
-            n_threads_of(self.n_jobs),
-            self._resampling,
+            settings.categorical_features,
+            settings.max_bins,
+            TreeRules(settings.max_depth, settings.criterion, settings.min_samples_leaf, 0.0, raw.shape[1], seed),
+            n_threads_of(settings.n_jobs),
+            lambda weight_sums, n_features: self._resampling(settings, weight_sums, n_features),
             sparse=self._takes_sparse,
         )

@@ -1,6 +1,7 @@
 """SMOTEBoost: AdaBoost.M2 with trees grown on original and synthetic samples."""
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -9,47 +10,41 @@ from comboost._boosting.loop import boost
 from comboost._engine.forest import Forest
 from comboost._engine.leaf_values import ClassValues
 from comboost._engine.memory_plan import Uses
-from comboost._estimators.parameters import Rule, integer
+from comboost._estimators.parameters import MAX_INT, constructor, integer, parameter, restated
 from comboost._types import Sums
 from comboost.baselines._augmented import AugmentedRows
-from comboost.baselines._estimator import Problem, TreeVoter
+from comboost.baselines._estimator import BaselineSettings, Problem, TreeVoter
 from comboost.baselines._smote import Synthesis
 
 DRAWING = 5  # copies of the samples of a class while they are drawn
 
 
-class SMOTEBoostClassifier(TreeVoter):
+@dataclass(frozen=True, kw_only=True)
+class SMOTEBoostSettings(BaselineSettings):
+    """Parameters of SMOTEBoost."""
+
+    k_neighbors: int = parameter(
+        5,
+        integer(1, MAX_INT),
+        kind="boosting",
+        after="n_estimators",
+        doc="Number of nearest neighbours to draw from. A class with no more samples uses those it has; a single "
+        "sample is copied.",
+    )
+    proba: str = restated(
+        BaselineSettings,
+        "proba",
+        doc='How scores become probabilities: ``"softmax"`` is their softmax, as weights are already twice those of '
+        'CoMBo; ``"vote_fraction"`` is the fraction of the weighted vote that a class gets.',
+    )
+
+
+class SMOTEBoostClassifier(TreeVoter[SMOTEBoostSettings]):
     """SMOTEBoost: AdaBoost.M2 whose trees also train on synthetic samples of the minority classes.
 
     In every round, synthetic samples fill up each class to the size of the largest one. They lie between a sample and
     one of its nearest neighbours of the same class, and are used for the tree of that round only [1]_. There is no
     ``sample_weight``: the samples are resampled.
-
-    Parameters
-    ----------
-    n_estimators : int, default=51
-        Maximum number of rounds.
-    k_neighbors : int, default=5
-        Number of neighbours to draw from, or all others of a smaller class; a single sample is copied.
-    max_depth : int or None, default=3
-        Maximum depth of the trees; None for no limit.
-    criterion : {"gini", "cost"}, default="gini"
-        Split criterion; see `comboost.CoMBoClassifier`.
-    min_samples_leaf : int, default=1
-        Minimum number of samples in a leaf, synthetic ones included.
-    max_bins : int, default=255
-        Maximum number of bins per feature, from 2 to 255; found on the original samples.
-    categorical_features : "from_dtype", array-like or None, default="from_dtype"
-        Categorical features: those of text or of a category dtype (pandas, polars, Arrow, arrays), or a list of
-        indices, of column names, or of a boolean for every feature; None for none. Numeric text, dates and many
-        categories are treated as by `CoMBoClassifier`.
-    proba : {"softmax", "votes"}, default="softmax"
-        Probabilities as the softmax of the raw scores, which are twice those of CoMBo, or as the fraction of the
-        weighted vote.
-    n_jobs : int or None, default=None
-        Number of threads, as in joblib: None is 1, -1 all processors. The model does not depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Random seed of the synthetic samples; nothing else is random.
 
     Attributes
     ----------
@@ -114,49 +109,26 @@ class SMOTEBoostClassifier(TreeVoter):
 
     __module__ = "comboost.baselines"  # where users find it; pickles keep this name
 
-    _rules: ClassVar[dict[str, Rule]] = {**TreeVoter._rules, "k_neighbors": integer(1, 2**31 - 1)}
     _takes_sparse: ClassVar[bool] = False  # a sample between two others has the entries of both
-    _scale: ClassVar[float] = 1.0  # the weights are already twice those of CoMBo
+    _log_odds: float = 1.0  # the weights are already twice those of CoMBo
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 51,
-        k_neighbors: int = 5,
-        max_depth: int | None = 3,
-        criterion: str = "gini",
-        min_samples_leaf: int = 1,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        proba: str = "softmax",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.k_neighbors = k_neighbors
-        self.max_depth = max_depth
-        self.criterion = criterion
-        self.min_samples_leaf = min_samples_leaf
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.proba = proba
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    @constructor(SMOTEBoostSettings)
+    def __init__(self) -> None: ...
 
-    def _resampling(self, weight_sums: Sums, n_features: int) -> Uses:
+    def _resampling(self, settings: SMOTEBoostSettings, weight_sums: Sums, n_features: int) -> Uses:
         """Bytes of the minority samples with their neighbours, and of the synthetic samples."""
         shortfalls = weight_sums.max() - weight_sums
         n_short, n_drawn = int(weight_sums[shortfalls > 0].sum()), int(shortfalls.sum())
         return {
-            "rows and their neighbours": n_short * 8 * (n_features + int(self.k_neighbors)),
+            "rows and their neighbours": n_short * 8 * (n_features + settings.k_neighbors),
             "synthetic rows": (2 * n_drawn + DRAWING * int(shortfalls.max())) * 8 * n_features,
         }
 
-    def _boost(self, problem: Problem) -> tuple[Forest, str]:
-        synthesis = Synthesis.of(problem, self.k_neighbors)
+    def _boost(self, settings: SMOTEBoostSettings, problem: Problem) -> tuple[Forest, str]:
+        synthesis = Synthesis.of(problem, settings.k_neighbors)
         learner = TreeLearner(problem.bins.kinds, problem.n_classes, problem.rules.smoothing)
         rows = AugmentedRows(problem, synthesis.labels, synthesis.draw_codes)
         values = ClassValues(problem.objective, learning_rate=1.0, step="edge")
-        history = boost(rows, learner, values, self.n_estimators)
+        history = boost(rows, learner, values, settings.n_estimators)
         weights = 2.0 * np.array(history.alphas)  # ln(1/β)
         return learner.forest(weights.tolist()), history.stop_reason

@@ -1,16 +1,16 @@
-"""The command line: ``comboost`` in a terminal, one module per command.
+"""The command line, ``comboost`` in a terminal.
 
 typer and rich come with the extra ``cli``. They are imported only when a command runs.
 """
 
-from comboost.cli._interrupts import interrupts_looked_after
+from comboost.cli.terminal.interrupts import quit_on_interrupt
 
 __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line; what is typed after ``comboost`` decides what happens."""
-    with interrupts_looked_after():
+    """Run the command line with the arguments of the process."""
+    with quit_on_interrupt():
         try:
             import rich  # noqa: F401
             import typer  # noqa: F401
@@ -18,6 +18,6 @@ def main() -> None:
             raise SystemExit(
                 f'The comboost command needs {error.name}, which is not installed. Run: pip install "comboost[cli]"'
             ) from error
-        from comboost.cli._app import app
+        from comboost.cli.app import app
 
         app()

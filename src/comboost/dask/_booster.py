@@ -1,8 +1,7 @@
-"""What all boosters on a cluster share: fit, predict. In: Dask collections. Out: Dask arrays, or a local model."""
+"""Fit and predict on a cluster. In: Dask collections. Out: Dask arrays, or a local model."""
 
 import copy
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any, ClassVar, Self
 
@@ -13,16 +12,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from comboost._boosting.early_stopping import HeldRows
 from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.learners import TreeLearner
-from comboost._boosting.warm_start import Past, fingerprint_rows
+from comboost._boosting.warm_start import Origin, Past, fingerprint_rows
 from comboost._distributed.memory import check_client_memory
 from comboost._distributed.preparation import PreparedTable
 from comboost._distributed.rows import DistributedRows
-from comboost._engine.calibration import HeldVotes
 from comboost._engine.memory_plan import FitShape
+from comboost._engine.probabilities import HeldVotes
 from comboost._engine.rows import make_grower
-from comboost._estimators.base import Booster
-from comboost._estimators.parameters import NOTHING, Rule, either, explained, real
-from comboost._inspection.explanation import Explanation
+from comboost._estimators.base import Booster, Samples, held_shape
+from comboost._estimators.parameters import MemorySettings, hinted, n_threads_of
+from comboost._inspection.shap import Explanation
 from comboost._persistence.model_file import PathOrStream
 from comboost._types import Floats
 from comboost.dask._cluster import Cluster
@@ -32,26 +31,22 @@ from comboost.dask._shard import ShardSettings
 from comboost.dask._shard_group import make_shards
 from comboost.metrics._outcomes import share_predicted
 
-#: What a cluster does not have, and what to do instead.
-CLUSTER_HINTS = {
+#: Parameters that estimators on a cluster do not have, and what to do instead.
+CLUSTER_HINTS: Mapping[str, str] = {
     "base_estimator": "leave it out: only the built-in trees are grown on a cluster",
     "estimator": "leave it out: only the built-in trees are grown on a cluster",
-    "calibration_folds": "give X_val and y_val to fit: calibration learns from these on a cluster",
+    "calibration_folds": "give X_val and y_val to fit, for calibration on a cluster",
     "refit": "leave it out: no rows are held out of those on a cluster, so all of them are trained on",
     "validation_fraction": "give X_val and y_val to fit: no rows are held out of those on a cluster",
 }
-#: What a cluster has beside a client.
-CLUSTER_RULES: dict[str, Rule] = {"timeout": either(real(1, math.inf, without_high=True), NOTHING)}
 
 
-class DaskBooster(Booster):
-    """A booster of rows on a cluster; its kinds are those of rows in memory, with a client."""
+class DaskBooster(Booster[Any]):
+    """A booster of samples on a cluster; its kinds are the local ones, with a client."""
 
-    _local: ClassVar[type[Booster]]
-    client: Client | None
-    timeout: float | None
+    _local: ClassVar[type[Booster[Any]]]
 
-    @explained
+    @hinted
     def fit(
         self,
         X: Any,
@@ -61,35 +56,41 @@ class DaskBooster(Booster):
         y_val: Any = None,
         sample_weight_val: Any = None,
     ) -> Self:
-        """Boost trees on rows that are on a cluster.
+        """Fit the classifier on data that are on a cluster.
 
         Parameters
         ----------
         X : Dask array or DataFrame of shape (n_samples, n_features)
-            The values: numbers or categories, NaN, None, NA or masked if they are missing, none of them infinite.
+            Numbers or categories. NaN, None, NA and masked values are missing; infinite values are an error.
         y : Dask array or Series of shape (n_samples,)
-            The classes: at least two, all of one kind and none missing or masked, as in the fit of local tables. Rows
-            belong together by their position in the partitions.
+            The classes: at least two, all of one kind and none missing or masked, as for local tables. Samples
+            correspond by their position in the partitions.
         sample_weight : Dask array or Series of shape (n_samples,), or float, optional
-            Weights of the rows; a number is the weight of every row. Weight 2 is the row twice and weight 0 is no row,
-            to the last bit; but ``min_samples_leaf`` counts rows, whatever they weigh. Classes without weight, and
-            weights that only tell classes apart, are treated as by the estimators of rows in memory.
+            Weights of the samples; a number is the weight of every sample. Weight 2 is exactly the sample twice and
+            weight 0 exactly no sample, except that ``min_samples_leaf`` counts samples, whatever their weights. Classes
+            without weight, and weights that only differ between classes, are treated as by the local estimators.
         X_val, y_val, sample_weight_val : Dask collections or local tables, optional
-            Rows to validate on, their classes and their weights, for ``early_stopping``, and ``calibration`` if that is
-            asked for; they are brought here.
+            Validation set, its classes and its weights, for ``early_stopping`` and ``calibration``; they are collected
+            in this process.
 
         Returns
         -------
         self
-            The fitted classifier. If ``fit`` fails or is interrupted, the classifier stays as it was, and so does its
-            ``random_state``.
+            The fitted classifier. If ``fit`` fails or is interrupted, the classifier and its ``random_state`` stay as
+            they were.
         """
         if self.calibration is not None and X_val is None:
             raise ValueError(
-                f"calibration={self.calibration!r} learns from rows that are not trained on, and no folds are made of "
-                "rows that are on a cluster; give X_val and y_val with early_stopping=True, or calibration=None."
+                f"calibration={self.calibration!r} needs out-of-sample scores, and data on a cluster are not divided "
+                "into folds; give X_val and y_val with early_stopping=True, or calibration=None."
             )
         return super().fit(X, y, sample_weight, X_val, y_val, sample_weight_val)
+
+    def _settings(self) -> MemorySettings:
+        """The validated parameters as settings of the local estimator, whose other parameters have their defaults."""
+        settings, local = self._table.of(self), self._local._table
+        shared = local.declared().keys() & settings.declared().keys()
+        return local(**{name: getattr(settings, name) for name in shared})  # type: ignore[return-value]
 
     def _fit(self, *given: Any) -> None:
         # Dask looks for the client in the context, too: for actors, and to wait.
@@ -97,38 +98,43 @@ class DaskBooster(Booster):
             super()._fit(*given)
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, validation: tuple[Any, Any, Any] | None, past: Past | None
+        self, settings: Any, samples: Samples, validation: Samples | None, past: Past | None
     ) -> tuple[Fit, HeldRows | None]:
-        """Read the rows where they are, and make of them all that boosting needs."""
-        if self.estimator is not None:  # no parameter here, but an attribute can be set
+        """Read the data where they are, and prepare them for boosting."""
+        weak = vars(self).get("estimator")  # not a parameter here, but the attribute can be set
+        if weak is not None:
             raise ValueError(
-                f"estimator={self.estimator!r} cannot be boosted on a cluster, where only the built-in trees can be "
-                f"grown; leave estimator=None, or use {self._local.__name__} on rows in memory."
+                f"estimator={weak!r} cannot be boosted on a cluster, where only the built-in trees can be grown; leave "
+                f"estimator=None, or use {self._local.__name__} on rows in memory."
             )
-        if self.early_stopping and validation is None:
+        if settings.early_stopping and validation is None:
             raise ValueError(
                 "early_stopping=True needs rows to validate on, and none are held out of rows that are on a cluster; "
                 "give X_val and y_val."
             )
-        cluster, collection = Cluster(self.client, self.timeout), read_collections(X, y, sample_weight)
+        cluster = Cluster(self.client, None if self.timeout is None else float(self.timeout))
+        collection = read_collections(*samples)
         validate_data(self, collection.header, reset=past is None, skip_check_array=True)
         prepared = PreparedTable.read(
-            cluster, collection, self.categorical_features, self.max_bins, weighted=sample_weight is not None
+            cluster,
+            collection,
+            settings.categorical_features,
+            settings.max_bins,
+            weighted=samples.sample_weight is not None,
         )
         n_samples, found = prepared.survey.n_samples, prepared.survey.class_counts()
-        seed = self._seed(n_samples, found.candidates.classes, past)
+        seed = self._seed(settings, n_samples, found.candidates.classes, past)
         weight_sums, by_class = prepared.training_weights(found)
-        plan = self._plan(n_samples, found.candidates, weight_sums, seed, by_class=by_class)
+        n_threads = n_threads_of(settings.n_jobs)
+        plan = self._plan(settings, n_samples, found.candidates, weight_sums, seed, n_threads, by_class=by_class)
         held = None
         if validation is not None:
-            X_val, y_val, sample_weight_val = map(cluster.gather, validation)
-            held = self._read_held((X_val, y_val, sample_weight_val), found.candidates)
+            held = self._read_validation(settings, Samples(*map(cluster.gather, validation)), found.candidates)
         categories = prepared.survey.categories()
         bins = prepared.find_bins(categories)
-        rules, loss = self._tree_rules(plan, bins.n_features), plan.values.objective.loss
+        rules, loss = self._tree_rules(settings, plan, len(bins.kinds)), plan.values.objective.loss
         grower = make_grower(bins, len(plan.classes), rules)
-        past_trees = None if past is None else past.learned
-        learner = TreeLearner(bins.kinds, len(plan.classes), rules.smoothing, past_trees)
+        learner = TreeLearner(bins.kinds, len(plan.classes), rules.smoothing, None if past is None else past.learned)
         shape = FitShape(
             n_samples,
             collection.n_features,
@@ -136,118 +142,121 @@ class DaskBooster(Booster):
             int(bins.bin_offsets[-1]),
             plan.limits,
             plan.n_threads,
-            held=None if held is None else self._held_shape(held.table),
+            held=None if held is None else held_shape(settings, held.table),
         )
         check_client_memory(shape)
-        settings = ShardSettings(shape, bins, rules, loss, self.n_jobs)
-        shards = make_shards(prepared, prepared.coding(found, categories, bins), found.sums, settings)
+        shard_settings = ShardSettings(shape, bins, rules, loss, settings.n_jobs)
+        shards = make_shards(prepared, prepared.coding(found, categories, bins), found.sums, shard_settings)
         rows = DistributedRows(shards, loss, grower, rules, plan.n_threads)
         fingerprint = fingerprint_rows(bins, categories, shards.digest)
         return TreeFit(plan, learner, rows, fingerprint, categories), held
 
-    def _run(
-        self, fit: Fit, held: HeldRows | None, given: tuple[Any, Any, Any], past: Past | None
-    ) -> Callable[[], HeldVotes] | None:
+    def _boost(
+        self,
+        settings: Any,
+        fit: Fit,
+        held: HeldRows | None,
+        samples: Samples,
+        past: Past | None,
+    ) -> tuple[Origin, Callable[[], HeldVotes] | None]:
         try:
-            return super()._run(fit, held, given, past)
+            return super()._boost(settings, fit, held, samples, past)
         finally:
             assert isinstance(fit.rows, DistributedRows)
             fit.rows.close()
 
     def to_local(self) -> Any:
-        """Make the estimator that a fit in one process would have made.
+        """Make the local estimator that a fit in one process would have made.
 
         Returns
         -------
         CoMBoClassifier, AdaBoostMMClassifier or ConfusionBoostingClassifier
-            An estimator of the same parameters that knows nothing of Dask. It shares its trees with this one; before
-            ``fit`` it has none.
+            An estimator with the same parameters that does not depend on Dask. It shares the trees of this one, if
+            this one is fitted.
         """
-        parameters = self.get_params(deep=False)
-        of_cluster = {name: parameters.pop(name) for name in CLUSTER_RULES | {"client": None}}
-        local = self._local(**parameters)
-        fitted = {name: value for name, value in vars(self).items() if name not in parameters | of_cluster}
-        local.__dict__.update(fitted)
+        parameters, known = self.get_params(deep=False), self._local._table.declared()
+        local = self._local(**{name: value for name, value in parameters.items() if name in known})
+        local.__dict__.update({name: value for name, value in vars(self).items() if name not in parameters})
         return local
 
     def save_model(self, path: PathOrStream) -> None:
-        """Write the local twin of the fitted model to a file that runs no code when it is loaded.
+        """Write the local form of the fitted model to a file that runs no code when it is loaded.
 
         Parameters
         ----------
         path : str, path-like or binary file object
-            Where to write it; see `comboost.CoMBoClassifier.save_model`. `comboost.load_model` gives what ``to_local``
-            gives: an estimator that knows nothing of Dask.
+            Where to write; see `comboost.CoMBoClassifier.save_model`. `comboost.load_model` returns what ``to_local``
+            returns: an estimator that does not depend on Dask.
         """
         self.to_local().save_model(path)
 
     def predict(self, X: Any) -> Any:
-        """Class with the most votes, or as ``decision`` says; ties go to the first of them in ``classes_``.
+        """Predict classes: the class with the highest score, or the cheapest one; see ``decision``.
 
         Parameters
         ----------
         X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         Dask array or ndarray of shape (n_samples,)
-            The classes, and what stands for rejected rows: a Dask array, not computed yet, if X is a Dask collection.
+            The classes, and ``reject_label`` for rejected samples; a lazy Dask array if X is a Dask collection.
         """
         return self._lazily("predict", X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Class probabilities, as ``proba``, ``calibration`` and ``priors`` say.
+        """Predict class probabilities; see ``calibration`` and ``priors``.
 
         Parameters
         ----------
         X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         Dask array or ndarray of shape (n_samples, n_classes)
-            A column for every class of ``classes_``; not computed yet if X is a Dask collection.
+            One column per class of ``classes_``; lazy if X is a Dask collection.
         """
         return self._lazily("predict_proba", X)
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Logarithms of the class probabilities.
+        """Predict logarithms of class probabilities.
 
         Parameters
         ----------
         X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         Dask array or ndarray of shape (n_samples, n_classes)
-            A column for every class of ``classes_``; not computed yet if X is a Dask collection.
+            One column per class of ``classes_``; lazy if X is a Dask collection.
         """
         return self._lazily("predict_log_proba", X)
 
     def decision_function(self, X: Any) -> Any:
-        """Weighted votes f of every class.
+        """Scores f of every class.
 
         Parameters
         ----------
         X : Dask array or DataFrame, or array-like, of shape (n_samples, n_features)
-            The rows.
+            The samples.
 
         Returns
         -------
         Dask array or ndarray of shape (n_samples, n_classes) or (n_samples,)
-            The votes, f(1) − f(0) with two classes; not computed yet if X is a Dask collection.
+            The scores, f(1) − f(0) with two classes; lazy if X is a Dask collection.
         """
         return self._lazily("decision_function", X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose class is predicted.
+        """Accuracy of ``predict``.
 
         Parameters
         ----------
         X : Dask array or DataFrame, or array-like
-            The rows.
+            The samples.
         y : Dask array or Series, or array-like
             Their classes.
         sample_weight : Dask array or Series, or array-like, optional
@@ -256,7 +265,7 @@ class DaskBooster(Booster):
         Returns
         -------
         float
-            The share; computed here and now.
+            The accuracy, computed at once.
         """
         # One after the other: Dask computes dataframes and arrays together only with a warning.
         truth, predicted, weights = map(self._computed, (y, self.predict(X), sample_weight))
@@ -277,12 +286,12 @@ class DaskBooster(Booster):
         return getattr(super(), method)(X)
 
     def explain(self, X: Any) -> Explanation:
-        """What every feature adds to the votes on rows in memory: exact SHAP values.
+        """Compute exact SHAP values of the scores of samples in memory.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The rows; see `comboost.CoMBoClassifier.explain`.
+            The samples; see `comboost.CoMBoClassifier.explain`.
 
         Returns
         -------
@@ -291,16 +300,16 @@ class DaskBooster(Booster):
         """
         if is_collection(X):
             raise TypeError(
-                "Rows in memory are explained, and this is a Dask collection; give X.compute(), or let to_local() "
-                "explain every partition with map_blocks or map_partitions."
+                "Only rows in memory can be explained, and this is a Dask collection; give X.compute(), or apply "
+                "to_local().explain to every partition with map_blocks or map_partitions."
             )
         return super().explain(X)
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
         if is_collection(X):
             raise TypeError(
-                "Votes after every round are given for rows in memory only; give X.compute(), or let to_local() vote "
-                "on every partition with map_blocks or map_partitions."
+                "Scores after every round are available for rows in memory only; give X.compute(), or apply to_local() "
+                "to every partition with map_blocks or map_partitions."
             )
         yield from super()._staged_scores(X)
 
@@ -310,9 +319,9 @@ class DaskBooster(Booster):
         return new
 
     def __copy__(self) -> Self:
-        twin = super().__copy__()
-        twin.client = None  # a connection can neither be copied nor pickled
-        return twin
+        copied = super().__copy__()
+        copied.client = None  # a connection can neither be copied nor pickled
+        return copied
 
     def __getstate__(self) -> Any:
         return super(DaskBooster, copy.copy(self)).__getstate__()

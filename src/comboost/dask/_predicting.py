@@ -53,7 +53,7 @@ def empty_result(model: Any, method: str) -> NDArray[Any]:
     """What a method gives for no rows, which the model itself refuses."""
     classes = model.classes_
     if method == "predict":
-        return np.empty(0, dtype=model._decision().answers.dtype)
+        return np.empty(0, dtype=model._decision().labels.dtype)
     if method == "decision_function" and len(classes) == 2:
         return np.empty(0)
     return np.empty((0, len(classes)))

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from comboost._estimators.parameters import NOTHING, Rule, either, integer, real
+from comboost._estimators.parameters import NONE, Rule, integer, real
 
 ARGUMENT_RULES: dict[str, Rule] = {
-    "n_samples": either(integer(1), NOTHING),
+    "n_samples": integer(1) | NONE,
     "n_features": integer(1),
     "n_informative": integer(0),
     "n_clusters_per_class": integer(1),
@@ -87,11 +87,8 @@ def make_imbalanced(
         "n_clusters_per_class": n_clusters_per_class,
         "class_sep": class_sep,
     }
-    for name, rule in ARGUMENT_RULES.items():
-        if not rule.holds(given[name]):
-            raise ValueError(f"make_imbalanced got {name}={given[name]!r}; give {rule.words}.")
     n_samples, n_features, n_informative, n_clusters_per_class, class_sep = (
-        rule.plain(given[name]) for name, rule in ARGUMENT_RULES.items()
+        rule.read("make_imbalanced", name, given[name]) for name, rule in ARGUMENT_RULES.items()
     )
     if n_informative > n_features:
         raise ValueError(

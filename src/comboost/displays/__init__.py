@@ -1,7 +1,7 @@
-"""Pictures of models, in scikit-learn's form: what training did, who is taken for whom, what is found of every class.
+"""Plots in the form of scikit-learn's displays: training curves, confusion matrices, per-class recalls.
 
 Every display computes its data in ``from_estimator`` or ``from_predictions``, keeps it in public attributes, and draws
-it with ``plot``; matplotlib (extra ``plot``) is imported only then.
+it with ``plot``; only that needs matplotlib (extra ``plot``).
 """
 
 from comboost.displays._confusion_norm import ConfusionNormDisplay

@@ -1,4 +1,4 @@
-"""What training did, round by round, as a picture. In: a fitted booster, and rows. Out: loss, bound and norm curves."""
+"""Training curves: loss, certified bound and norm of the confusion matrix after every round."""
 
 from typing import Any, Self
 
@@ -7,36 +7,48 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._extras import import_pyplot
+from comboost._stats.formatting import readable, shorten
 from comboost._types import Floats
-from comboost.displays._labels import LARGEST_FONT, MAX_TITLE, fold, readable, round_numbers, shorten
-from comboost.displays._outcomes_of_models import check_none_rejected
-from comboost.displays._panels import OTHERWISE, height_of, legend_below, like_subplots, panels_for, room_of, style_of
+from comboost.displays._layout import (
+    LARGEST_FONT,
+    LOG_FROM,
+    MAX_TITLE,
+    OTHERWISE,
+    fold,
+    height_of,
+    legend_below,
+    like_subplots,
+    panels_for,
+    round_numbers,
+    size_of,
+    style_of,
+)
+from comboost.displays._predictions import check_none_rejected
 from comboost.metrics._measures import NORM_SQUARES, norm_of
 from comboost.metrics._outcomes import RowOutcomes, class_indices, label_array, resolve_classes, weight_array
 
 WIDTH, PANEL_HEIGHT = 6.6, 3.1  # inches
-LOG_FROM = 20.0  # greatest to smallest value, above which an axis is logarithmic
 HEADROOM = 1.05  # above the norms
-AIR, TICKS = 6.0, 16.0  # points above a legend, and that the numbers of an axis take
+MARGIN, TICKS = 6.0, 16.0  # points above a legend, and of the tick labels
 N_MARKERS = 12
 
 
 class TrainingCurveDisplay:
-    """What training did: the loss and its certified bound after every round, and the norm of the confusion matrix.
+    """Loss, certified bound and norm of the confusion matrix after every boosting round.
 
-    Make it with `from_estimator`. There is no ``from_predictions``: predictions are of the end of training, curves are
-    of its rounds. Curves that you have from elsewhere are given to the constructor.
+    Create it with `from_estimator`. There is no ``from_predictions``, since predictions belong to the last round. Pass
+    other curves to the constructor.
 
     Parameters
     ----------
     loss : array-like of shape (n_rounds,)
-        The loss after every round.
+        Loss after every round.
     bound : array-like of shape (n_rounds,)
-        What the rounds certify: the loss is at most this.
+        Certified upper bound on the loss.
     train_norm, validation_norm : array-like of shape (n_rounds,), default=None
-        ‖C‖ after every round on rows that were trained on, and on others.
+        ‖C‖ after every round on training and on validation samples.
     name : str, default=None
-        The model, for the title.
+        Name of the model in the title.
 
     Attributes
     ----------
@@ -45,9 +57,9 @@ class TrainingCurveDisplay:
     rounds : ndarray of shape (n_rounds,)
         1, 2, and so on.
     ax_ : Axes or ndarray of two Axes
-        What was drawn on; the second one, if there are norms, has these.
+        The axes; the second one shows the norms, if there are any.
     figure_ : Figure
-        The figure of these.
+        Their figure.
 
     Examples
     --------
@@ -101,28 +113,28 @@ class TrainingCurveDisplay:
         name: str | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw what training did.
+        """Plot the training curves of a booster.
 
         Parameters
         ----------
         estimator : fitted booster of comboost
-            The model: it keeps ``loss_curve_`` and ``bound_curve_``.
+            A model with ``loss_curve_`` and ``bound_curve_``.
         X, y : array-like of shape (n_samples, n_features) and (n_samples,), default=None
-            The rows trained on, to compute ‖C‖ after every round with ``staged_predict``; without them there is none.
+            Training samples, to compute ‖C‖ after every round with ``staged_predict``.
         X_val, y_val : array-like of shape (n_samples, n_features) and (n_samples,), default=None
-            Rows that were not trained on, for the same.
+            Validation samples, for the same.
         sample_weight, sample_weight_val : array-like of shape (n_samples,), default=None
-            Weights of both.
+            Sample weights.
         name : str, default=None
-            The model, for the title; by default its class.
+            Name of the model in the title; by default its class.
         ax : Axes or sequence of two Axes, default=None
-            What to draw on: one for the loss and, if rows are given, one for the norms. By default a new figure.
-            Text has room in figures with ``layout="constrained"``.
+            Axes to draw on: one for the loss and, if samples are given, one for the norms. By default a new figure.
+            Use figures with ``layout="constrained"``.
 
         Returns
         -------
         TrainingCurveDisplay
-            The display, which holds what was drawn.
+            The display.
         """
         import_pyplot(OTHERWISE)
         check_curves(estimator)
@@ -134,23 +146,23 @@ class TrainingCurveDisplay:
         return cls(estimator.loss_curve_, estimator.bound_curve_, name=title, **norms).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw the curves.
+        """Plot the curves.
 
         Parameters
         ----------
         ax : Axes or sequence of two Axes, default=None
-            What to draw on: one for the loss and, if there are norms, one for these. By default a new figure.
+            Axes to draw on: one for the loss and, if there are norms, one for these. By default a new figure.
 
         Returns
         -------
         TrainingCurveDisplay
-            The display itself.
+            The display.
         """
         norms = self._norms()
         n_panels = 1 + bool(norms)
         panels = panels_for(ax, n_panels, (WIDTH, n_panels * PANEL_HEIGHT), nrows=n_panels, sharex=True)
         panels[-1].set_xlabel("round", fontsize=LARGEST_FONT)
-        self._draw_losses(panels[0], gap=AIR if ax is None and norms else below(panels[0]))
+        self._draw_losses(panels[0], gap=MARGIN if ax is None and norms else below(panels[0]))
         if norms:
             self._draw_norms(panels[1], norms)
         for panel in panels:
@@ -161,12 +173,12 @@ class TrainingCurveDisplay:
         return self
 
     def _norms(self) -> dict[str, Floats]:
-        """The norm curves that there are, by the rows that they are of."""
-        given = {"rows trained on": self.train_norm, "validation rows": self.validation_norm}
-        return {rows: curve for rows, curve in given.items() if curve is not None}
+        """The known norm curves by the samples that they belong to."""
+        given = {"training samples": self.train_norm, "validation samples": self.validation_norm}
+        return {samples: curve for samples, curve in given.items() if curve is not None}
 
     def _draw_losses(self, panel: Any, gap: float) -> None:
-        marker = "o" if len(self.rounds) == 1 else None  # one point makes no line
+        marker = "o" if len(self.rounds) == 1 else None  # a line needs two points
         wide = {"color": "#999999", "linewidth": 3.5, "linestyle": (0, (3, 1)), "marker": marker}
         (bound,) = panel.plot(self.rounds, self.bound, **wide)
         (loss,) = panel.plot(self.rounds, self.loss, color="black", linewidth=1.3, marker=marker)
@@ -179,32 +191,32 @@ class TrainingCurveDisplay:
         ]
         legend_below(panel, [bound, loss], names, gap)
         panel.set_ylabel("loss", fontsize=LARGEST_FONT)
-        whose = "" if self.name is None else f"{shorten(readable(self.name), MAX_TITLE)}: "
-        title = fold(f"{whose}what training makes small", room_of(panel)[0])
+        prefix = "" if self.name is None else f"{shorten(readable(self.name), MAX_TITLE)}: "
+        title = fold(f"{prefix}training loss and its certified bound", size_of(panel)[0])
         panel.set_title(title, fontsize=LARGEST_FONT + 1, parse_math=False)
 
     def _draw_norms(self, panel: Any, norms: dict[str, Floats]) -> None:
         artists, names = [], []
-        for place, (rows, norm) in enumerate(norms.items()):
+        for number, (samples, norm) in enumerate(norms.items()):
             style = {"linewidth": 1.2, "markersize": 4, "markevery": max(1, len(norm) // N_MARKERS)}
-            artists += panel.plot(self.rounds, norm, **style, **style_of(place))
+            artists += panel.plot(self.rounds, norm, **style, **style_of(number))
             best = int(norm.argmin())
-            names.append(f"{rows}: {norm[-1]:.3f} at the end, at best {norm[best]:.3f} (round {best + 1})")
+            names.append(f"{samples}: {norm[-1]:.3f} at the end, at best {norm[best]:.3f} (round {best + 1})")
         panel.set_ylim(0, HEADROOM * max(float(norm.max()) for norm in norms.values()) or 1.0)
         legend_below(panel, artists, names, gap=below(panel))
         panel.set_ylabel(
-            fold("norm of the confusion matrix\N{NO-BREAK SPACE}‖C‖", room_of(panel)[1]), fontsize=LARGEST_FONT
+            fold("norm of the confusion matrix\N{NO-BREAK SPACE}‖C‖", size_of(panel)[1]), fontsize=LARGEST_FONT
         )
-        panel.set_title("What comes of it (0: no mistakes)", fontsize=LARGEST_FONT + 1)
+        panel.set_title("Norm of the confusion matrix (0: no errors)", fontsize=LARGEST_FONT + 1)
 
 
 def below(panel: Any) -> float:
-    """Points from axes to their legend, below the numbers of rounds and what says so, if they are there."""
-    return AIR + TICKS + (height_of(panel.get_xlabel()) if panel.get_xlabel() else 0)
+    """Distance from the axes to their legend in points, below tick labels and axis label."""
+    return MARGIN + TICKS + (height_of(panel.get_xlabel()) if panel.get_xlabel() else 0)
 
 
 def set_log_scale(panel: Any) -> None:
-    """Make the axis of losses logarithmic, with plain numbers."""
+    """Make the axis of losses logarithmic, with plain tick labels."""
     panel.set_yscale("log")
     ticks = round_numbers(*panel.get_ylim())
     panel.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -212,7 +224,7 @@ def set_log_scale(panel: Any) -> None:
 
 
 def check_curves(estimator: Any) -> None:
-    """Raise if it is no booster that was fitted."""
+    """Raise if it is not a fitted booster."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
             f"estimator is {estimator!r}; give a fitted booster of comboost, such as CoMBoClassifier().fit(X, y)."
@@ -221,19 +233,19 @@ def check_curves(estimator: Any) -> None:
     absent = [name for name in ("loss_curve_", "bound_curve_") if not hasattr(estimator, name)]
     if absent:
         raise ValueError(
-            f"{type(estimator).__name__} has no {' and no '.join(absent)}; give a booster of comboost. Of a pipeline "
-            "give its last step, with rows as that sees them, and of a search its best_estimator_."
+            f"{type(estimator).__name__} has no {' and no '.join(absent)}; give a booster of comboost. For a pipeline "
+            "give its last step and the transformed samples, for a search its best_estimator_."
         )
 
 
 def staged_norms(estimator: Any, X: Any, y: Any, sample_weight: Any, suffix: str) -> Floats | None:
-    """‖C‖ of rows after every round, None if there are no rows."""
+    """‖C‖ after every round; None without samples."""
     if (X is None) != (y is None):
         given, lacking = ("y", "X") if X is None else ("X", "y")
         raise ValueError(f"{given}{suffix} is given without {lacking}{suffix}; give both, or neither.")
     if X is None:
         if sample_weight is not None:
-            raise ValueError(f"sample_weight{suffix} is given without X{suffix}; give the rows, or leave it out.")
+            raise ValueError(f"sample_weight{suffix} is given without X{suffix}; give both, or neither.")
         return None
     true = label_array(y, f"y{suffix}")
     classes = resolve_classes(None, **{f"y{suffix}": true, "classes_": estimator.classes_})

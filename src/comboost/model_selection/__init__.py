@@ -1,4 +1,4 @@
-"""Cross-validation whose results are data: confusion matrices, recalls with intervals, norms with bounds."""
+"""Cross-validation of confusion matrices, with intervals of recalls and bounds of norms."""
 
 from comboost._stats.intervals import wilson_interval
 from comboost.model_selection._confusion_folds import ConfusionFolds, cross_validate_confusion

@@ -1,4 +1,4 @@
-"""Confusion matrices of cross-validation. In: an estimator and rows. Out: matrices, recalls and norms, as data."""
+"""Cross-validated confusion matrices, recalls and norms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ from comboost.metrics._outcomes import check_squares, find_indices, label_array,
 
 @dataclass(frozen=True)
 class ConfusionFolds:
-    """What cross-validation found about the confusion of classes: truth in rows, prediction in columns.
+    """Cross-validated confusion matrices: true classes in rows, predictions in columns.
 
     Attributes
     ----------
     classes : ndarray of shape (n_classes,)
-        All classes of y, sorted: the order of all rows and columns, whatever classes a fold has.
+        All classes of y, sorted; the order of rows and columns, whether a fold has the class or not.
     fold_counts : ndarray of shape (n_folds, n_classes, n_classes)
-        Rows by truth and prediction, fold by fold.
+        Confusion counts of every fold.
     sizes : ndarray of shape (n_classes,)
-        Rows of every class that were tested; a row that repeated cross-validation tests several times counts once.
+        Number of test samples of every class; samples that are tested several times count once.
     confidence : float
-        Of the intervals and the bounds.
+        Confidence level of intervals and bounds.
     """
 
     classes: NDArray[Any]
@@ -40,32 +40,32 @@ class ConfusionFolds:
 
     @property
     def counts(self) -> Floats:
-        """Rows by truth and prediction, of all folds together."""
+        """Confusion counts of all folds together."""
         return np.asarray(self.fold_counts.sum(axis=0))
 
     @property
     def fold_confusions(self) -> Floats:
-        """The error confusion matrix of every fold; the row of a class that a fold does not test is zero."""
+        """Error confusion matrix of every fold; rows of classes without test samples are zero."""
         return np.array([confusion_of(counts) for counts in self.fold_counts])
 
     @property
     def confusion(self) -> Floats:
-        """The error confusion matrix of all folds together."""
+        """Error confusion matrix of all folds together."""
         return confusion_of(self.counts)
 
     @property
     def fold_recalls(self) -> Floats:
-        """Recall by fold and class; NaN for a class that a fold does not test."""
+        """Recall by fold and class; NaN without test samples."""
         return recalls(self.fold_counts)
 
     @property
     def recalls(self) -> Floats:
-        """Recall of every class in all folds together; NaN for a class that is never tested."""
+        """Recall of every class in all folds together; NaN without test samples."""
         return recalls(self.counts)
 
     @property
     def recall_intervals(self) -> tuple[Floats, Floats]:
-        """Wilson's limits of the recalls: lower ones and upper ones."""
+        """Lower and upper bounds of the Wilson intervals of the recalls."""
         return wilson_interval(self.recalls, self.sizes, confidence=self.confidence)
 
     @property
@@ -80,13 +80,13 @@ class ConfusionFolds:
 
     @property
     def fold_norm_bounds(self) -> Floats:
-        """What ‖C‖ of each fold's classifier is at most on other rows; infinite if a class is not tested."""
+        """Upper confidence bounds of ‖C‖ of each fold's classifier on new data; infinite if a class is not tested."""
         slacks = [self._slack(counts.sum(axis=1)) for counts in self.fold_counts]
         return np.asarray(self.fold_norms + np.array(slacks))
 
     @property
     def norm_bound(self) -> float:
-        """The same of all folds together, taking their classifiers for one: no theorem, but what one would expect."""
+        """The same for all folds together; a heuristic, since it treats the classifiers of the folds as one."""
         return self.norm + self._slack(self.sizes)
 
     def _slack(self, sizes: Floats) -> float:
@@ -95,25 +95,25 @@ class ConfusionFolds:
         return norm_slack(len(sizes), float(np.sum(1.0 / sizes)), 1.0 - self.confidence)
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with a row per class: its size, its recall with limits, and what it is taken for most."""
+        """Return a pandas DataFrame with size, recall, interval and most frequent error of every class."""
         low, high = self.recall_intervals
         confusion = self.confusion
         mistaken = confusion.argmax(axis=1)
         pandas = import_pandas()
         return pandas.DataFrame(
             {
-                "rows": self.sizes.astype(np.int64),
+                "n_samples": self.sizes.astype(np.int64),
                 "recall": self.recalls,
                 "recall_low": low,
                 "recall_high": high,
-                "taken_for": [self.classes[j] if confusion[k, j] > 0 else None for k, j in enumerate(mistaken)],
-                "taken_for_share": confusion.max(axis=1),
+                "predicted_as": [self.classes[j] if confusion[k, j] > 0 else None for k, j in enumerate(mistaken)],
+                "predicted_as_fraction": confusion.max(axis=1),
             },
             index=pandas.Index(self.classes, name="class"),
         )
 
     def confusion_frame(self) -> Any:
-        """The error confusion matrix of all folds together as a pandas DataFrame with named rows and columns."""
+        """Return the error confusion matrix of all folds together as a pandas DataFrame."""
         return confusion_frame(self.confusion, self.classes)
 
 
@@ -128,27 +128,27 @@ def cross_validate_confusion(
     params: Mapping[str, Any] | None = None,
     confidence: float = 0.95,
 ) -> ConfusionFolds:
-    """Cross-validate a classifier, and keep who was taken for whom.
+    """Cross-validate a classifier, and keep its confusion matrices.
 
     Parameters
     ----------
     estimator : classifier
         Any scikit-learn classifier.
     X : array-like of shape (n_samples, n_features)
-        The table.
+        Samples.
     y : array-like of shape (n_samples,)
-        The classes.
+        Classes.
     groups : array-like of shape (n_samples,), default=None
-        Groups of rows that stay together, for a `cv` that takes them.
+        Groups of samples, for a `cv` that uses them.
     cv : int, splitter or iterable, default=None
         As in `sklearn.model_selection.cross_validate`: 5 folds, stratified, by default. A class may be absent from the
-        training or the test rows of a fold.
+        training or the test samples of a fold.
     n_jobs : int, default=None
-        Processes.
+        Number of processes.
     params : dict, default=None
-        Arguments of the estimator's ``fit``, such as ``sample_weight``; the test rows are counted one by one.
+        Arguments of the estimator's ``fit``, such as ``sample_weight``; test samples have no weights.
     confidence : float, default=0.95
-        Of the intervals and the bounds, in (0, 1).
+        Confidence level of intervals and bounds, in (0, 1).
 
     Returns
     -------
@@ -162,10 +162,10 @@ def cross_validate_confusion(
     >>> from comboost.datasets import load_new_thyroid
     >>> from comboost.model_selection import cross_validate_confusion
     >>> X, y = load_new_thyroid(return_X_y=True)
-    >>> found = cross_validate_confusion(ConfusionBoostingClassifier(n_estimators=50, random_state=0), X, y)
-    >>> found.counts.sum(), found.fold_counts.shape
+    >>> folds = cross_validate_confusion(ConfusionBoostingClassifier(n_estimators=50, random_state=0), X, y)
+    >>> folds.counts.sum(), folds.fold_counts.shape
     (np.float64(215.0), (5, 3, 3))
-    >>> found.to_frame()["rows"].to_dict()
+    >>> folds.to_frame()["n_samples"].to_dict()
     {'hyper': 35, 'hypo': 30, 'normal': 150}
     """
     check_confidence(confidence)
@@ -192,7 +192,7 @@ def cross_validate_confusion(
 
 @dataclass(frozen=True)
 class PairCounter:
-    """A scorer that counts every pair of truth and prediction: `cross_validate` carries numbers alone."""
+    """A scorer that returns all confusion counts as separate numbers, since `cross_validate` only keeps numbers."""
 
     classes: NDArray[Any]
 
@@ -203,18 +203,18 @@ class PairCounter:
         if others.size:
             raise ValueError(
                 f"The classifier predicts {others.tolist()}, but the classes of y are {self.classes.tolist()}. "
-                "Rejected rows are taken for no class, so that no confusion matrix tells of them; set reject_cost=None."
+                "Rejected samples have no place in a confusion matrix; set reject_cost=None."
             )
         counts = read_outcomes(y, predicted, self.classes, None).counts()
         return dict(zip(pair_names(len(self.classes)), counts.ravel().tolist(), strict=True))
 
 
 def pair_names(n_classes: int) -> list[str]:
-    """A name for every pair of classes, row by row."""
-    return [f"{truth}→{taken}" for truth in range(n_classes) for taken in range(n_classes)]
+    """Names of all pairs of classes, row by row."""
+    return [f"{true}→{predicted}" for true in range(n_classes) for predicted in range(n_classes)]
 
 
 def recalls(counts: Floats) -> Floats:
-    """Shares of rows that were right, by class; NaN where there are none."""
-    right, totals = np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(axis=-1)
-    return np.asarray(np.divide(right, totals, out=np.full(totals.shape, np.nan), where=totals > 0))
+    """Recalls by class; NaN without samples."""
+    correct, totals = np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(axis=-1)
+    return np.asarray(np.divide(correct, totals, out=np.full(totals.shape, np.nan), where=totals > 0))

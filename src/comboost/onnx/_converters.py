@@ -1,4 +1,4 @@
-"""Converters for skl2onnx. In: a step of a pipeline, as skl2onnx describes it. Out: operators, added to its graph."""
+"""Converters for skl2onnx: they add the operators of a model to the graph of a pipeline."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,15 +6,23 @@ from typing import Any
 import numpy as np
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._estimators.export import blueprint_of
+from comboost._estimators.inspection import blueprint_of
 from comboost._export.blueprint import Blueprint
-from comboost._export.graph import LEAST_OPSET, ML, ML_OPSET, Graph
-from comboost._export.onnx_graph import Answers, GraphInput, add_prediction, check_sources
-from comboost._export.onnx_model import ML_OPSETS
+from comboost._export.onnx import (
+    LEAST_OPSET,
+    ML,
+    ML_OPSET,
+    ML_OPSETS,
+    Graph,
+    GraphInput,
+    OutputNames,
+    add_prediction,
+    check_sources,
+)
 from comboost._extras import import_skl2onnx
 
 CONVERTED = (AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier)
-#: What users may ask of skl2onnx for our estimators, in its words.
+#: Options of skl2onnx for our estimators.
 OPTIONS = {
     "zipmap": [True, False, "columns"],
     "nocl": [True, False],
@@ -32,11 +40,11 @@ TEXT_TYPE = "StringTensorType"
 
 
 def register_converters() -> None:
-    """Teach skl2onnx to convert our estimators, alone and as steps of a pipeline.
+    """Register converters of our estimators with skl2onnx, alone and as steps of a pipeline.
 
-    Once in a process is enough; ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` then know them, with the options
-    ``zipmap``, ``nocl``, ``output_class_labels`` and ``raw_scores``, which gives votes instead of probabilities; of two
-    classes the difference, and its opposite before it.
+    Call it once per process. ``skl2onnx.to_onnx`` and ``skl2onnx.convert_sklearn`` then convert them, with the options
+    ``zipmap``, ``nocl``, ``output_class_labels`` and ``raw_scores``. The last one returns scores instead of
+    probabilities; with two classes it returns their difference, preceded by its negative.
 
     See Also
     --------
@@ -65,7 +73,7 @@ def register_converters() -> None:
 
 
 def find_shapes(operator: Any) -> None:
-    """Tell skl2onnx the types and shapes of what a model gives."""
+    """Set the types and shapes of the outputs of a model."""
     from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
 
     model = operator.raw_operator
@@ -74,15 +82,10 @@ def find_shapes(operator: Any) -> None:
     n_samples = operator.inputs[0].get_first_dimension()
     kind = StringTensorType if isinstance(plan.labels[0], str) else Int64TensorType
     operator.outputs[0].set_type(kind([n_samples]))
-    if becomes_map(operator):  # which has no doubles
+    others = operator.scope_inst.operators.values()
+    if any(each.type == "SklearnZipMap" and operator.outputs[1] in each.inputs for each in others):  # has no doubles
         operator.outputs[1].set_type(FloatTensorType())
     operator.outputs[1].type.shape = [n_samples, len(plan.classes)]
-
-
-def becomes_map(operator: Any) -> bool:
-    """Whether the probabilities of a model become a map, as those of no model inside another do."""
-    others = operator.scope_inst.operators.values()
-    return any(each.type == "SklearnZipMap" and operator.outputs[1] in each.inputs for each in others)
 
 
 def convert_operator(scope: Any, operator: Any, container: Any) -> None:
@@ -95,31 +98,27 @@ def convert_operator(scope: Any, operator: Any, container: Any) -> None:
     check_sources(plan, sources)
     graph = Graph(scope.get_unique_variable_name)
     label, shown_output = (variable.full_name for variable in operator.outputs)
-    hidden, dtype = graph.name_for("unused"), dtype_of(operator.outputs[1])
+    is_double = type(operator.outputs[1].type).__name__ == "DoubleTensorType"
+    hidden, dtype = graph.name_for("unused"), np.dtype(np.float64 if is_double else np.float32)
     if not options["raw_scores"]:
-        add_prediction(graph, plan, sources, Answers(label, hidden, shown_output), dtype)
+        add_prediction(graph, plan, sources, OutputNames(label, hidden, shown_output), dtype)
     elif len(plan.classes) > 2:
-        add_prediction(graph, plan, sources, Answers(label, shown_output, hidden), dtype)
-    else:  # as of skl2onnx's own classifiers: what decision_function says, and its opposite before it
-        votes = graph.name_for("votes")
-        add_prediction(graph, plan, sources, Answers(label, votes, hidden), dtype)
-        graph.add("MatMul", votes, graph.constant([[1.0, -1.0], [-1.0, 1.0]], dtype), output=shown_output)
+        add_prediction(graph, plan, sources, OutputNames(label, shown_output, hidden), dtype)
+    else:  # as skl2onnx's own classifiers: the negative of decision_function, then decision_function
+        scores = graph.name_for("scores")
+        add_prediction(graph, plan, sources, OutputNames(label, scores, hidden), dtype)
+        graph.add("MatMul", scores, graph.constant([[1.0, -1.0], [-1.0, 1.0]], dtype), output=shown_output)
     add_to(container, scope, graph)
 
 
-def dtype_of(variable: Any) -> Any:
-    """The type of the numbers that a variable holds."""
-    return np.dtype(np.float64 if type(variable.type).__name__ == "DoubleTensorType" else np.float32)
-
-
 def plan_of(model: Any, *, without_names: bool) -> Blueprint:
-    """What a prediction needs; with the numbers of the classes in place of their names if that is asked for."""
+    """Return what a prediction needs, on request with the indices of the classes in place of their names."""
     plan = blueprint_of(model, "skl2onnx", with_link=True)
     return replace(plan, classes=np.arange(len(plan.classes))) if without_names else plan
 
 
 def check_versions(container: Any) -> None:
-    """Raise if the operators are asked for in versions that cannot do it."""
+    """Raise if the requested versions of the operators are not supported."""
     given = container.target_opset_all
     learners = given.get(ML, ML_OPSET) if isinstance(given, dict) else ML_OPSET
     if container.target_opset_onnx < LEAST_OPSET or learners not in ML_OPSETS:
@@ -130,7 +129,7 @@ def check_versions(container: Any) -> None:
 
 
 def source_of(variable: Any, n_variables: int, plan: Blueprint) -> GraphInput:
-    """A variable of skl2onnx as an input."""
+    """Return a variable of skl2onnx as an input."""
     kind, shape = type(variable.type).__name__, variable.type.shape
     if kind != TEXT_TYPE and kind not in NUMBER_TYPES:
         raise ValueError(

@@ -1,6 +1,7 @@
-"""A report on a fitted classifier: what it finds of every class, whether that is more than a baseline finds, and why.
+"""Report on a fitted classifier: per-class recall, comparison with a baseline, confusions, bounds and calibration.
 
-``summary`` is a plain dict, from which the page, the JSON and the Markdown are made.
+``summary`` is a plain dict, which the page, the JSON and the Markdown present. README.md in this folder explains the
+code.
 """
 
 from comboost.report._model_report import ModelReport

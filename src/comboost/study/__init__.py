@@ -1,22 +1,19 @@
-"""The paper's experiment. In: data sets and methods. Out: results fold by fold, and the paper's tables.
+"""The paper's experiment: cross-validated results of all methods, and the paper's tables beside ours.
 
-In the order of the data: `_problems` (rows), `_methods` (classifiers), `_selection` (which depth and criterion),
-`_folds` (one fold, measured), `_running` (many at once), `_settings` and `_store` (what is kept, and what it depends
-on), `_results` and `_significance` (means and comparisons), `_tables` and `_verdicts` (what the paper shows, ours
-beside it), `_report` (all of it as one dict), `_rendering` and `_summary` (Markdown, CSV, LaTeX). ``comboost
-reproduce`` is the command that runs it.
+In the order of the data: `_experiment` (data sets, the paper's numbers), `_methods` (classifiers), `_folds` (one fold:
+choose a setting, fit, measure), `_running` (many folds in parallel), `_settings` and `_store` (stored results and what
+they depend on), `_results` (means and comparisons), `_tables`, `_report` (all of it as one dict), `_rendering`
+(Markdown, CSV, LaTeX). ``comboost reproduce`` runs it.
 """
 
+from comboost.study._experiment import DATASETS, SMALL_DATASETS, Study, find_dataset, load_problem, read_paper
 from comboost.study._folds import Task, list_tasks, run_task
 from comboost.study._methods import METHODS, find_method
-from comboost.study._paper import read_paper
-from comboost.study._problems import DATASETS, SMALL_DATASETS, find_dataset, load_problem
 from comboost.study._rendering import render_files
 from comboost.study._report import make_report
 from comboost.study._running import run_tasks
 from comboost.study._settings import describe
 from comboost.study._store import Store, StoreError
-from comboost.study._study import Study
 
 __all__ = [
     "DATASETS",

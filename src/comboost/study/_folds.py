@@ -1,4 +1,11 @@
-"""One fold. In: a task. Out: the measures of a classifier on rows that it has not seen, as plain data."""
+"""One fold: choose a setting of the weak learner, fit, predict, measure.
+
+Settings are chosen on the training samples of the fold, which are split into `N_PARTS` stratified parts. Every
+candidate is fitted on all parts but one and predicts that one; if a part has many samples of every class, one part is
+enough. The candidate with the smallest norm of the confusion matrix replaces the first, the default of the method, only
+if its lead exceeds a standard error: its norm must be smaller in a fraction of `MIN_WINS` of `N_RESAMPLES` bootstrap
+samples. All methods follow the same rule.
+"""
 
 from collections.abc import Iterable
 from time import perf_counter
@@ -10,17 +17,23 @@ from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
+from comboost._types import Floats
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
-from comboost.study._methods import METHODS, Method
-from comboost.study._problems import ClassificationProblem, load_problem
-from comboost.study._selection import choose_setting, count_inner_fits
-from comboost.study._study import Study
+from comboost.study._experiment import ClassificationProblem, Study, load_problem
+from comboost.study._methods import METHODS, Method, Setting
 
-# Of one round of one fit on one core, measured; only the order of the tasks and the time left come from it.
+# Measured on one core; they only affect the order of the tasks and the estimated time.
 SECONDS_PER_ROUND = 1e-4
 SECONDS_PER_CELL = 6e-9
 
-SPLIT, FIT = 1, 2  # what a seed is for: equal keys would be equal seeds
+N_PARTS = 4  # the smallest class of all, in yeast, has 4 training samples then
+ENOUGH_SAMPLES = 50  # of the smallest class in a part
+N_RESAMPLES = 200
+MIN_WINS = 0.84  # probability that a normal variable is less than a standard error above its mean
+
+SPLIT, FIT = 1, 2  # purposes of a seed
+
+Indices = tuple[NDArray[np.intp], NDArray[np.intp]]  # of training and test samples
 
 
 class Task(NamedTuple):
@@ -33,7 +46,7 @@ class Task(NamedTuple):
 
 
 def list_tasks(datasets: Iterable[str], methods: Iterable[str], n_runs: int, study: Study) -> list[Task]:
-    """List what has to be done, without the methods that do not run on a data set.
+    """List all tasks, without methods that do not run on a data set.
 
     Examples
     --------
@@ -58,14 +71,14 @@ def run_task(task: Task, study: Study) -> dict[str, Any]:
     Parameters
     ----------
     task : Task
-        Which fold.
+        The fold.
     study : Study
-        The numbers of the experiment.
+        Numbers of the experiment.
 
     Returns
     -------
     dict
-        Plain data: the task, the measures, counts (truth in rows), the setting taken, and seconds.
+        Plain data: the task, the measures, confusion counts, the chosen setting, and seconds.
 
     Examples
     --------
@@ -73,7 +86,7 @@ def run_task(task: Task, study: Study) -> dict[str, Any]:
     >>> result = run_task(Task("new-thyroid", "CoMBo depth 2 gini", 0, 0), Study(n_rounds=5))
     >>> result["classes"], result["class_counts"]
     (['hyper', 'hypo', 'normal'], [35, 30, 150])
-    >>> sum(map(sum, result["counts"]))  # the rows of a fifth of the data set
+    >>> sum(map(sum, result["counts"]))  # a fifth of the data set
     43
     """
     method, problem = METHODS[task.method], load_problem(task.dataset)
@@ -89,6 +102,7 @@ def run_task(task: Task, study: Study) -> dict[str, Any]:
         predicted = fitted.predict(problem.X[test])
         done = perf_counter()
         measures = measure_fold(method, fitted, problem, test, predicted)
+    n_iter = getattr(fitted, "n_iter_", None)  # forests have none
     return {
         **task._asdict(),
         "measures": measures,
@@ -97,50 +111,129 @@ def run_task(task: Task, study: Study) -> dict[str, Any]:
         "counts": confusion_matrix(problem.y[test], predicted, labels=problem.classes).tolist(),
         "setting": setting,
         "candidates": candidates,
-        "n_iter": count_rounds(fitted),
+        "n_iter": None if n_iter is None else int(n_iter),
         "seconds": {"choose": chosen - started, "fit": fit - chosen, "predict": done - fit},
     }
 
 
-def split(y: NDArray[Any], study: Study, run: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Cut the rows into stratified folds: training and test rows of each, the same for all methods."""
+def split(y: NDArray[Any], study: Study, run: int) -> list[Indices]:
+    """Stratified folds, the same for all methods."""
     folds = StratifiedKFold(study.n_folds, shuffle=True, random_state=draw_seed(study.seed, SPLIT, run))
     return list(folds.split(y, y))
 
 
-def estimate_seconds(task: Task, study: Study) -> float:
-    """Estimate how long a task will take on one core."""
-    method, problem = METHODS[task.method], load_problem(task.dataset)
-    share = 1 - 1 / study.n_folds
-    n_candidates = len(method.candidates_for(problem.categorical))
-    n_fits = 1 + count_inner_fits(n_candidates, int(share * problem.class_counts.min()))
-    per_round = SECONDS_PER_ROUND + SECONDS_PER_CELL * share * problem.X.size
-    return n_fits * (study.n_rounds * per_round * method.work + method.overhead)
-
-
 def draw_seed(*key: int) -> int:
-    """Draw a seed that depends on the key alone, not on what else was drawn before."""
+    """A seed that only depends on the key."""
     return int(np.random.SeedSequence(key).generate_state(1)[0])
 
 
 def measure_fold(
     method: Method, fitted: Any, problem: ClassificationProblem, test: NDArray[np.intp], predicted: NDArray[Any]
 ) -> dict[str, float]:
-    """Measure what a fitted classifier predicts for the test rows."""
+    """Measures of a fitted classifier on the test samples."""
     X, y, classes = problem.X[test], problem.y[test], problem.classes
     measures = {
         "confusion_norm": confusion_norm_loss(y, predicted, labels=classes),
         "accuracy": float(np.mean(predicted == y)),
         "g_mean": geometric_mean_score(y, predicted, labels=classes),
     }
-    for name, proba in (("mauc", "votes"), ("mauc_softmax", "softmax")):
-        # A method that has only one kind of probabilities has the same figure twice.
-        asked = fitted.set_params(proba=proba) if method.has_votes else fitted
-        measures[name] = mauc_score(y, asked.predict_proba(X), labels=classes)
+    for name, proba in (("mauc", "vote_fraction"), ("mauc_softmax", "softmax")):
+        # Methods without this parameter have the same value twice.
+        model = fitted.set_params(proba=proba) if method.has_votes else fitted
+        measures[name] = mauc_score(y, model.predict_proba(X), labels=classes)
     return measures
 
 
-def count_rounds(fitted: Any) -> int | None:
-    """Count the rounds that a booster kept; a forest has none."""
-    n_iter = getattr(fitted, "n_iter_", None)
-    return None if n_iter is None else int(n_iter)
+def estimate_seconds(task: Task, study: Study) -> float:
+    """Estimated time of a task on one core."""
+    method, problem = METHODS[task.method], load_problem(task.dataset)
+    train_fraction = 1 - 1 / study.n_folds
+    n_candidates = len(method.candidates_for(problem.categorical))
+    n_fits = 1 + count_inner_fits(n_candidates, int(train_fraction * problem.class_counts.min()))
+    per_round = SECONDS_PER_ROUND + SECONDS_PER_CELL * train_fraction * problem.X.size
+    return n_fits * (study.n_rounds * per_round * method.work + method.overhead)
+
+
+# Choice of a setting
+
+
+def choose_setting(
+    method: Method, X: Floats, y: NDArray[Any], categorical: tuple[int, ...], *, seed: int, study: Study
+) -> tuple[Setting, list[dict[str, Any]]]:
+    """Choose a candidate on training samples.
+
+    Returns
+    -------
+    setting : dict
+        The chosen candidate.
+    candidates : list of dict
+        Setting and norm of every candidate; empty if there is only one.
+    """
+    candidates = method.candidates_for(categorical)
+    if len(candidates) == 1:
+        return candidates[0], []
+    n_smallest = int(np.unique(y, return_counts=True)[1].min())
+    folds = StratifiedKFold(N_PARTS, shuffle=True, random_state=seed).split(X, y)
+    parts = list(folds)[: count_parts(n_smallest)]
+    true = np.concatenate([y[test] for _, test in parts])
+    predictions = np.stack(
+        [
+            np.concatenate(
+                [
+                    method.make(setting, categorical, seed, study).fit(X[train], y[train]).predict(X[test])
+                    for train, test in parts
+                ]
+            )
+            for setting in candidates
+        ]
+    )
+    norms = [confusion_norm_loss(true, predicted, labels=np.unique(y)) for predicted in predictions]
+    resampled = resample_norms(true, predictions, np.random.default_rng(seed))
+    judged = [{"setting": setting, "norm": norm} for setting, norm in zip(candidates, norms, strict=True)]
+    return candidates[choose_candidate(norms, resampled)], judged
+
+
+def count_parts(n_smallest: int) -> int:
+    """Number of parts to predict if the smallest class has that many samples."""
+    return 1 if n_smallest // N_PARTS >= ENOUGH_SAMPLES else N_PARTS
+
+
+def count_inner_fits(n_candidates: int, n_smallest: int) -> int:
+    """Number of fits to choose a candidate if the smallest class has that many samples."""
+    return n_candidates * count_parts(n_smallest) if n_candidates > 1 else 0
+
+
+def resample_norms(true: NDArray[Any], predictions: NDArray[Any], rng: np.random.Generator) -> Floats:
+    """Norms of the confusion matrices of all candidates on the same bootstrap samples within every class.
+
+    Parameters
+    ----------
+    true : ndarray of shape (n_samples,)
+        True classes.
+    predictions : ndarray of shape (n_candidates, n_samples)
+        Predictions of the candidates.
+    rng : numpy.random.Generator
+        Draws the samples.
+
+    Returns
+    -------
+    ndarray of shape (n_candidates, N_RESAMPLES)
+        The norms.
+    """
+    labels = np.unique(true)
+    confusions = np.zeros((len(predictions), N_RESAMPLES, len(labels), len(labels)))
+    for k, label in enumerate(labels):
+        # Samples with the same predictions of all candidates need not be distinguished.
+        distinct, counts = np.unique(predictions[:, true == label], axis=1, return_counts=True)
+        drawn = rng.multinomial(counts.sum(), counts / counts.sum(), size=N_RESAMPLES) / counts.sum()
+        for candidate, predicted in enumerate(distinct):
+            confusions[candidate, :, k] = drawn @ (predicted[:, np.newaxis] == labels)
+        confusions[:, :, k, k] = 0.0
+    norms: Floats = np.linalg.norm(confusions, 2, axis=(2, 3))
+    return norms
+
+
+def choose_candidate(norms: list[float], resampled: Floats) -> int:
+    """Index of the candidate with the smallest norm if its lead is clear, else 0."""
+    best = int(np.argmin(norms))
+    return best if np.mean(resampled[best] < resampled[0]) >= MIN_WINS else 0

@@ -1,34 +1,32 @@
-"""Methods. In: a name. Out: a classifier with its settings.
+"""The methods of the experiment.
 
-Every method has candidates, settings of its weak learner, its usual one first. With one candidate the setting is fixed;
-with several the rule of `_selection` chooses one for every fold.
+Every method has candidate settings of its weak learner, the default first. With several candidates, `choose_setting` in
+`_folds` selects one for every fold.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any
 
-from sklearn.ensemble import HistGradientBoostingClassifier
-
-from comboost import AdaBoostMMClassifier, CoMBoClassifier
-from comboost.study._problems import DATASETS, WITH_CATEGORIES
-from comboost.study._study import Study
+from comboost.study._experiment import DATASETS, WITH_CATEGORIES, Study
+from comboost.study.peers import BALANCED_RANDOM_FOREST, HIST_GRADIENT_BOOSTING
 
 Setting = dict[str, Any]
 Make = Callable[[Setting, Sequence[int], int, Study], Any]
 
-# "2 to 3-depth decision tree" is all that the paper says of its weak learner; the default of the estimators is first.
+# The paper only says "2 to 3-depth decision tree"; the default of the estimators comes first.
 GRID: tuple[Setting, ...] = tuple(
     {"max_depth": depth, "criterion": criterion} for depth in (3, 2) for criterion in ("gini", "cost")
 )
-# The paper's trees may split a category into all its values; its figures on connect-4 suggest it. Ours part a node in
-# two and need more levels for the same: three of three-way splits have 27 leaves, five of two-way splits 32.
+# The paper's trees may split a category into all its values; its results on connect-4 suggest it. Our splits are binary
+# and need more levels: three levels of three-way splits have 27 leaves, five of binary splits 32.
 CATEGORY_GRID: tuple[Setting, ...] = tuple(
     {"max_depth": depth, "criterion": criterion} for depth in (5, 3) for criterion in ("gini", "cost")
 )
-# The figures that the paper quotes for the rivals are of C4.5 trees, which nothing holds to three levels.
-RIVAL_GRID: tuple[Setting, ...] = (
+# The paper quotes results of the baselines with C4.5 trees of unlimited depth.
+BASELINE_GRID: tuple[Setting, ...] = (
     {"max_depth": None, "criterion": "gini", "min_samples_leaf": 2},
     *({"max_depth": depth, "criterion": "gini"} for depth in (6, 3, 2)),
 )
@@ -37,49 +35,29 @@ DEEP_SETTING: Setting = {"max_depth": 6, "criterion": "cost", "min_weight_fracti
 
 @dataclass(frozen=True)
 class Method:
-    """A way to learn: how its classifier is made, which settings it may have, where it runs."""
+    """A method: how to make its classifier, its candidate settings, its data sets."""
 
     name: str
     make: Make
     candidates: tuple[Setting, ...] = ({},)
-    category_candidates: tuple[Setting, ...] = ()  # in their place if there are categories
+    category_candidates: tuple[Setting, ...] = ()  # for data with categories, if different
     datasets: tuple[str, ...] = DATASETS
-    has_votes: bool = False  # whether probabilities come from votes or from softmax, as asked
-    needs: str | None = None  # the module without which it cannot run
-    work: float = 1.0  # time of a fit, compared with CoMBo's on the same rows
-    overhead: float = 0.0  # seconds of a fit on hardly any rows, beyond that
+    has_votes: bool = False  # whether it has the parameter proba
+    needs: str | None = None  # a module
+    work: float = 1.0  # fit time relative to CoMBo's
+    overhead: float = 0.0  # seconds per fit, independent of the data
 
     def candidates_for(self, categorical: Sequence[int]) -> tuple[Setting, ...]:
-        """The candidates on rows with categories in these columns."""
+        """The candidates for data with these categorical columns."""
         return self.category_candidates if categorical and self.category_candidates else self.candidates
 
 
-def make_combo(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
-    """Make CoMBo."""
-    return make_booster(CoMBoClassifier, setting, categorical, seed, study.n_rounds)
-
-
-def make_mm(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
-    """Make AdaBoost.MM."""
-    return make_booster(AdaBoostMMClassifier, setting, categorical, seed, study.n_rounds)
-
-
-def make_nc(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
-    """Make AdaBoost.NC."""
-    rival = import_module("comboost.baselines").AdaBoostNCClassifier
-    return make_booster(rival, setting, categorical, seed, study.n_rival_rounds)
-
-
-def make_smoteboost(setting: Setting, categorical: Sequence[int], seed: int, study: Study) -> Any:
-    """Make SMOTEBoost."""
-    rival = import_module("comboost.baselines").SMOTEBoostClassifier
-    return make_booster(rival, setting, categorical, seed, study.n_rival_rounds)
-
-
-def make_booster(kind: Any, setting: Setting, categorical: Sequence[int], seed: int, n_rounds: int) -> Any:
-    """Make one of the package's own boosters."""
-    return kind(
-        n_estimators=n_rounds,
+def make_booster(
+    module: str, kind: str, rounds: str, setting: Setting, categorical: Sequence[int], seed: int, study: Study
+) -> Any:
+    """Make a booster of this package; ``rounds`` is the attribute of the study that has its number of rounds."""
+    return getattr(import_module(module), kind)(
+        n_estimators=getattr(study, rounds),
         categorical_features=list(categorical) or None,
         n_jobs=1,
         random_state=seed,
@@ -88,21 +66,19 @@ def make_booster(kind: Any, setting: Setting, categorical: Sequence[int], seed: 
 
 
 def make_hist_boosting(_setting: Setting, categorical: Sequence[int], seed: int, _study: Study) -> Any:
-    """Make scikit-learn's boosting, with all classes of the same weight."""
-    return HistGradientBoostingClassifier(
-        class_weight="balanced", categorical_features=list(categorical) or None, random_state=seed
-    )
+    """Make scikit-learn's boosting with balanced class weights."""
+    return HIST_GRADIENT_BOOSTING.make(1, seed=seed, categories=categorical)
 
 
 def make_balanced_forest(_setting: Setting, _categorical: Sequence[int], seed: int, _study: Study) -> Any:
     """Make imbalanced-learn's forest."""
-    forest = import_module("imblearn.ensemble").BalancedRandomForestClassifier
-    # The forest of Chen, Liaw and Breiman: a bootstrap of the smallest class, and as many rows of every other.
-    return forest(sampling_strategy="all", replacement=True, bootstrap=False, n_jobs=1, random_state=seed)
+    # As Chen, Liaw and Breiman: a bootstrap of the smallest class, and as many samples of every other.
+    return BALANCED_RANDOM_FOREST.make(1, seed=seed, sampling_strategy="all", replacement=True, bootstrap=False)
 
 
 def fix_settings(method: Method) -> list[Method]:
-    """Make one method per setting of a method, under names that say which."""
+    """One method for each candidate setting."""
+    others = [setting for setting in method.category_candidates if setting not in method.candidates]
     return [
         replace(
             method,
@@ -111,10 +87,7 @@ def fix_settings(method: Method) -> list[Method]:
             category_candidates=(),
             datasets=method.datasets if setting in method.candidates else WITH_CATEGORIES,
         )
-        for setting in (
-            *method.candidates,
-            *(more for more in method.category_candidates if more not in method.candidates),
-        )
+        for setting in (*method.candidates, *others)
     ]
 
 
@@ -131,34 +104,44 @@ def name_fixed(method: str, setting: Setting) -> str:
     return f"{method} depth {depth} {setting['criterion']}"
 
 
+BASELINES = "comboost.baselines"  # needs an optional package
 WITHOUT_CONNECT = tuple(name for name in DATASETS if name != "connect-4")
-COMBO = Method("CoMBo", make_combo, GRID, CATEGORY_GRID, has_votes=True)
-ADABOOST_MM = Method("AdaBoost.MM", make_mm, GRID, CATEGORY_GRID, has_votes=True)
-ADABOOST_NC, SMOTEBOOST = (
-    Method(name, make, RIVAL_GRID, (), WITHOUT_CONNECT, has_votes=True, needs="comboost.baselines", work=work)
-    for name, make, work in (("AdaBoost.NC", make_nc, 2.0), ("SMOTEBoost", make_smoteboost, 3.0))
-)
-
+make_combo = partial(make_booster, "comboost", "CoMBoClassifier", "n_rounds")
+make_mm = partial(make_booster, "comboost", "AdaBoostMMClassifier", "n_rounds")
+TUNED = [
+    Method("CoMBo", make_combo, GRID, CATEGORY_GRID, has_votes=True),
+    Method("AdaBoost.MM", make_mm, GRID, CATEGORY_GRID, has_votes=True),
+    *(
+        Method(
+            name,
+            partial(make_booster, BASELINES, kind, "n_baseline_rounds"),
+            BASELINE_GRID,
+            (),
+            WITHOUT_CONNECT,
+            has_votes=True,
+            needs=BASELINES,
+            work=work,
+        )
+        for name, kind, work in (
+            ("AdaBoost.NC", "AdaBoostNCClassifier", 2.0),
+            ("SMOTEBoost", "SMOTEBoostClassifier", 3.0),
+        )
+    ),
+]
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        COMBO,
-        ADABOOST_MM,
-        ADABOOST_NC,
-        SMOTEBOOST,
+        *TUNED,
         Method("HistGradientBoosting", make_hist_boosting, work=4.0, overhead=0.3),
         Method("BalancedRandomForest", make_balanced_forest, needs="imblearn", work=2.0, overhead=0.3),
         Method("CoMBo deep", make_combo, (DEEP_SETTING,), has_votes=True, work=3.0),
-        *fix_settings(COMBO),
-        *fix_settings(ADABOOST_MM),
-        *fix_settings(ADABOOST_NC),
-        *fix_settings(SMOTEBOOST),
+        *(fixed for method in TUNED for fixed in fix_settings(method)),
     )
 }
 
 
 def find_method(name: str) -> str:
-    """Find the name of a method; letter case and the signs between the words do not count.
+    """Find a method by its name; only letters and digits matter.
 
     Examples
     --------
@@ -172,8 +155,13 @@ def find_method(name: str) -> str:
     return by_letters[letters_and_digits(name)]
 
 
+def letters_and_digits(name: str) -> str:
+    """The letters and digits of a name, in lower case."""
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
 def find_obstacle(method: Method) -> str | None:
-    """Say why a method cannot run here; None if it can."""
+    """Why a method cannot run here; None if it can."""
     if method.needs is None:
         return None
     try:
@@ -181,8 +169,3 @@ def find_obstacle(method: Method) -> str | None:
     except ImportError as error:
         return str(error) if "pip install" in str(error) else f'{error}. Run: pip install "comboost[baselines]"'
     return None
-
-
-def letters_and_digits(name: str) -> str:
-    """What counts when names are compared."""
-    return "".join(sign for sign in name.lower() if sign.isalnum())

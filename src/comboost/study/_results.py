@@ -1,4 +1,4 @@
-"""Results. In: the stored folds. Out: means, deviations and comparisons of methods."""
+"""Means, deviations and comparisons of stored results."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from comboost._stats.significance import Comparison, compare
+from comboost._stats.tests import Comparison, compare
 from comboost._types import Floats
 from comboost.metrics._measures import confusion_of
 from comboost.study._methods import name_fixed
 
-Figure = dict[str, Any]
+Statistics = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class NamedMeasure:
-    """A measure's name in words, and which way is better."""
+    """Label of a measure, and its direction."""
 
     label: str
     lower_is_better: bool = False
@@ -40,7 +40,7 @@ class Results:
     results : iterable of dict
         From `run_task`, in any order.
     n_folds : int
-        Parts of a cross-validation.
+        Number of folds of a cross-validation.
     """
 
     def __init__(self, results: Iterable[dict[str, Any]], n_folds: int) -> None:
@@ -50,26 +50,25 @@ class Results:
             self._folds[result["dataset"], result["method"]][result["run"], result["fold"]] = result
 
     def of(self, dataset: str, method: str) -> list[dict[str, Any]]:
-        """All folds of a method on a data set, in their order."""
+        """All folds of a method on a data set."""
         return list(self._folds.get((dataset, method), {}).values())
 
     def class_counts(self, dataset: str) -> dict[str, int] | None:
-        """Rows of every class; None if nothing was run on the data set."""
+        """Samples of every class; None without results on the data set."""
         for (name, _), folds in self._folds.items():
             if name == dataset:
                 result = next(iter(folds.values()))
                 return dict(zip(result["classes"], result["class_counts"], strict=True))
         return None
 
-    def figure(self, dataset: str, method: str, measure: str) -> Figure | None:
-        """Mean, deviation and number of folds; None if there is none."""
+    def statistics(self, dataset: str, method: str, measure: str) -> Statistics | None:
+        """Mean, deviation and number of folds; None without folds."""
         return summarise([fold["measures"][measure] for fold in self.of(dataset, method)])
 
-    def figure_of_smallest(self, dataset: str, method: str, measure: str) -> Figure | None:
-        """The figure if the candidate with the smallest inner norm were always taken; None if folds are missing.
+    def statistics_of_smallest(self, dataset: str, method: str, measure: str) -> Statistics | None:
+        """The same if the candidate with the smallest inner norm were always chosen; None if folds are missing.
 
-        The same seed and setting give the same classifier, so the folds of the methods with fixed settings are what the
-        method would have had.
+        The same seed and setting give the same classifier, so these are folds of methods with fixed settings.
         """
         taken = [self._find_smallest(fold) for fold in self.of(dataset, method)]
         return None if None in taken else summarise([fold["measures"][measure] for fold in taken if fold])
@@ -80,7 +79,7 @@ class Results:
         return self._folds.get((fold["dataset"], fixed), {}).get((fold["run"], fold["fold"]))
 
     def compare(self, dataset: str, first: str, second: str, measure: str) -> Comparison | None:
-        """Compare two methods on the folds that both have; None if there are none."""
+        """Compare two methods on their common folds; None without any."""
         ours, theirs = (self._folds.get((dataset, method), {}) for method in (first, second))
         pairs = [
             (fold["measures"][measure], theirs[key]["measures"][measure]) for key, fold in ours.items() if key in theirs
@@ -91,25 +90,24 @@ class Results:
             [pair[0] for pair in pairs],
             [pair[1] for pair in pairs],
             lower_is_better=MEASURES[measure].lower_is_better,
-            test_share=1 / (self.n_folds - 1),
+            test_ratio=1 / (self.n_folds - 1),
         )
 
-    def confusion(self, dataset: str, method: str, classes: list[str]) -> list[list[Figure | None]]:
-        """Error confusion matrix, averaged over the folds, in the order of ``classes``."""
-        folds = self.of(dataset, method)
-        matrices = [fold_confusion(fold, classes) for fold in folds]
-        places = range(len(classes))
-        return [[summarise([matrix[row, column] for matrix in matrices]) for column in places] for row in places]
+    def confusion(self, dataset: str, method: str, classes: list[str]) -> list[list[Statistics | None]]:
+        """Error confusion matrix averaged over the folds, in the order of ``classes``."""
+        matrices = [fold_confusion(fold, classes) for fold in self.of(dataset, method)]
+        idx = range(len(classes))
+        return [[summarise([matrix[row, column] for matrix in matrices]) for column in idx] for row in idx]
 
-    def recalls(self, dataset: str, method: str) -> dict[str, Figure | None]:
-        """Recall of every class, averaged over the folds."""
+    def recalls(self, dataset: str, method: str) -> dict[str, Statistics | None]:
+        """Recall of every class averaged over the folds."""
         folds = self.of(dataset, method)
         classes = folds[0]["classes"] if folds else []
-        shares = [1 - fold_confusion(fold, classes).sum(axis=1) for fold in folds]
-        return {name: summarise([share[place] for share in shares]) for place, name in enumerate(classes)}
+        recalls = [1 - fold_confusion(fold, classes).sum(axis=1) for fold in folds]
+        return {name: summarise([recall[k] for recall in recalls]) for k, name in enumerate(classes)}
 
     def settings(self, dataset: str, method: str) -> dict[str, int]:
-        """Which settings the rule took, and how often, the most frequent first."""
+        """How often each setting was chosen, the most frequent first."""
         taken = Counter(
             ", ".join(f"{name}={value}" for name, value in fold["setting"].items())
             for fold in self.of(dataset, method)
@@ -117,14 +115,14 @@ class Results:
         )
         return dict(sorted(taken.items(), key=lambda item: (-item[1], item[0])))
 
-    def seconds(self, dataset: str, method: str) -> dict[str, Figure | None]:
-        """Seconds to choose the setting, to fit and to predict, averaged over the folds."""
+    def seconds(self, dataset: str, method: str) -> dict[str, Statistics | None]:
+        """Seconds to choose a setting, to fit and to predict, averaged over the folds."""
         folds = self.of(dataset, method)
         return {part: summarise([fold["seconds"][part] for fold in folds]) for part in ("choose", "fit", "predict")}
 
 
-def summarise(values: Iterable[float]) -> Figure | None:
-    """Mean, standard deviation (0 for a single value) and number of the values; None without any."""
+def summarise(values: Iterable[float]) -> Statistics | None:
+    """Mean, standard deviation (0 for a single value) and number of values; None without any."""
     array = np.array(list(values), dtype=np.float64)
     if not array.size:
         return None

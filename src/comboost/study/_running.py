@@ -1,4 +1,4 @@
-"""Running. In: tasks. Out: results as they come, from one process or several."""
+"""Run tasks in one process or several."""
 
 import multiprocessing
 import os
@@ -9,15 +9,14 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
+from comboost.study._experiment import Study
 from comboost.study._folds import Task, estimate_seconds, run_task
-from comboost.study._study import Study
 
 
 class ProcessLostError(Exception):
-    """The system ended a process that was at work."""
+    """The system killed a worker process."""
 
 
 class Failure(NamedTuple):
@@ -30,28 +29,28 @@ TaskOutcome = dict[str, Any] | Failure
 
 
 def run_tasks(tasks: Sequence[Task], study: Study, *, n_jobs: int) -> Generator[tuple[Task, TaskOutcome], None, None]:
-    """Run tasks, the longest first, and yield each with its result as soon as it is done.
+    """Run tasks, the longest first, and yield results as they complete.
 
     Parameters
     ----------
     tasks : sequence of Task
-        What has to be done.
+        The tasks.
     study : Study
-        The numbers of the experiment.
+        Numbers of the experiment.
     n_jobs : int
-        Processes; each works on one task at a time, on one thread. The results do not depend on it.
+        Number of processes, each with one thread. Results do not depend on it.
 
     Yields
     ------
     task : Task
-        In the order in which they end.
+        In the order of completion.
     outcome : dict or Failure
-        The result of `run_task`, or what it raised; the other tasks go on.
+        The result of `run_task`, or its error.
 
     Raises
     ------
     ProcessLostError
-        If the system ended a process, as it does when memory runs out.
+        If the system kills a process, for example for lack of memory.
     """
     ordered = sorted(tasks, key=lambda task: -estimate_seconds(task, study))
     if n_jobs == 1 or len(ordered) < 2:
@@ -59,39 +58,38 @@ def run_tasks(tasks: Sequence[Task], study: Study, *, n_jobs: int) -> Generator[
             yield task, try_task(task, study)
         return
     with worker_pool(min(n_jobs, len(ordered))) as pool:
-        with interrupts_blocked():  # processes start as tasks are handed in
+        with interrupts_blocked():  # processes start as tasks are submitted
             futures: dict[Future[TaskOutcome], Task] = {pool.submit(try_task, task, study): task for task in ordered}
         for future in as_completed(futures):
             try:
                 yield futures.pop(future), future.result()
             except BrokenProcessPool as error:
                 raise ProcessLostError(
-                    "A process was ended from outside, perhaps since memory ran out. What was done is kept: start the "
-                    "same command again, with fewer --jobs."
+                    "A worker process was killed, perhaps for lack of memory. Results so far are kept: start the same "
+                    "command again, with fewer --jobs."
                 ) from error
 
 
 def try_task(task: Task, study: Study) -> TaskOutcome:
-    """Run one task, and say in words what it raised."""
+    """Run one task, and describe its error."""
     try:
         return run_task(task, study)
-    except Exception as error:
-        # In words, since not every exception can be sent from process to process.
+    except Exception as error:  # as text, since not every exception can be pickled
         return Failure(f"{type(error).__name__}: {error}")
 
 
 @contextmanager
 def worker_pool(n_jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end with this one, however it ends."""
-    # Fresh processes, not copies: OpenMP does not survive a fork.
+    """A pool of processes that end with this one, however it ends."""
+    # OpenMP does not survive a fork.
     context = multiprocessing.get_context("spawn")
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(n_jobs, mp_context=context, initializer=start_worker)
     try:
         yield pool
-    except BaseException:
-        # Nobody waits for what they are working on.
-        end_processes(set(multiprocessing.active_children()) - others)
+    except BaseException:  # do not wait for running tasks
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -99,7 +97,7 @@ def worker_pool(n_jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Hold Ctrl-C back; a process that is started meanwhile never hears of it: it is the parent's to handle."""
+    """Block SIGINT; processes that start meanwhile inherit that, so only the parent handles Ctrl-C."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
@@ -110,20 +108,14 @@ def interrupts_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def end_processes(processes: set[BaseProcess]) -> None:
-    """End processes, whatever they are doing."""
-    for process in processes:
-        process.terminate()
-
-
 def start_worker() -> None:
-    """Prepare a process to be ended by its parent, and with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is blocked but on Windows
+    """Make a process ignore SIGINT and exit with its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for Windows, where it is not blocked
     threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
 def exit_with_parent() -> None:
-    """Exit as soon as the parent is gone, even if it was killed: an orphan would compute what nobody stores."""
+    """Exit as soon as the parent is gone, even if it was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

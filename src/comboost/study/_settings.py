@@ -1,4 +1,4 @@
-"""What results depend on. In: a study. Out: a description of all of it as plain data, and how two of them differ."""
+"""Everything that stored results depend on, as plain data."""
 
 import hashlib
 import json
@@ -9,27 +9,26 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from comboost import __version__
-from comboost.study._folds import Task, run_task
+from comboost.study._experiment import Study
+from comboost.study._folds import ENOUGH_SAMPLES, MIN_WINS, N_PARTS, N_RESAMPLES, Task, run_task
 from comboost.study._methods import METHODS, find_obstacle
-from comboost.study._selection import ENOUGH_ROWS, N_PARTS, N_RESAMPLES, SURE
-from comboost.study._study import Study
 
-FORMAT = 2  # of the files in a folder
+FORMAT = 3  # of the files in a folder
 FINGERPRINTED = ("CoMBo", "AdaBoost.MM", "AdaBoost.NC", "SMOTEBoost", "CoMBo deep")
 OPTIONAL = ("libraries.", "behaviour.")
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "imbalanced-learn")
 
 
 def describe(study: Study) -> dict[str, Any]:
-    """Describe all that the results depend on, as plain data.
+    """Describe everything that the results depend on.
 
-    Which data sets, methods and runs are asked for is not part of it: a fold's result is the same whatever else runs,
-    so a folder may grow.
+    The requested data sets, methods and runs are not part of it: the result of a fold does not depend on them, so a
+    folder may grow.
 
     Parameters
     ----------
     study : Study
-        The numbers of the experiment.
+        Numbers of the experiment.
 
     Returns
     -------
@@ -42,17 +41,21 @@ def describe(study: Study) -> dict[str, Any]:
         "libraries": {name: find_version(name) for name in LIBRARIES},
         "machine": platform.machine(),
         "study": asdict(study),
-        "rule": {"parts": N_PARTS, "enough_rows": ENOUGH_ROWS, "resamples": N_RESAMPLES, "sure": SURE},
+        "rule": {
+            "n_parts": N_PARTS,
+            "enough_samples": ENOUGH_SAMPLES,
+            "n_resamples": N_RESAMPLES,
+            "min_wins": MIN_WINS,
+        },
         "behaviour": {name: fingerprint_method(name) for name in FINGERPRINTED},
         "candidates": {name: [*method.candidates, *method.category_candidates] for name, method in METHODS.items()},
     }
 
 
 def find_differences(stored: dict[str, Any], current: dict[str, Any]) -> list[str]:
-    """Name what differs between two descriptions.
+    """List the differences of two descriptions.
 
-    A library that is missing on one side, and what a method does that cannot run without it, make no difference: no
-    result was made with them.
+    Libraries that are missing on one side, and methods that need them, are ignored: no result depends on them.
 
     Examples
     --------
@@ -69,7 +72,7 @@ def find_differences(stored: dict[str, Any], current: dict[str, Any]) -> list[st
 
 
 def merge(stored: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
-    """Add to the description of a folder what was missing when it was made."""
+    """Complete the description of a folder with libraries and methods that were missing when it was created."""
     known = {
         part: {name: (stored.get(part) or {}).get(name) or found for name, found in current[part].items()}
         for part in ("libraries", "behaviour")
@@ -78,7 +81,7 @@ def merge(stored: dict[str, Any], current: dict[str, Any]) -> dict[str, Any]:
 
 
 def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Turn a dict of dicts into one, with dots in its keys."""
+    """Flatten nested dicts into one with dotted keys."""
     leaves: dict[str, Any] = {}
     for key, value in tree.items():
         if isinstance(value, dict):
@@ -89,7 +92,7 @@ def flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def find_version(name: str) -> str | None:
-    """Find the version of a library; None if it is not installed."""
+    """Version of a library; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -97,16 +100,13 @@ def find_version(name: str) -> str | None:
 
 
 def fingerprint_method(method: str) -> str | None:
-    """Say in a few letters what a method does, since a version under development keeps its number while that changes.
-
-    None if the method cannot run here.
-    """
+    """Hash of small results of a method, which detects changes within a version; None if it cannot run here."""
     if find_obstacle(METHODS[method]) is not None:
         return None
-    tiny = Study(n_rounds=3, n_rival_rounds=3)
+    tiny = Study(n_rounds=3, n_baseline_rounds=3)
     results = [run_task(Task(dataset, method, 0, 0), tiny) for dataset in ("glass", "car")]
-    # Six digits: another CPU may differ in the last one without being another algorithm.
+    # Six digits, since CPUs may differ in the last one.
     kept = ("measures", "counts", "setting", "candidates", "n_iter")
-    told = json.dumps([[result[name] for name in kept] for result in results])
-    digits = re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.6g}", told)
+    text = json.dumps([[result[name] for name in kept] for result in results])
+    digits = re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.6g}", text)
     return hashlib.sha256(digits.encode()).hexdigest()[:12]

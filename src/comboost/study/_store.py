@@ -1,7 +1,6 @@
-"""The store. In: results. Out: a folder with one small file per fold, and the settings under which they were made.
+"""A folder with one small file per result, and the settings that all of them share.
 
-A result is written under another name, brought to the disk and then renamed, so at any moment a file is complete or not
-there at all, and a killed run goes on where it was.
+Files are written atomically, so a killed run continues where it stopped.
 """
 
 import hashlib
@@ -20,19 +19,19 @@ from comboost.study._settings import find_differences, merge
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks; there two runs in one folder are not noticed
+except ImportError:  # on Windows two runs in one folder are not detected
     fcntl = None  # type: ignore[assignment]
 
 SETTINGS = "settings.json"
-LEFT_AT_ONCE = {"folds", "lock", f"{SETTINGS}.tmp"}  # by a run that is ended as soon as it has begun
+LEFT_AT_ONCE = {"folds", "lock", f"{SETTINGS}.tmp"}  # by a run that is killed right after its start
 CHECKSUM = "checksum"
-MAX_NAMED = 3  # of the files that are not ours
-BYTES_PER_RESULT = 2 * 4096  # a result has a few kB, and disks give out whole blocks
+MAX_NAMED = 3  # foreign files
+BYTES_PER_RESULT = 2 * 4096  # a few kB, in whole blocks
 BYTES_FOR_TABLES = 10 * 2**20
 
 
 class StoreError(Exception):
-    """The folder cannot be used; the message says why and what to do."""
+    """The folder cannot be used."""
 
 
 class Store:
@@ -41,9 +40,9 @@ class Store:
     Parameters
     ----------
     folder : str or path-like
-        It is made if it is not there.
+        Created if it does not exist.
     description : dict
-        From `describe`. A folder with another description is refused.
+        From `describe`; a folder with another description is refused.
 
     Raises
     ------
@@ -74,7 +73,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let other runs use the folder."""
+        """Release the folder."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
@@ -83,7 +82,7 @@ class Store:
         self._read_settings()
         (self.folder / "folds").mkdir(parents=True, exist_ok=True)
         self._take_lock()
-        stored = self._read_settings()  # another run may have made them meanwhile
+        stored = self._read_settings()  # another run may have created them meanwhile
         if stored is not None:
             refuse_differences(self.folder, stored, description)
             description = merge(stored, description)
@@ -92,20 +91,20 @@ class Store:
             left_over.unlink()
 
     def _read_settings(self) -> dict[str, Any] | None:
-        """The settings of the folder; None if it is new. Raise if it is not one of ours; nothing is touched."""
+        """The settings of the folder; None if it is new. Raise if it holds other files."""
         path = self.folder / SETTINGS
         if path.exists():
             return read_settings(path)
         if any(self.folder.glob("folds/*/*/*.json")):
             raise StoreError(
-                f"The folder {self.folder} has results but no {SETTINGS}, so nobody knows how they were made. Name "
-                "another folder with --out."
+                f"The folder {self.folder} has results but no {SETTINGS}, so their origin is unknown. Name another "
+                "folder with --out."
             )
         foreign = list_foreign(self.folder)
         if foreign:
             named = ", ".join(foreign[:MAX_NAMED]) + (", ..." if len(foreign) > MAX_NAMED else "")
             raise StoreError(
-                f"The folder {self.folder} holds files that are not of this command, which might overwrite them: "
+                f"The folder {self.folder} holds files of other programs, which might be overwritten: "
                 f"{named}. Name a new folder, or an empty one, with --out."
             )
         return None
@@ -122,41 +121,41 @@ class Store:
             ) from error
 
     def check_space(self, n_results: int) -> None:
-        """Raise if that many more results would not fit on the disk."""
+        """Raise if the disk has no space for that many more results."""
         needed = n_results * BYTES_PER_RESULT + BYTES_FOR_TABLES
         free = shutil.disk_usage(self.folder).free
         if free < needed:
             raise StoreError(
                 f"The disk of the folder {self.folder} has {free / 2**20:.0f} MB left, and {n_results} results need "
-                f"{needed / 2**20:.0f} MB. Make room, or name a folder on another disk with --out."
+                f"{needed / 2**20:.0f} MB. Free some space, or name a folder on another disk with --out."
             )
 
     def save(self, task: Task, result: dict[str, Any]) -> None:
-        """Keep a result for good; when this returns, it is on the disk."""
+        """Write a result to the disk."""
         path = self._find(task)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, json.dumps(result | {CHECKSUM: checksum_of(result)}) + "\n")
         except OSError as error:
             raise StoreError(
-                f"The result {path} cannot be written: {error.strerror or error}. All before it are kept: make room "
-                "and start the same command again."
+                f"The result {path} cannot be written: {error.strerror or error}. All before it are kept: free some "
+                "space and start the same command again."
             ) from error
 
     def load(self, tasks: Iterable[Task]) -> dict[Task, dict[str, Any]]:
-        """Read the results of the tasks that have one."""
+        """Read all stored results of the tasks."""
         paths = {task: self._find(task) for task in tasks}
         return {task: read_result(path, task) for task, path in paths.items() if os.path.lexists(path)}
 
     def write(self, texts: Mapping[str, str]) -> None:
-        """Write files into the folder itself, by their names."""
+        """Write files into the folder."""
         try:
             for name, text in texts.items():
                 write_text(self.folder / name, text)
         except OSError as error:
             raise StoreError(
-                f"The tables cannot be written to {self.folder}: {error.strerror or error}. All results are kept: make "
-                "room and start the same command again."
+                f"The tables cannot be written to {self.folder}: {error.strerror or error}. All results are kept: free "
+                "some space and start the same command again."
             ) from error
 
     def _find(self, task: Task) -> Path:
@@ -165,7 +164,7 @@ class Store:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file so that at any moment it is complete, or as it was before."""
+    """Write a file atomically."""
     draft = path.with_name(path.name + ".tmp")
     with draft.open("w", encoding="utf-8", newline="") as stream:
         stream.write(text)
@@ -176,7 +175,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def list_foreign(folder: Path) -> list[str]:
-    """Names of what no run has left in a folder without settings; hidden files are in nobody's way."""
+    """Names of foreign files in a folder without settings; hidden files are ignored."""
     if not folder.is_dir():
         return []
     seen = [path for path in folder.iterdir() if not path.name.startswith(".")]
@@ -184,12 +183,12 @@ def list_foreign(folder: Path) -> list[str]:
 
 
 def holds_any(path: Path) -> bool:
-    """Whether a folder holds files, or a file anything; a draft holds nothing that counts."""
+    """Whether a folder or a file is not empty; drafts count as empty."""
     return any(path.iterdir()) if path.is_dir() else path.suffix != ".tmp" and path.stat().st_size > 0
 
 
 def read_json(path: Path, advice: str) -> dict[str, Any]:
-    """Read a file, or say what to do about it."""
+    """Read a JSON object, or raise with advice."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -197,45 +196,45 @@ def read_json(path: Path, advice: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # the latter if brackets are nested too deeply
         raise StoreError(f"The file {path} is damaged: {error}. {advice}") from error
     if not isinstance(content, dict):
-        raise StoreError(f"The file {path} is damaged: it holds no dict, but a {type(content).__name__}. {advice}")
+        raise StoreError(f"The file {path} is damaged: expected an object, got a {type(content).__name__}. {advice}")
     return content
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """Read the settings of a folder, and check that they are some."""
+    """Read and check the settings of a folder."""
     advice = "Name another folder with --out."
     settings = read_json(path, advice)
     if not {"format", "comboost", "study"} <= settings.keys():
-        raise StoreError(f"The file {path} is damaged, or not of this command: it says nothing of a study. {advice}")
+        raise StoreError(f"The file {path} is damaged or foreign: it does not describe a study. {advice}")
     for part in ("libraries", "behaviour"):
         found = settings.get(part) or {}
         if not isinstance(found, dict) or any(isinstance(value, dict | list) for value in found.values()):
-            raise StoreError(f"The file {path} is damaged: what it says of {part} is no list of versions. {advice}")
+            raise StoreError(f"The file {path} is damaged: {part} is not a list of versions. {advice}")
     return settings
 
 
 def read_result(path: Path, task: Task) -> dict[str, Any]:
-    """Read the result of a task, and check that it is the one that was written."""
-    advice = "Delete it, and it is made again."
+    """Read the result of a task, and check that it is intact."""
+    advice = "Delete it, and it is computed again."
     result = read_json(path, advice)
     if result.pop(CHECKSUM, None) != checksum_of(result):
-        raise StoreError(f"The file {path} is damaged: its checksum is that of another content. {advice}")
+        raise StoreError(f"The file {path} is damaged: its checksum does not match. {advice}")
     if any(result.get(name) != value for name, value in task._asdict().items()):
-        raise StoreError(f"The file {path} is damaged: it holds no result of this fold. {advice}")
+        raise StoreError(f"The file {path} is damaged: it holds the result of another fold. {advice}")
     return result
 
 
 def checksum_of(result: dict[str, Any]) -> str:
-    """A few letters that any other result would change."""
+    """Hash of a result."""
     return hashlib.sha256(json.dumps(result).encode()).hexdigest()[:32]
 
 
 def refuse_differences(folder: Path, stored: dict[str, Any], current: dict[str, Any]) -> None:
-    """Raise if the folder was made in another way."""
+    """Raise if the folder has other settings."""
     differences = find_differences(stored, current)
     if differences:
         listed = "\n".join(f"  {difference}" for difference in differences)
         raise StoreError(
-            f"The folder {folder} holds results made in another way, which must not be mixed with new ones:\n{listed}\n"
+            f"The folder {folder} holds results of other settings, which must not be mixed with new ones:\n{listed}\n"
             "Name another folder with --out, or delete this one."
         )

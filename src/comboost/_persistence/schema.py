@@ -1,0 +1,263 @@
+"""Fitted attributes as they are stored: names, types and checks. Pickles and model files share them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from comboost._boosting.warm_start import Origin
+from comboost._data.categories import MAX_CATEGORIES, Categories
+from comboost._data.checks import shown
+from comboost._engine.forest import Forest
+from comboost._engine.probabilities import TEMPERATURES, IsotonicCurves
+from comboost._persistence.plain_values import Arrays, check_hashes, to_json
+from comboost._types import CATEGORIES
+
+FORMAT = 1  # of pickles and model files; raise it when what is stored changes
+OBJECT = "$object"  # tag of a value that a pickle holds as it is
+
+#: Fields of dataclasses that are stored under another name.
+STORED_FIELDS = {"votes": "leaf_values"}
+
+
+class Sizes(NamedTuple):
+    """Sizes of the arrays of a model. ``n_scored`` classes have scores: those with a positive weight in training."""
+
+    n_classes: int
+    n_scored: int
+    n_features: int
+    n_rounds: int
+    categorical: list[int]
+
+
+Check = Callable[[str, Any, Sizes], None]
+
+
+def equals(size: str) -> Check:
+    """Check that a number is one of the sizes."""
+
+    def check(name: str, value: Any, sizes: Sizes) -> None:
+        expected = getattr(sizes, size)
+        if not isinstance(value, int | np.integer) or value != expected:
+            raise ValueError(f"{name} is {value!r} instead of {expected}")
+
+    return check
+
+
+def array_of(*dimensions: str, dtype: Any = None) -> Check:
+    """Check the shape of an array, and its type unless that is None; an empty name is any size."""
+
+    def check(name: str, value: Any, sizes: Sizes) -> None:
+        shape = value.shape if isinstance(value, np.ndarray) else None
+        expected = tuple(getattr(sizes, size) if size else np.size(value) for size in dimensions)
+        if shape != expected:
+            raise ValueError(f"{name} is not an array of shape {expected}")
+        if dtype is not None and value.dtype != dtype:
+            raise ValueError(f"{name} holds {value.dtype.name} instead of {np.dtype(dtype).name}")
+
+    return check
+
+
+def floats_of(*dimensions: str) -> Check:
+    """Check the shape of an array of float64."""
+    return array_of(*dimensions, dtype=np.float64)
+
+
+def check_text(name: str, value: Any, sizes: Sizes) -> None:
+    """Raise if a value is not text."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is not text")
+
+
+def check_texts(name: str, value: Any, sizes: Sizes) -> None:
+    """Raise if a value is not a list of text."""
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError(f"{name} is not a list of text")
+
+
+def check_feature_names(name: str, value: Any, sizes: Sizes) -> None:
+    """Raise if features do not have one name each."""
+    array_of("n_features")(name, value, sizes)
+    if not all(isinstance(item, str) for item in value):
+        raise ValueError(f"{name} holds names that are not text")
+
+
+def check_scored_classes(name: str, value: Any, sizes: Sizes) -> None:
+    """Raise if the classes with scores are not ascending indices of classes."""
+    if value is None:
+        return
+    if not isinstance(value, np.ndarray) or value.shape != (sizes.n_scored,) or value.dtype.kind != "i":
+        raise ValueError(f"the classes that have scores are not an array of {sizes.n_scored} indices")
+    if (np.diff(value) <= 0).any() or value[0] < 0 or value[-1] >= sizes.n_classes:
+        raise ValueError(f"the indices of classes that have scores do not ascend from 0 to {sizes.n_classes - 1}")
+
+
+def check_temperature(name: str, value: Any, sizes: Sizes) -> None:
+    """Raise if a temperature is not one that a fit can find."""
+    low, high = TEMPERATURES
+    if type(value) is not float or not low <= value <= high:
+        raise ValueError(f"{name} is {value!r} instead of a number from {low:g} to {high:g}")
+
+
+def check_isotonic(name: str, value: IsotonicCurves, sizes: Sizes) -> None:
+    """Raise if there is not one curve per class that has scores."""
+    if value.n_classes != sizes.n_scored:
+        raise ValueError(f"its calibration is one of {value.n_classes} classes, not of {sizes.n_scored}")
+
+
+def check_categories(name: str, value: Categories, sizes: Sizes) -> None:
+    """Raise if categories are not valid, or not those of the categorical features."""
+    if sorted(value.values) != sizes.categorical:
+        raise ValueError("its categories are not those of the categorical features")
+    if not all(isinstance(known, tuple) and len(known) <= MAX_CATEGORIES for known in value.values.values()):
+        raise ValueError(f"a feature has no list of at most {MAX_CATEGORIES} categories")
+    if not all(f in value.values and isinstance(rare, tuple) and rare for f, rare in value.infrequent.items()):
+        raise ValueError("its infrequent categories are not those of categorical features")
+    for known in (*value.values.values(), *value.infrequent.values()):
+        check_hashes(known)
+
+
+def check_origin(name: str, value: Origin, sizes: Sizes) -> None:
+    """Raise if a warm start could not continue from this."""
+    if not all(isinstance(text, str) for text in [*value.parameters, *value.parameters.values(), value.rows]):
+        raise ValueError("the fingerprints of a warm start are not text")
+    if not isinstance(value.classes, np.ndarray) or value.classes.shape != (sizes.n_scored,):
+        raise ValueError(f"the classes of a warm start are not an array of {sizes.n_scored}")
+    if not isinstance(value.seed, int) or not isinstance(value.n_samples, int):
+        raise ValueError("the seed or the number of samples of a warm start is not an integer")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A fitted attribute.
+
+    Attributes
+    ----------
+    check : callable or None
+        Raises ValueError if the value does not fit the rest of the model; None if nothing is to be checked.
+    stored_as : str
+        Name in pickles and files, unless it is the attribute's.
+    part : type or None
+        Dataclass of the value, of which the fields are stored.
+    """
+
+    check: Check | None
+    stored_as: str = ""
+    part: type[Any] | None = None
+
+
+#: Every fitted attribute, by its name in Python.
+FITTED: Mapping[str, Attribute] = {
+    "n_features_in_": Attribute(equals("n_features")),
+    "n_iter_": Attribute(equals("n_rounds")),
+    "classes_": Attribute(array_of("n_classes")),
+    "class_prior_": Attribute(floats_of("n_classes")),
+    "train_confusion_": Attribute(floats_of("n_classes", "n_classes")),
+    "feature_names_in_": Attribute(check_feature_names),
+    "feature_importances_": Attribute(floats_of("n_features")),
+    "estimator_weights_": Attribute(floats_of("n_rounds")),
+    "estimators_": Attribute(None),
+    "edges_": Attribute(floats_of("n_rounds")),
+    "loss_curve_": Attribute(floats_of("n_rounds")),
+    "bound_curve_": Attribute(floats_of("n_rounds")),
+    "validation_curve_": Attribute(floats_of("")),
+    "temperature_": Attribute(check_temperature),
+    "stop_reason_": Attribute(check_text),
+    "target_name_": Attribute(check_text),  # set by the command line, as is the next one
+    "missing_marks_": Attribute(check_texts),
+    "_forest": Attribute(None, "forest", Forest),  # which checks itself
+    "_categories": Attribute(check_categories, "categories", Categories),
+    "_voted": Attribute(check_scored_classes, "scored_classes"),
+    "_importances": Attribute(floats_of("n_features"), "importances"),
+    "_promises": Attribute(floats_of("n_rounds"), "bounds"),
+    "_isotonic": Attribute(check_isotonic, "isotonic", IsotonicCurves),
+    "_origin": Attribute(check_origin, "origin", Origin),
+}
+NAMES = {attribute.stored_as or name: name for name, attribute in FITTED.items()}  # in Python, by stored names
+REQUIRED = ("n_features_in_", "n_iter_", "classes_", "_categories")
+REQUIRED_BY_WARM_START = ("edges_", "loss_curve_", "stop_reason_", "_importances")
+
+
+def pack(
+    parameters: Mapping[str, Any], attributes: Mapping[str, Any]
+) -> tuple[dict[str, Any], Arrays, dict[str, Exception]]:
+    """Convert parameters and stored attributes to JSON and arrays; return both, and errors by path.
+
+    A value that is not plain has an error, and is ``{"$object": path}`` in the JSON.
+    """
+    arrays: Arrays = {}
+    errors: dict[str, Exception] = {}
+
+    def convert(value: Any, path: str) -> Any:
+        own: Arrays = {}
+        try:
+            converted = to_json(value, path, own)
+        except (TypeError, RecursionError) as error:
+            errors[path] = error
+            return {OBJECT: path}
+        arrays.update(own)
+        return converted
+
+    content = {
+        "parameters": {name: convert(value, f"parameters/{name}") for name, value in parameters.items()},
+        "attributes": {name: convert(value, name) for name, value in attributes.items()},
+    }
+    return content, arrays, errors
+
+
+def to_stored(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fitted attributes under their stored names, dataclasses as dicts."""
+    stored = {}
+    for name, value in attributes.items():
+        attribute = FITTED[name]
+        stored[attribute.stored_as or name] = value if attribute.part is None else fields_to_dict(value)
+    return stored
+
+
+def fields_to_dict(part: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass under their stored names."""
+    return {STORED_FIELDS.get(field.name, field.name): getattr(part, field.name) for field in fields(part)}
+
+
+def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Invert `to_stored`; ValueError, TypeError or AttributeError if the attributes do not make a sound model."""
+    unknown = stored.keys() - NAMES.keys()
+    if unknown:
+        raise ValueError(f"the attributes {shown(sorted(unknown))} are not those of a fitted model")
+    attributes = {}
+    for stored_name, value in stored.items():
+        part = FITTED[NAMES[stored_name]].part
+        attributes[NAMES[stored_name]] = value if part is None else dict_to_fields(part, value)
+    if "_forest" in attributes:
+        check_fitted(attributes)
+    elif "n_iter_" in attributes and "estimators_" not in attributes:
+        raise ValueError("its trees are missing")
+    return attributes
+
+
+def dict_to_fields(part: type[Any], values: Any) -> Any:
+    """Invert `fields_to_dict`."""
+    names = {stored: name for name, stored in STORED_FIELDS.items()}
+    return part(**{names.get(name, name): value for name, value in values.items()})
+
+
+def check_fitted(attributes: Mapping[str, Any]) -> None:
+    """Raise if the attributes of a fitted model do not fit each other."""
+    missing = [name for name in REQUIRED if name not in attributes]
+    if "_origin" in attributes:
+        missing += [name for name in REQUIRED_BY_WARM_START if name not in attributes]
+    if missing:
+        raise ValueError(f"its attributes {missing} are missing")
+    forest: Forest = attributes["_forest"]
+    sizes = Sizes(
+        n_classes=forest.n_classes if attributes.get("_voted") is None else len(attributes["classes_"]),
+        n_scored=forest.n_classes,
+        n_features=len(forest.kinds),
+        n_rounds=len(forest.weights),
+        categorical=np.flatnonzero(forest.kinds == CATEGORIES).tolist(),
+    )
+    for name, value in attributes.items():
+        check = FITTED[name].check
+        if check is not None:
+            check(name, value, sizes)

@@ -1,0 +1,1 @@
+"""Commands: one module each, with its options and what it prints."""

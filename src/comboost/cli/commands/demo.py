@@ -1,0 +1,140 @@
+"""``comboost demo``: ConfusionBoosting beside the paper's CoMBo and AdaBoost.MM on the bundled Yeast data."""
+
+from math import sqrt
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from comboost._stats.formatting import pluralize
+from comboost.cli.terminal.options import LARGEST_SEED, check_jobs
+from comboost.cli.terminal.progress import progress_shown
+from comboost.cli.terminal.screen import Screen
+
+if TYPE_CHECKING:
+    from comboost.cli.jobs.demo import Certificate, DemoResult
+
+DECIMALS = 3
+
+MEANINGS = {
+    "confusion_norm": "norm of all confusions; 0 is best",
+    "g_mean": "geometric mean of the recalls",
+    "mauc": "AUC averaged over pairs of classes",
+    "accuracy": "fraction of correct predictions",
+}
+
+STOP_REASONS = {
+    "n_estimators": "all rounds used",
+    "no_edge": "no tree is better than chance any more",
+    "perfect_learner": "one tree makes no mistake",
+    "loss_vanished": "the loss is zero",
+    "rounding": "weights differ too much for exact sums",
+    "early_stopping": "the validation score stopped improving",
+    "callback": "a callback stopped it",
+}
+
+NEXT_STEPS = """Start with ConfusionBoosting. To try it on a file of your own, type
+  comboost compare FILE.csv --target COLUMN
+or, without a file, comboost compare glass"""
+
+
+def demo(
+    seed: Annotated[int, typer.Option(metavar="INT", min=0, max=LARGEST_SEED, help="Random seed of the split.")] = 0,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Boosting rounds.", show_default="each method's default")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(callback=check_jobs, help="Threads; -1 for one per core.", show_default="one")
+    ] = None,
+) -> None:
+    """Compare ConfusionBoosting with CoMBo and AdaBoost.MM on the bundled Yeast data.
+
+    For example:
+
+      comboost demo --seed 1
+    """
+    from comboost.cli.jobs.demo import compare_boosters
+
+    with progress_shown() as tick:
+        result = compare_boosters(tick, seed=seed, n_rounds=rounds, n_jobs=jobs)
+    show_demo(result, Screen())
+
+
+def show_demo(result: "DemoResult", screen: Screen) -> None:
+    """Print recalls, metrics, stop reasons and certificates in tables of at most 60 columns."""
+    from comboost.study._results import MEASURES
+
+    n_train, n_test = (sum(getattr(size, part) for size in result.classes) for part in ("n_train", "n_test"))
+    screen.say(f"Yeast data, {len(result.classes)} classes: {n_train} training rows, {n_test} test rows.")
+    headers = [method.name.replace("Boosting", "\nBoosting") for method in result.methods]
+
+    screen.say("\nRecall per class on the test rows", "bold")
+    rows = [
+        [
+            (f"{size.name} rare", "yellow") if size.is_rare else size.name,
+            str(size.n_train),
+            str(size.n_test),
+            *mark_best([method.recalls[size.name] for method in result.methods]),
+        ]
+        for size in result.classes
+    ]
+    screen.show(["class", "train\nrows", "test\nrows", *headers], rows, right=(1, 2))
+
+    screen.say("All classes together, on the test rows", "bold")
+    rows = [
+        [
+            MEASURES[name].label,
+            meaning,
+            *mark_best(
+                [method.metrics[name] for method in result.methods], lower_is_better=MEASURES[name].lower_is_better
+            ),
+        ]
+        for name, meaning in MEANINGS.items()
+    ]
+    screen.show(["metric", "meaning", *headers], rows)
+    screen.say(f"* best. One split (seed {result.seed}) with few rows: other seeds give other results.")
+
+    screen.say("\nWhy training stopped", "bold")
+    for method in result.methods:
+        screen.say(f"{method.name}: {STOP_REASONS[method.stop_reason]} ({pluralize(method.n_rounds, 'round')})")
+    for method in result.methods:
+        if method.certificate is not None:
+            screen.say(f"\nCertified for {method.name}, on its training rows", "bold")
+            screen.say(describe_certificate(method.certificate, len(result.classes)))
+
+    screen.say("\nIn short", "bold")
+    n_rare = sum(size.n_test for size in result.classes if size.is_rare)
+    screen.say(f"Recall of the rare classes ({n_rare} test rows), with 95 % intervals:")
+    for method in result.methods:
+        recall, low, high = method.rare_recall
+        screen.say(f"  {method.name}: {recall:.0%} ({low:.0%} to {high:.0%})")
+    screen.say(NEXT_STEPS)
+
+
+def mark_best(values: list[float], *, lower_is_better: bool = False) -> list[str | tuple[str, str]]:
+    """Format values, the best of them with a star."""
+    best = find_best(values, lower_is_better=lower_is_better)
+    texts = [f"{value:.{DECIMALS}f}" for value in values]
+    return [(f"{text} *", "bold green") if idx in best else text for idx, text in enumerate(texts)]
+
+
+def find_best(values: list[float], *, lower_is_better: bool = False) -> list[int]:
+    """Return the indices of the values that equal the best one as shown; none if all are shown alike."""
+    shown = [round(value, DECIMALS) for value in values]
+    if len(set(shown)) == 1:
+        return []
+    best = min(shown) if lower_is_better else max(shown)
+    return [idx for idx, value in enumerate(shown) if value == best]
+
+
+def describe_certificate(certificate: "Certificate", n_classes: int) -> str:
+    """State the norm, its bounds, and what they mean: no entry of C exceeds its norm, and no norm exceeds √(K−1)."""
+    bounds = (f"√({name}) = {bound:.3g}" for name, bound in certificate.bounds.items())
+    chain = " ≤ ".join([f"‖C_S‖ = {certificate.confusion_norm:.3g}", *bounds])
+    bound, largest = min(certificate.bounds.values()), sqrt(n_classes - 1)
+    if bound < 1:
+        meaning = f"No class is predicted as another one in more than {100 * bound:.2g} % of its training rows."
+    elif bound < largest:
+        meaning = "The norm is bounded, but not the confusions of a single class."
+    else:
+        meaning = f"Not informative yet: no norm can exceed √(K−1) = {largest:.3g}."
+    return f"{chain}\n{meaning}"

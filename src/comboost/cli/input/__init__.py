@@ -1,0 +1,1 @@
+"""Files to data frames: formats, columns, missing values, the target."""

@@ -1,0 +1,1 @@
+"""Evaluate models and summarise the results in a dict of plain values."""

@@ -1,0 +1,219 @@
+"""What a fitted booster reveals about itself: certified bounds, training curves, feature importances."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from comboost._cached import cached_property
+from comboost._data.labels import objects_of
+from comboost._estimators.base import Booster
+from comboost._estimators.confusion import ConfusionBoostingClassifier
+from comboost._estimators.paper import CoMBoClassifier
+from comboost._stats.bootstrap import MAX_DENSE_LABELS, largest_singular_value
+from comboost._stats.formatting import format_confidence, text_of
+from comboost._types import Floats
+from comboost.metrics._measures import confusion_of, norm_of, norm_slack
+from comboost.metrics._outcomes import label_array, sums_by
+from comboost.report._collect.evaluation import MAX_PROBABILITIES, EvaluatedModel, Evaluation, predicted_indices
+from comboost.report._collect.request import inner_estimator, inner_input
+from comboost.report._collect.table import Table
+
+MAX_POINTS, MIN_POINTS = 300, 30
+MAX_SAMPLES_TIMES_POINTS = 10_000_000
+MAX_FEATURES = 12
+IMPORTANCE_DESCRIPTION = (
+    "Fraction of the variance of the class scores that is explained by splits on a feature, on the training data."
+)
+
+
+@dataclass(frozen=True)
+class InnerEstimator:
+    """The estimator inside pipelines and searches, and its input."""
+
+    estimator: Any
+    X: Any
+
+    @classmethod
+    def of(cls, model: EvaluatedModel) -> "InnerEstimator":
+        """Unwrap a model; a distributed one is copied to this process."""
+        estimator = inner_estimator(model.model)
+        local = estimator.to_local() if hasattr(estimator, "to_local") else estimator
+        return cls(local, inner_input(model.model, model.X))
+
+    @property
+    def booster(self) -> Any:
+        """The estimator if it is a comboost booster, else None."""
+        return self.estimator if isinstance(self.estimator, Booster) else None
+
+    @property
+    def refusal(self) -> str:
+        """Start of a sentence that explains why something is unavailable."""
+        return f"{type(self.estimator).__name__} is not a comboost booster"
+
+    @cached_property
+    def table(self) -> Table:
+        """The input of the estimator."""
+        return Table.of(self.X)
+
+    def features_by_importance(self) -> list[int]:
+        """All features, the most important first; in their order if importances are unknown."""
+        importances = getattr(self.estimator, "feature_importances_", None)
+        if importances is None or np.shape(importances) != (self.table.n_features,):
+            return list(range(self.table.n_features))
+        order: list[int] = np.argsort(-np.asarray(importances, dtype=np.float64), kind="stable").tolist()
+        return order
+
+
+# Bounds
+
+
+def describe_bounds(evaluation: Evaluation, inner: InnerEstimator, norm: float, confidence: float) -> dict[str, Any]:
+    """The certified bound on ‖C‖ on the training data, and a confidence bound for new data."""
+    reason = why_no_bound(inner)
+    generalization, sentence = bound_new_data(evaluation, norm, confidence)
+    bounds = {
+        "available": reason is None,
+        "reason": reason,
+        "training_norm": None,
+        "loss": None,
+        "certified": None,
+        "generalization": generalization,
+        "sentences": [sentence],
+    }
+    if reason is not None:
+        return bounds
+    booster = inner.booster
+    training_norm = float(np.linalg.norm(booster.train_confusion_, ord=2))
+    loss, certified = float(booster.loss_curve_[-1]), float(booster.bound_curve_[-1])
+    sentences = [
+        f"On the training data ‖C‖ is {training_norm:.3g}. The loss guarantees ‖C‖ ≤ √{loss:.3g} = "
+        f"{np.sqrt(loss):.3g}; the certified bound guarantees ‖C‖ ≤ √{certified:.3g} = {np.sqrt(certified):.3g}.",
+        interpret_bound(float(np.sqrt(min(loss, certified))), len(booster.classes_)),
+        sentence,
+    ]
+    return bounds | {"training_norm": training_norm, "loss": loss, "certified": certified, "sentences": sentences}
+
+
+def why_no_bound(inner: InnerEstimator) -> str | None:
+    """Why the loss of a model does not bound ‖C‖; None if it does."""
+    booster = inner.booster
+    if booster is None or not hasattr(booster, "bound_curve_"):
+        return f"{inner.refusal}, so there is no certified bound."
+    if booster.cost_matrix is not None and booster.decision != "expected_cost":
+        return "The model was trained with a cost_matrix, so its loss bounds the cost instead of ‖C‖."
+    if isinstance(booster, ConfusionBoostingClassifier):
+        return None if booster.balance == 1 else f"With balance={booster.balance:g} the loss does not bound ‖C‖."
+    if isinstance(booster, CoMBoClassifier):
+        return None
+    return "The loss weights all samples equally instead of all classes, so it does not bound ‖C‖."
+
+
+def interpret_bound(bound: float, n_classes: int) -> str:
+    """State how strong a bound is: no entry of C exceeds ‖C‖, and ‖C‖ never exceeds √(K-1)."""
+    maximum = float(np.sqrt(n_classes - 1))
+    if bound < 1:
+        return f"So no class is confused with another in more than {100 * bound:.2g} % of its training samples."
+    strength = "weak" if bound < maximum else "vacuous"
+    return f"‖C‖ of {n_classes} classes never exceeds {maximum:.3g}, so a bound of {bound:.3g} is {strength}."
+
+
+def bound_new_data(evaluation: Evaluation, norm: float, confidence: float) -> tuple[dict[str, float] | None, str]:
+    """Bound ‖C‖ on new data by the corollary of the paper, and interpret the bound."""
+    sizes, n_classes = evaluation.class_sizes, len(evaluation.classes)
+    if len(evaluation.predicted_labels) > n_classes:
+        return None, "Some samples are rejected, so ‖C‖ on new data cannot be bounded."
+    if not sizes.all() or n_classes < 2:
+        return None, "A class has no samples, so ‖C‖ on new data cannot be bounded."
+    maximum = float(np.sqrt(n_classes - 1))
+    bound = norm + norm_slack(n_classes, float(np.sum(1.0 / sizes)), 1.0 - confidence)
+    sentence = (
+        f"On new data from the same distribution, ‖C‖ is at most {bound:.3g} with {format_confidence(confidence)} "
+        f"confidence, provided that the model was not trained on these samples; on these samples it is {norm:.3g}."
+    )
+    if bound >= maximum:
+        sentence += f" This bound is vacuous: ‖C‖ of {n_classes} classes never exceeds {maximum:.3g}."
+    elif bound >= 1:
+        sentence += " This bound is weak."
+    sentence += " More samples would tighten it." if bound >= 1 else ""
+    return {"bound": bound, "norm": norm, "confidence": confidence, "maximum": maximum}, sentence
+
+
+# Training curves
+
+
+def describe_curves(evaluation: Evaluation, inner: InnerEstimator) -> tuple[dict[str, Any] | None, str | None]:
+    """Loss, certified bound and ‖C‖ on the samples after every round; or why there are none."""
+    booster = inner.booster
+    if booster is None or not hasattr(booster, "bound_curve_"):
+        return None, f"{inner.refusal}, so there are no training curves."
+    n_rounds = len(booster.loss_curve_)
+    rounds = choose_rounds(n_rounds, len(evaluation.truth))
+    series = [
+        {"key": "loss", "name": "Loss", "values": booster.loss_curve_[rounds].tolist()},
+        {"key": "bound", "name": "Certified bound on the loss", "values": booster.bound_curve_[rounds].tolist()},
+    ]
+    if len(evaluation.truth) * len(evaluation.classes) <= MAX_PROBABILITIES:
+        norms = staged_norms(evaluation, inner, rounds).tolist()
+        series.append({"key": "norm_test", "name": "‖C‖ on the test samples", "values": norms})
+    return {
+        "rounds": (rounds + 1).tolist(),
+        "series": series,
+        "stop_reason": str(booster.stop_reason_),
+        "best_round": n_rounds if booster.early_stopping else None,
+        "subsampled": len(rounds) < n_rounds,
+    }, None
+
+
+def choose_rounds(n_rounds: int, n_samples: int) -> NDArray[np.intp]:
+    """Indices of the rounds to show: the first, the last, and evenly spaced ones between them."""
+    n_points = min(n_rounds, int(np.clip(MAX_SAMPLES_TIMES_POINTS // n_samples, MIN_POINTS, MAX_POINTS)))
+    return np.unique(np.linspace(0, n_rounds - 1, n_points).round().astype(np.intp))
+
+
+def staged_norms(evaluation: Evaluation, inner: InnerEstimator, rounds: NDArray[np.intp]) -> Floats:
+    """‖C‖ after some rounds."""
+    booster, n_labels, wanted = inner.booster, len(evaluation.classes) + 1, set(rounds.tolist())
+    norms = []
+    for number, labels in enumerate(booster.staged_predict(inner.X)):
+        if number in wanted:
+            predicted, _ = predicted_indices(
+                label_array(labels, "staged_predict"), booster.classes_, evaluation.classes
+            )
+            counts = sums_by(evaluation.truth * n_labels + predicted, np.ones(len(predicted)), n_labels**2)
+            norms.append(approximate_norm(counts.reshape(n_labels, n_labels)))
+    return np.array(norms)
+
+
+def approximate_norm(counts: Floats) -> float:
+    """‖C‖; for many classes with a precision of 1e-4, which is enough for a chart."""
+    if len(counts) <= MAX_DENSE_LABELS:
+        return norm_of(counts)
+    confusion = csr_array(confusion_of(counts))
+    return largest_singular_value(confusion, confusion.data)
+
+
+# Feature importances
+
+
+def describe_importances(inner: InnerEstimator) -> tuple[dict[str, Any] | None, str | None]:
+    """Importances of the most important features by class, or why there are none."""
+    booster = inner.booster
+    if booster is None:
+        return None, f"{inner.refusal}, so there are no importances by class."
+    by_class = getattr(booster, "class_importances_", None)
+    if by_class is None:
+        return None, "Importances by class need the built-in trees of this version."
+    overall = booster.feature_importances_
+    names = [text_of(name) for name in getattr(booster, "feature_names_in_", inner.table.feature_names)]
+    chosen = inner.features_by_importance()[:MAX_FEATURES]
+    return {
+        "features": [names[f] for f in chosen],
+        "classes": [text_of(label) for label in objects_of(booster.classes_)],
+        "values": by_class[:, chosen].tolist(),
+        "overall": overall[chosen].tolist(),
+        "n_features": len(overall),
+        "description": IMPORTANCE_DESCRIPTION,
+    }, None

@@ -1,0 +1,1 @@
+"""Render a summary as HTML or Markdown."""

@@ -1,0 +1,215 @@
+"""Classifiers of other libraries: how to import, construct, balance, stop and limit the threads of each.
+
+``comboost compare`` and all benchmarks construct their peers here. A library is imported when it is first used, so that
+one that is not installed affects no other.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from sklearn.utils.class_weight import compute_sample_weight
+
+BALANCED = "balanced"
+CLASS_WEIGHTS = {"class_weight": BALANCED}
+
+OnRound = Callable[[], bool]  # called after every boosting round; True ends the fit
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A classifier with scikit-learn's interface, and what its library calls the parameters that all have.
+
+    Parameters
+    ----------
+    name : str
+        Name shown in tables.
+    module, class_name : str
+        Where the class is imported from.
+    package : str
+        Package to install.
+    fixed : mapping
+        Parameters that are always given: the task, no output, no files.
+    balanced : mapping
+        Parameters that balance the classes. Empty if the class balances them by itself, or by sample weights.
+    weighted : bool
+        Whether the classes are balanced by `sample_weight` in `fit`, for want of a parameter.
+    rounds, seed : str
+        Names of the parameters for the number of rounds (or trees) and the random seed.
+    threads : str or None
+        Name of the parameter for the number of threads. None if there is none: limit OpenMP with threadpoolctl.
+    predict_threads : str or None
+        Name of the parameter of `predict` for the number of threads, if it does not follow from the constructor.
+    unstopped : mapping
+        Parameters that disable early stopping, if it is enabled by default.
+    categories : callable
+        Parameters for the names or indices of categorical columns. None if the class does not support categories.
+    callback : callable
+        The library's own callback for an `OnRound`. None if the class has no callbacks.
+    """
+
+    name: str
+    module: str
+    class_name: str
+    package: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    balanced: Mapping[str, Any] = field(default_factory=dict)
+    weighted: bool = False
+    rounds: str = "n_estimators"
+    seed: str = "random_state"
+    threads: str | None = "n_jobs"
+    predict_threads: str | None = None
+    unstopped: Mapping[str, Any] = field(default_factory=dict)
+    categories: Callable[[Sequence[str | int]], dict[str, Any]] | None = None
+    callback: Callable[[OnRound], Any] | None = None
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the library is installed; it is not imported."""
+        return find_spec(self.module.partition(".")[0]) is not None
+
+    def why_missing(self) -> str | None:
+        """Why the class cannot be imported; None if it can."""
+        try:
+            module = import_module(self.module)
+        except ImportError as error:
+            return f"cannot be imported: {error}"
+        return None if hasattr(module, self.class_name) else f"{self.module} has no {self.class_name}"
+
+    def version(self) -> str:
+        """Installed version of the library."""
+        return str(import_module(self.module.partition(".")[0]).__version__)
+
+    def make(
+        self,
+        n_threads: int,
+        *,
+        n_rounds: int | None = None,
+        seed: int | None = 0,
+        balanced: bool = True,
+        categories: Sequence[str | int] | None = None,
+        **parameters: Any,
+    ) -> Any:
+        """Construct the classifier, not fitted, with the library's defaults otherwise.
+
+        Examples
+        --------
+        >>> from comboost.study.peers import PEERS
+        >>> PEERS["HistGradientBoosting"].make(1, n_rounds=50)
+        HistGradientBoostingClassifier(class_weight='balanced', max_iter=50, random_state=0)
+        """
+        given = {**self.fixed, **(self.balanced if balanced else {}), self.seed: seed}
+        if self.threads is not None:
+            given[self.threads] = n_threads
+        if n_rounds is not None:
+            given[self.rounds] = n_rounds
+        if categories is not None and self.categories is not None:
+            given |= self.categories(categories)
+        return getattr(import_module(self.module), self.class_name)(**given | parameters)
+
+    def weights(self, y: Any) -> dict[str, Any]:
+        """Arguments of `fit` that balance the classes; empty unless the class needs sample weights."""
+        return {"sample_weight": compute_sample_weight(BALANCED, y)} if self.weighted else {}
+
+    def predict(self, model: Any, X: Any, n_threads: int) -> Any:
+        """Predict classes with as many threads as the fit had."""
+        return model.predict(X, **({} if self.predict_threads is None else {self.predict_threads: n_threads}))
+
+
+def lightgbm_callback(on_round: OnRound) -> Any:
+    """Return an entry of `callbacks` of `LGBMClassifier.fit` and `lightgbm.train`."""
+    from lightgbm.callback import EarlyStopException
+
+    def after_iteration(environment: Any) -> None:
+        if on_round():
+            raise EarlyStopException(environment.iteration, [])
+
+    return after_iteration
+
+
+def xgboost_callback(on_round: OnRound) -> Any:
+    """Return an entry of `callbacks` of `XGBClassifier()` and `xgboost.train`."""
+    from xgboost.callback import TrainingCallback
+
+    class AfterIteration(TrainingCallback):
+        def after_iteration(self, *_: Any) -> bool:
+            return on_round()
+
+    return AfterIteration()
+
+
+def catboost_callback(on_round: OnRound) -> Any:
+    """Return an entry of `callbacks` of `CatBoostClassifier.fit`, which goes on while the callback returns True."""
+
+    class AfterIteration:
+        def after_iteration(self, _: Any) -> bool:
+            return not on_round()
+
+    return AfterIteration()
+
+
+LIGHTGBM = Peer(
+    "LightGBM",
+    "lightgbm",
+    "LGBMClassifier",
+    "lightgbm",
+    fixed={"verbose": -1},
+    balanced=CLASS_WEIGHTS,
+    categories=lambda names: {},  # from the dtypes
+    callback=lightgbm_callback,
+)
+XGBOOST = Peer(
+    "XGBoost",
+    "xgboost",
+    "XGBClassifier",
+    "xgboost",
+    weighted=True,
+    categories=lambda names: {"enable_categorical": True},
+    callback=xgboost_callback,
+)
+CATBOOST = Peer(
+    "CatBoost",
+    "catboost",
+    "CatBoostClassifier",
+    "catboost",
+    fixed={"loss_function": "MultiClass", "allow_writing_files": False, "logging_level": "Silent"},
+    balanced={"auto_class_weights": "Balanced"},
+    rounds="iterations",
+    seed="random_seed",
+    threads="thread_count",
+    predict_threads="thread_count",
+    categories=lambda names: {"cat_features": list(names)},
+    callback=catboost_callback,
+)
+HIST_GRADIENT_BOOSTING = Peer(
+    "HistGradientBoosting",
+    "sklearn.ensemble",
+    "HistGradientBoostingClassifier",
+    "scikit-learn",
+    balanced=CLASS_WEIGHTS,
+    rounds="max_iter",
+    threads=None,
+    unstopped={"early_stopping": False},
+    categories=lambda names: {"categorical_features": list(names) or None},
+)
+BALANCED_RANDOM_FOREST = Peer(
+    "BalancedRandomForest", "imblearn.ensemble", "BalancedRandomForestClassifier", "imbalanced-learn"
+)
+EASY_ENSEMBLE = Peer("EasyEnsemble", "imblearn.ensemble", "EasyEnsembleClassifier", "imbalanced-learn", threads=None)
+RUSBOOST = Peer("RUSBoost", "imblearn.ensemble", "RUSBoostClassifier", "imbalanced-learn", threads=None)
+
+#: All peers by name, the gradient boosters first.
+PEERS: dict[str, Peer] = {
+    peer.name: peer
+    for peer in (
+        LIGHTGBM,
+        XGBOOST,
+        CATBOOST,
+        HIST_GRADIENT_BOOSTING,
+        BALANCED_RANDOM_FOREST,
+        EASY_ENSEMBLE,
+        RUSBOOST,
+    )
+}
