@@ -111,8 +111,19 @@ CostTuple update_table(CostTable& table, const Factors& growth, const Factors& s
     return tuple_of(table.update(factors_of(table, growth, shrink), bound), table.loss());
 }
 
-CostTuple update_rows(TreeRows& rows, const Factors& growth, const Factors& shrink, double bound, bool with_root) {
-    return tuple_of(rows.update(factors_of(rows, growth, shrink), bound, with_root), rows.loss());
+auto covers(const TreeRows& rows) {
+    return copy_records<Sum, Sum, nb::ndim<1>>(rows.covers(), {rows.covers().size()});
+}
+
+auto next_round(TreeRows& rows, const Factors& growth, const Factors& shrink, double bound, bool with_root) {
+    comboost::Costs costs{};
+    {
+        WithoutPython release;
+        costs = rows.update(factors_of(rows, growth, shrink), bound, with_root);
+    }
+    std::optional<decltype(covers(rows))> weights;
+    if (growth) weights = covers(rows);
+    return std::tuple_cat(tuple_of(costs, rows.loss()), std::tuple(std::move(weights)));
 }
 
 void set_predicted(CostTable& table, const Vector<Label>& predicted) {
@@ -184,10 +195,6 @@ void find_leaves(TreeRows& rows, const NodeBytes& nodes, const SetBytes& sets) {
     require(std::ranges::all_of(tree.nodes, [&](const auto& node) { return node.label < rows.n_classes(); }),
             "a leaf predicts a class that is not there");
     rows.find_leaves(tree);
-}
-
-auto covers(const TreeRows& rows) {
-    return copy_records<Sum, Sum, nb::ndim<1>>(rows.covers(), {rows.covers().size()});
 }
 
 comboost::Smoothing smoothing_of(const Square& unit, const Square& hidden, int exponent, std::size_t n_classes) {
@@ -313,10 +320,10 @@ void bind_rows(nb::module_& m) {
         .def("leaf_values", &leaf_values, "smoothing"_a.noconvert(), "hidden"_a.noconvert(), "exponent"_a,
              "learning_rate"_a, "by_pairs"_a,
              "The values that balance the leaves: these, exp(v), exp(-v), the largest factor, the remaining cost.")
-        .def("update", &update_rows, "growth"_a.noconvert().none(), "shrink"_a.noconvert().none(), "bound"_a,
-             "with_root"_a, release,
+        .def("next_round", &next_round, "growth"_a.noconvert().none(), "shrink"_a.noconvert().none(), "bound"_a,
+             "with_root"_a,
              "Adds a round, quantises the costs and starts a new tree; the exponent, the loss, the largest sample, the "
-             "log-loss.")
+             "log-loss, and what the samples of every leaf weigh.")
         .def("start_tree", &TreeRows::start_tree, "with_root"_a, release, "Puts all samples into the root again.")
         .def("covers", &covers, "What the samples of every leaf weigh.");
 

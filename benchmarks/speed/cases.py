@@ -11,6 +11,7 @@ from benchmarks.speed.explanations import ExplanationCase
 from benchmarks.speed.few_values import Connect4, Discrete, FewValuesCase
 from benchmarks.speed.fits import ManyClassesCase, MemoryCase, SmallFitCase
 from benchmarks.speed.leaves import LeafGrowthCase, LeavesContest
+from benchmarks.speed.overhead import OverheadCase
 from benchmarks.speed.prediction import ManyRowsCase, SingleRowCase, Training
 from benchmarks.speed.rounds import GrowthCase, LimitCase, RoundsCase, ThreadsCase, VotesCase
 
@@ -50,6 +51,7 @@ CASES: tuple[Case, ...] = (
     ManyRowsCase("prediction-rows-every-class-deep", DEEP_TRAINING, Target("≥", 3), ConfusionBoosting),
     SingleRowCase("prediction-latency", TRAINING, Target("≤", 1)),
     *(ExplanationCase(f"explanations-{trees}", training, Target("≥", 1)) for trees, training in EXPLAINED.items()),
+    OverheadCase("overhead", SMALL, 200, Target("<", 20)),
     SmallFitCase("small-fit", SMALL, 200, Target("<", 1), Target("≤", 1 / 10)),
     MemoryCase("memory", LARGE["1m-30-3"], 5, Target("<", 1)),
     *(ThreadsCase(f"threads-{shape}", problem, Target("≥", 1.7)) for shape, problem in LARGE.items()),

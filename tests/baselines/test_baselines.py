@@ -261,7 +261,7 @@ class RowWatch:
         self.losses = []
 
     def begin(self):
-        self.losses.append(self.rows._core.row_losses())
+        self.losses.append(self.rows._native.row_losses())
 
     def end(self, history):
         return None

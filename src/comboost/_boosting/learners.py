@@ -102,9 +102,10 @@ class TreeLearner:
         if hypothesis.nodes.nbytes > LARGE_TREE:
             check_kept(self.kept)
         features = hypothesis.nodes.view(NODE_DTYPE)["feature"][:, 0]
-        gained = np.bincount(features[features != LEAF], max(drop, 0.0) * learned.gains)
-        features = gained.nonzero()[0]  # the few of what may be very many
-        self._importances.append((features, gained[features]))
+        assert learned.gains is not None
+        gained = np.asarray(np.bincount(features[features != LEAF], max(drop, 0.0) * learned.gains), dtype=np.float64)
+        used = gained.nonzero()[0]  # the few of what may be very many
+        self._importances.append((used, gained[used]))
 
     def past_hypotheses(self) -> Iterator[Tree]:
         """The trees that an earlier fit kept."""

@@ -93,7 +93,7 @@ def boost(
     costs = rows.update(None, None, objective.largest, with_root=past is None)  # D_1
     if past is not None:
         costs = replay(rows, learner, values, costs, history, with_root=len(history) < n_estimators)
-    bound = objective.start
+    bound, loss = objective.start, costs.real_loss
     for edge, decrease in zip(history.edges, history.decreases, strict=True):
         bound = values.next_bound(bound, edge, decrease)
     for t in range(len(history), n_estimators):
@@ -110,20 +110,20 @@ def boost(
         largest = costs.largest * this.factors.largest
         after = rows.update(this.hypothesis, this.factors, largest, with_root=not last)  # D_{t+1}
 
-        loss = after.real_loss  # L_t
+        loss, before = after.real_loss, loss  # L_t
         bound = values.next_bound(bound, edge, this.decrease)
         if losses.exceeds(loss - values.loss_rounding, bound):
             reason = ROUNDING
             if t > 0:
                 history.stop_reason = reason
                 break
-        learner.keep(learned, this.hypothesis, math.log(costs.real_loss / max(loss, MIN_LOSS)), after.covers)
+        learner.keep(learned, this.hypothesis, math.log(before / max(loss, MIN_LOSS)), after.covers)
         history.edges.append(edge)
         history.alphas.append(this.alpha)
         history.losses.append(loss)
         history.decreases.append(this.decrease)
         stop = None if monitor is None else monitor.end(history)
-        if reason is None and after.real_loss < MIN_LOSS:
+        if reason is None and loss < MIN_LOSS:
             reason = LOSS_VANISHED
         elif reason is None and after.loss < least_loss:
             reason = ROUNDING

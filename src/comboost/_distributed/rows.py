@@ -106,15 +106,17 @@ class DistributedRows:
         assert learned.leaf_costs is not None
         by_pairs = len(self._loss.unit) <= MAX_PAIRED
         sums = self._shards.ask(SumLeavesStep(learned.hypothesis, by_pairs))
-        values, *factors, remaining = _core.balance_leaves(
-            *((sums, None) if by_pairs else (None, sums)),
+        values, growth, shrink, largest, remaining = _core.balance_leaves(
+            sums if by_pairs else None,
+            None if by_pairs else sums,
             learned.leaf_costs,
-            *smoothing,
+            smoothing.unit,
+            smoothing.hidden,
             exponent,
             learning_rate,
             self._n_threads,
         )
-        return Balanced(values, LeafFactors(*factors), remaining)
+        return Balanced(values, LeafFactors(growth, shrink, largest), remaining)
 
     def sum_losses(self, hypothesis: Tree) -> Sums:
         """Sum up the losses of every leaf by true class, (n_leaves, K)."""

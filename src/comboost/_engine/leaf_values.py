@@ -173,8 +173,8 @@ class BalancedValues:
     def repeat(self, hypothesis: Tree, alpha: float) -> Round:
         """A round of an earlier fit."""
         assert hypothesis.votes is not None
-        _, *factors, _ = _core.exponentiate(hypothesis.votes)
-        return Round(hypothesis, LeafFactors(*factors), alpha)
+        _, growth, shrink, largest, _ = _core.exponentiate(hypothesis.votes)
+        return Round(hypothesis, LeafFactors(growth, shrink, largest), alpha)
 
     def is_perfect(self, rows: TreeRows, learned: Learned, costs: Costs) -> bool:
         """Never: smoothed values leave a loss, and the margins still grow."""

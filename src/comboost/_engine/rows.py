@@ -5,7 +5,7 @@ In: codes, labels, weights. Out: sums over samples, all of them integers.
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,11 +116,9 @@ class Balanced(NamedTuple):
 
 
 class Rows(Protocol):
-    """The questions that boosting has about samples."""
+    """The questions that boosting has about samples; the hypotheses are those of one kind of weak learner."""
 
-    def update(
-        self, hypothesis: Hypothesis | None, factors: LeafFactors | None, bound: float, *, with_root: bool
-    ) -> Costs:
+    def update(self, hypothesis: Any, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
         """Add the last round, quantise the costs, and start a new tree.
 
         Parameters
@@ -133,10 +131,10 @@ class Rows(Protocol):
             Whether another tree will grow.
         """
 
-    def sum_losses(self, hypothesis: Hypothesis) -> Sums:
+    def sum_losses(self, hypothesis: Any) -> Sums:
         """Sum up the losses of every leaf by true class, (n_leaves, K)."""
 
-    def confusion(self, predictor: Forest | Hypothesis) -> Sums:
+    def confusion(self, predictor: Any) -> Sums:
         """Sum up the weights by (true class, predicted class), (K, K)."""
 
 
@@ -192,32 +190,32 @@ class PredictedRows:
     """Samples in this process's memory for which other weak learners than trees predict classes; see `Rows`."""
 
     def __init__(self, labels: Labels, weights: Weights | None, loss: Loss, n_threads: int) -> None:
-        self._core = _core.CostTable(labels, weights, *loss, n_threads)
+        self._native = _core.CostTable(labels, weights, *loss, n_threads)
 
     def update(self, hypothesis: Labels | None, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
         """Add the last round and quantise the costs."""
         if hypothesis is None or factors is None:
-            return Costs(*self._core.update(None, None, bound))
-        self._core.set_predicted(hypothesis)
-        return Costs(*self._core.update(factors.growth, factors.shrink, bound))
+            return Costs(*self._native.update(None, None, bound))
+        self._native.set_predicted(hypothesis)
+        return Costs(*self._native.update(factors.growth, factors.shrink, bound))
 
     def sum_losses(self, hypothesis: Labels) -> Sums:
         """Sum up the losses by (predicted class, true class), (K, K)."""
-        self._core.set_predicted(hypothesis)
-        return self._core.sum_leaf_losses()
+        self._native.set_predicted(hypothesis)
+        return self._native.sum_leaf_losses()
 
     def confusion(self, predictor: Labels) -> Sums:
         """Sum up the weights by (true class, predicted class), (K, K)."""
-        return self._core.confusion(predictor)
+        return self._native.confusion(predictor)
 
     def advantage(self, hypothesis: Labels) -> int:
         """A = −Σ_i D(i,h(i))."""
-        self._core.set_predicted(hypothesis)
-        return self._core.advantage
+        self._native.set_predicted(hypothesis)
+        return self._native.advantage
 
     def sample_losses(self) -> Floats:
         """−D(i,y_i) of every sample, in units of the round: the sample weights of a weak learner."""
-        return self._core.row_losses()
+        return self._native.row_losses()
 
 
 class MemoryRows:
@@ -248,12 +246,12 @@ class MemoryRows:
         grower: _core.Grower,
         n_threads: int,
     ) -> None:
-        self._core: _core.BinnedRows | _core.SparseRows
+        self._native: _core.BinnedRows | _core.SparseRows
         if isinstance(codes, _core.SparseCodes):
-            self._core = _core.SparseRows(labels, weights, *loss, grower, codes, n_threads)
+            self._native = _core.SparseRows(labels, weights, *loss, grower, codes, n_threads)
         else:
             limits = HISTOGRAM_BUDGET, SMALL_SHARE, PACKED_BYTES
-            self._core = _core.BinnedRows(labels, weights, *loss, grower, codes, *limits, n_threads)
+            self._native = _core.BinnedRows(labels, weights, *loss, grower, codes, *limits, n_threads)
         self._by_pairs = len(loss.unit) <= MAX_PAIRED
         self._codes = codes
         self._n_threads = n_threads
@@ -262,35 +260,40 @@ class MemoryRows:
     def update(self, hypothesis: Tree | None, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
         """Add the last round, quantise the costs, and start a new tree."""
         if hypothesis is None or factors is None:
-            return Costs(*self._core.update(None, None, bound, with_root))
-        self._enter(hypothesis)
-        found = self._core.update(factors.growth, factors.shrink, bound, with_root)
+            return Costs(*self._native.next_round(None, None, bound, with_root))
+        if self._nodes is not hypothesis.nodes:
+            self._enter(hypothesis)
+        costs = Costs(*self._native.next_round(factors.growth, factors.shrink, bound, with_root))
         self._nodes = None
-        return Costs(*found, self._core.covers())
+        return costs
 
     def grow(self, round_idx: int, smoothing: float) -> Learned:
         """Grow a tree on the costs."""
-        self._nodes, sets, *learned = self._core.grow(round_idx, smoothing)
-        return Learned(Tree(self._nodes, sets), *learned)
+        nodes, sets, advantage, leaf_costs, gains = self._native.grow(round_idx, smoothing)
+        self._nodes = nodes
+        return Learned(Tree(nodes, sets), advantage, leaf_costs, gains)
 
     def balance(self, learned: Learned, smoothing: Smoothing, exponent: int, learning_rate: float) -> Balanced:
         """Find leaf values that balance the leaves of the tree just grown."""
-        values, *factors, remaining = self._core.leaf_values(*smoothing, exponent, learning_rate, self._by_pairs)
-        return Balanced(values, LeafFactors(*factors), remaining)
+        values, growth, shrink, largest, remaining = self._native.leaf_values(
+            smoothing.unit, smoothing.hidden, exponent, learning_rate, self._by_pairs
+        )
+        return Balanced(values, LeafFactors(growth, shrink, largest), remaining)
 
     def sum_losses(self, hypothesis: Tree) -> Sums:
         """Sum up the losses of every leaf by true class, (n_leaves, K)."""
-        self._enter(hypothesis)
-        return self._core.sum_leaf_losses()
+        if self._nodes is not hypothesis.nodes:
+            self._enter(hypothesis)
+        return self._native.sum_leaf_losses()
 
     def confusion(self, predictor: Forest | Tree) -> Sums:
         """Sum up the weights by (true class, predicted class), (K, K)."""
         if isinstance(predictor, Tree):
-            return self._core.confusion(self.predict(predictor))
+            return self._native.confusion(self.predict(predictor))
         if isinstance(self._codes, np.ndarray):
             predicted = np.empty(self._codes.shape[1], dtype=LABEL)
             predictor.elect(self._codes, self._n_threads, predicted)
-            return self._core.confusion(predicted)
+            return self._native.confusion(predicted)
         scores = np.zeros((self._codes.n_rows, predictor.n_classes))
         for t, weight in enumerate(predictor.weights.tolist()):
             tree = predictor.tree(t)
@@ -298,20 +301,19 @@ class MemoryRows:
                 scores[np.arange(len(scores)), self.predict(tree)] += weight
             else:
                 self._enter(tree)
-                scores += tree.votes[self._core.leaves()]
-        return self._core.confusion(scores.argmax(axis=1).astype(LABEL))
+                scores += tree.votes[self._native.leaves()]
+        return self._native.confusion(scores.argmax(axis=1).astype(LABEL))
 
     def predict(self, tree: Tree) -> Labels:
         """The class that a tree predicts for every sample."""
         self._enter(tree)
-        classes: Labels = tree.leaf_classes[self._core.leaves()]
+        classes: Labels = tree.leaf_classes[self._native.leaves()]
         return classes
 
     def _enter(self, tree: Tree) -> None:
-        """Send the samples to the leaves of a tree, unless they are there."""
-        if self._nodes is not tree.nodes:
-            self._core.find_leaves(tree.node_bytes, tree.sets)
-            self._nodes = tree.nodes
+        """Send the samples to the leaves of a tree."""
+        self._native.find_leaves(tree.node_bytes, tree.sets)
+        self._nodes = tree.nodes
 
 
 class ShardRows(MemoryRows):
@@ -320,7 +322,7 @@ class ShardRows(MemoryRows):
     Nodes are numbered as the tree's: the children of a level's k-th split are the level's new nodes 2k and 2k + 1.
     """
 
-    _core: _core.BinnedRows
+    _native: _core.BinnedRows
 
     def __init__(
         self,
@@ -347,26 +349,26 @@ class ShardRows(MemoryRows):
             What the samples in every leaf of the tree weigh, if there is one.
         """
         if hypothesis is None or factors is None:
-            return *self._core.quantise(None, None, exponent), None
+            return *self._native.quantise(None, None, exponent), None
         self._enter(hypothesis)
-        return *self._core.quantise(factors.growth, factors.shrink, exponent), self._core.covers()
+        return *self._native.quantise(factors.growth, factors.shrink, exponent), self._native.covers()
 
     def start_tree(self) -> None:
         """Put all samples into the root again."""
         self._nodes = None
-        self._core.start_tree(False)
+        self._native.start_tree(False)
 
     def sum_pairs(self, tree: Tree) -> Sums:
         """Sum up the costs of every leaf by (true class, class), (n_leaves, K, K)."""
         self._enter(tree)
-        return self._core.sum_leaves()
+        return self._native.sum_leaves()
 
     def split(self, splits: NDArray[np.int32]) -> NDArray[np.int32]:
         """Apply splits: the smaller child of each."""
-        return self._core.split(splits)
+        return self._native.split(splits)
 
     def count(self, nodes: NDArray[np.int32]) -> Sums:
         """Count the histograms of these nodes."""
         histograms = np.empty((len(nodes), *self._histogram_shape), dtype=np.int64)
-        self._core.count(nodes, histograms)
+        self._native.count(nodes, histograms)
         return histograms

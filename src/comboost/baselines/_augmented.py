@@ -35,7 +35,7 @@ class AugmentedRows(MemoryRows):
         Gives the codes of the synthetic samples of a round, (n_features, n_samples).
     """
 
-    _core: _core.BinnedRows
+    _native: _core.BinnedRows
 
     def __init__(self, problem: Problem, labels: Labels, draw_codes: Callable[[int], Codes]) -> None:
         assert isinstance(problem.codes, np.ndarray)
@@ -58,25 +58,25 @@ class AugmentedRows(MemoryRows):
             costs = self._quantise(None, None, bound)
             self._first_loss = costs.real_loss
         else:
-            self._core.set_predicted(self.predict(hypothesis))
+            self._native.set_predicted(self.predict(hypothesis))
             costs = self._quantise(factors.growth, factors.shrink, bound)
             if with_root and self._n_original < len(self._labels):
                 costs = self._bring_to_mean(float(factors.shrink[0]), costs)
         self._nodes = None
         if with_root:
             self._all_codes[:, self._n_original :] = self._draw_codes(self._n_trees)
-            self._core.arrange_codes()
+            self._native.arrange_codes()
             self._n_trees += 1
-            self._core.start_tree(True)
+            self._native.start_tree(True)
         return costs
 
     def grow(self, round_idx: int, smoothing: float) -> Learned:
         """Grow a tree on all samples; its advantage is A = −Σ D(i,h(i)) over the original ones."""
         learned = super().grow(round_idx, smoothing)
         assert isinstance(learned.hypothesis, Tree)
-        self._core.set_predicted(self.predict(learned.hypothesis))
+        self._native.set_predicted(self.predict(learned.hypothesis))
         self._nodes = None  # the leaves are predicted classes now
-        advantage = self._core.advantage - self._sum_losses(slice(self._n_original, None))
+        advantage = self._native.advantage - self._sum_losses(slice(self._n_original, None))
         return learned._replace(advantage=advantage)
 
     def predict(self, tree: Tree) -> Labels:
@@ -88,7 +88,7 @@ class AugmentedRows(MemoryRows):
     def confusion(self, predictor: Forest | Tree) -> Sums:
         """Sum up the weights by (true class, predicted class) of a tree, (K, K)."""
         assert isinstance(predictor, Tree)
-        return self._core.confusion(self.predict(predictor))
+        return self._native.confusion(self.predict(predictor))
 
     def _bring_to_mean(self, shrink: float, costs: Costs) -> Costs:
         """Give the synthetic samples the mean excess of the original ones.
@@ -99,14 +99,14 @@ class AugmentedRows(MemoryRows):
         mean = costs.real_loss / self._first_loss
         predicted = self._labels.copy()
         predicted[: self._n_original] = (predicted[: self._n_original] + 1) % self._n_classes
-        self._core.set_predicted(predicted)
+        self._native.set_predicted(predicted)
         lift = np.array([mean / (self._level * shrink)])
         self._level = mean
         return self._quantise(np.ones(1), lift, max(costs.largest, mean * self._largest))
 
     def _quantise(self, growth: Floats | None, shrink: Floats | None, bound: float) -> Costs:
-        exponent, _, largest, _ = self._core.update(growth, shrink, bound, False)
+        exponent, _, largest, *_ = self._native.next_round(growth, shrink, bound, False)
         return Costs(exponent, self._sum_losses(slice(self._n_original)), largest)
 
     def _sum_losses(self, samples: slice) -> int:
-        return int(self._core.row_losses()[samples].astype(np.int64).sum())
+        return int(self._native.row_losses()[samples].astype(np.int64).sum())
