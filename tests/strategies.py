@@ -343,5 +343,5 @@ tree_limits = st.builds(
     max_leaf_nodes=st.none() | st.integers(2, 1000),
     min_samples_leaf=st.integers(1, 20),
     n_trees=st.integers(0, 500),
-    for_every_class=st.booleans(),
+    value_per_class=st.booleans(),
 )

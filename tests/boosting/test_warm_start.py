@@ -152,7 +152,7 @@ def test_rounds_after_a_pickle_are_those_without(table, algorithm, learner, name
 
 @may_stand_still
 @pytest.mark.parametrize("name", SETTINGS_OF_VOTES)
-def test_rounds_of_votes_for_every_class_after_a_pickle_are_those_without(table, name):
+def test_rounds_of_leaf_values_after_a_pickle_are_those_without(table, name):
     assert_pickle_changes_nothing(table, "confusion", "tree", SETTINGS_OF_VOTES[name])
 
 

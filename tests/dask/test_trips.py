@@ -48,7 +48,7 @@ def test_round_takes_one_trip_per_level(client, trips, max_depth):
     [({"max_depth": 3}, 2), ({"max_leaf_nodes": 6}, 4)],
     ids=["one trip per level", "one trip per split but the last"],
 )
-def test_votes_for_every_class_take_one_trip_more(client, trips, limits, n_splits):
+def test_leaf_values_take_one_trip_more(client, trips, limits, n_splits):
     fit(client, DaskConfusionBoostingClassifier, n_estimators=3, **limits)
     one_round = ["UpdateStep", *["SplitStep"] * n_splits, "SumLeavesStep"]
     assert kinds_of(trips) == [*one_round * 3, "UpdateStep", "ConfusionStep"]

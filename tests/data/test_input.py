@@ -321,7 +321,7 @@ def test_fit_and_predict_copy_no_table_of_floats(large_table, container, with_mi
     booster = CoMBoClassifier(n_estimators=1, max_depth=1)
     needed = FitShape(N_ROWS, N_FEATURES, N_CLASSES).parts()["samples"]
     smallest_copy = X.nbytes // 2  # in float32
-    known = needed["codes"] + needed["row indices, labels and votes"]
+    known = needed["codes"] + needed["row indices, labels and leaves"]
     assert known < 0.8 * smallest_copy  # so that a copy would show
     assert peak_of(lambda: booster.fit(table, y)) < known
     # Scores of every class and which of them is the largest, for as many rows as are voted on at once.

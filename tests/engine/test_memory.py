@@ -32,7 +32,7 @@ from comboost.metrics import (
 GIB = 2**30
 SHAPES = st.tuples(st.integers(2, 10**9), st.integers(1, 10**5), st.integers(2, 10**4))
 MANY_ROWS = 256  # as many as a feature has bins, or more
-NATIVE = {"costs", "row indices, labels and votes", "nodes that grow", "room that sorting leaves"}  # not NumPy's
+NATIVE = {"costs", "row indices, labels and leaves", "nodes that grow", "room that sorting leaves"}  # not NumPy's
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_validation_adds_its_votes_and_never_makes_a_fit_smaller(shape, limits, 
     plain = FitShape(*shape, 10 * shape[1], limits)
     validated = replace(plain, held=held)
     assert total(validated.peak()) >= total(plain.peak())
-    assert validated.phases()["validating"]["votes on the validation rows"] == held.copies.n_samples * shape[2] * 8
+    assert validated.phases()["validating"]["scores of the validation rows"] == held.copies.n_samples * shape[2] * 8
 
 
 @given(SHAPES, tree_limits)
@@ -235,7 +235,7 @@ def test_nothing_is_refused_where_nobody_knows_what_there_is(shape):
         (FitShape(10**8, 2, 500), "costs"),
         (FitShape(10_000, 10**4, 30, 10**6), "histograms"),
         (FitShape(10, 1, 60_000), "matrices of classes"),
-        (FitShape(10**5, 2, 500, limits=TreeLimits(10, n_trees=300, for_every_class=True)), "votes of the leaves"),
+        (FitShape(10**5, 2, 500, limits=TreeLimits(10, n_trees=300, value_per_class=True)), "leaf values"),
     ],
 )
 def test_refusal_says_what_is_needed_what_for_what_there_is_and_what_to_do(shape, reason, free):
@@ -320,7 +320,7 @@ def test_fit_is_refused_for_the_rows_that_it_would_be_validated_on(algorithm, fr
     X, y = np.arange(12.0)[:, np.newaxis], np.arange(12) % 3
     free(2 * 10**7)
     model = CLASSIFIERS[algorithm](n_estimators=1, early_stopping=True)
-    with pytest.raises(MemoryError, match=r"validated on 1000000 rows, needs .* for votes on the validation rows"):
+    with pytest.raises(MemoryError, match=r"validated on 1000000 rows, needs .* for scores of the validation rows"):
         model.fit(X, y, X_val=many_rows(), y_val=np.arange(10**6) % 3)
     assert not hasattr(model, "classes_")
 
@@ -380,7 +380,7 @@ def test_fit_that_just_fits_in_is_the_same_model(algorithm, free):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 2, 0, 1, 2]
     booster = CLASSIFIERS[algorithm](n_estimators=3, max_depth=3)
     expected = model_bytes(booster.fit(X, y))
-    limits = TreeLimits(3, n_trees=3, for_every_class=algorithm == "confusion")
+    limits = TreeLimits(3, n_trees=3, value_per_class=algorithm == "confusion")
     needed = total(FitShape(6, 2, 3, n_bins=12, limits=limits, table=TableCopies(6, 2)).peak())  # no value comes twice
     for beside in (0, 1):
         free(needed + beside)

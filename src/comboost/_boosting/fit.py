@@ -36,7 +36,7 @@ class FitPlan:
     limits : TreeLimits
         How large trees may become.
     candidates : Candidates
-        The classes of y, and which of them are voted for.
+        The classes of y, and which of them are predicted.
     by_class : bool
         Whether sample weights only tell classes apart.
     n_samples : int
@@ -58,7 +58,7 @@ class FitPlan:
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The classes that are voted for."""
+        """The classes that are predicted."""
         return self.candidates.classes
 
 
@@ -124,7 +124,7 @@ class Fit(ABC):
 
     @abstractmethod
     def audience(self, table: Any) -> Any:
-        """Rows that hypotheses vote on, one after the other."""
+        """Samples that hypotheses predict, one after the other."""
 
     @abstractmethod
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class TreeFit(Fit):
     categories: Categories
 
     def audience(self, table: RawTable) -> Audience:
-        """Rows that trees vote on, one after the other."""
+        """Samples that trees predict, one after the other."""
         return Audience(table.encode(self.categories), self.plan.n_threads)
 
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class EstimatorFit(Fit):
     rows: PredictedRows
 
     def audience(self, table: Any) -> EstimatorAudience:
-        """Rows that clones vote on, one after the other."""
+        """Samples that clones predict, one after the other."""
         return EstimatorAudience(table)
 
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:

@@ -172,7 +172,7 @@ class EstimatorLearner:
         self._fitted = clone(self._estimator)
         seed_everything(self._fitted, self._seed, round_idx)
         self._fitted.fit(self._X[seen], self._labels[seen], sample_weight=losses[seen] / losses[seen].mean())
-        predicted = read_votes(self._fitted, self._X, self._n_classes)
+        predicted = read_predictions(self._fitted, self._X, self._n_classes)
         return Learned(predicted, rows.advantage(predicted))
 
     def keep(self, learned: Learned, hypothesis: Labels, drop: float, covers: Sums | None) -> None:
@@ -184,7 +184,7 @@ class EstimatorLearner:
     def past_hypotheses(self) -> Iterator[Labels]:
         """The classes that the clones of an earlier fit predict."""
         for estimator in self.kept[: self._n_past]:
-            self._predicted.append(read_votes(estimator, self._X, self._n_classes))
+            self._predicted.append(read_predictions(estimator, self._X, self._n_classes))
             yield self._predicted[-1]
 
     def predict(self, alphas: Sequence[float]) -> Labels:
@@ -207,19 +207,19 @@ class EstimatorLearner:
 
 
 class EstimatorAudience:
-    """Rows that clones vote on, one after the other; X is a matrix as they take it."""
+    """Samples that clones predict, one after the other; X is a matrix as they take it."""
 
     def __init__(self, X: Any) -> None:
         self._X = X
 
     def add_votes(self, estimator: ClassifierMixin, weight: float, scores: Floats) -> None:
-        """Add the votes of a clone to the scores, (n_samples, n_classes)."""
-        votes = read_votes(estimator, self._X, scores.shape[1])
-        scores[np.arange(len(votes)), votes] += weight
+        """Add the predictions of a clone to the scores, (n_samples, n_classes)."""
+        predicted = read_predictions(estimator, self._X, scores.shape[1])
+        scores[np.arange(len(predicted)), predicted] += weight
 
 
 def check_kept(trees: Sequence[Tree]) -> None:
-    """Raise if there is no room to join all trees, nor for another one: nobody knows beforehand how large they are."""
+    """Raise if memory is too small to join all trees, or for another one; their size is not known beforehand."""
     check_room(
         f"To join {len(trees)} trees and to grow another one, a fit",
         {"nodes of the trees": sum(tree.nodes.nbytes for tree in trees) + trees[-1].nodes.nbytes},
@@ -235,24 +235,24 @@ def rows_that_count(losses: Floats, labels: Labels) -> slice | NDArray[np.bool_]
     return counts
 
 
-def read_votes(estimator: ClassifierMixin, X: Any, n_classes: int) -> Labels:
+def read_predictions(estimator: ClassifierMixin, X: Any, n_classes: int) -> Labels:
     """Predictions of a weak learner as class indices, checked: it may be anybody's code."""
-    votes = np.asarray(estimator.predict(X))
-    if votes.shape == (X.shape[0], 1):  # some libraries predict a column
-        votes = votes[:, 0]
-    is_index = votes.dtype.kind in "iu" and votes.shape == (X.shape[0],)
-    if not is_index or (len(votes) > 0 and not 0 <= votes.min() <= votes.max() < n_classes):
+    predicted = np.asarray(estimator.predict(X))
+    if predicted.shape == (X.shape[0], 1):  # some libraries predict a column
+        predicted = predicted[:, 0]
+    is_index = predicted.dtype.kind in "iu" and predicted.shape == (X.shape[0],)
+    if not is_index or (len(predicted) > 0 and not 0 <= predicted.min() <= predicted.max() < n_classes):
         raise ValueError(
-            f"{estimator!r} was fitted on the class indices 0 to {n_classes - 1}, but predicts {votes.dtype} of shape "
-            f"{votes.shape}: {votes.ravel()[:3].tolist()}...; give an estimator whose predict returns the labels it "
-            "was fitted on, one per row."
+            f"{estimator!r} was fitted on the class indices 0 to {n_classes - 1}, but predicts {predicted.dtype} "
+            f"of shape {predicted.shape}: {predicted.ravel()[:3].tolist()}...; give an estimator whose predict returns "
+            "the labels it was fitted on, one per row."
         )
-    labels: Labels = votes.astype(LABEL)
+    labels: Labels = predicted.astype(LABEL)
     return labels
 
 
 def seed_everything(estimator: ClassifierMixin, seed: int, round_idx: int) -> None:
-    """Set every ``random_state`` inside an estimator to a number keyed by seed, round and place."""
+    """Set every ``random_state`` inside an estimator to a number keyed by seed, round and name."""
     names = sorted(name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state")
     states = np.random.SeedSequence([seed, round_idx]).generate_state(max(1, len(names)))
     estimator.set_params(**{name: int(state % 2**31) for name, state in zip(names, states, strict=False)})

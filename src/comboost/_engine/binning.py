@@ -159,7 +159,7 @@ def bin_table(
     n_threads : int
         Threads of every kernel.
     check : callable
-        Is told how many bins there are before the codes are made, and raises if that is too much.
+        Called with the number of bins before the codes are made; raises if that is too much.
     sparse : bool
         Whether the codes of a sparse table may be sparse.
     """

@@ -99,7 +99,7 @@ class Forest:
     n_classes : int
         K.
     votes : ndarray of float32, (n_leaves, n_classes), or None
-        The votes of the leaves of all trees for all classes; ``left`` of a leaf is its row.
+        The leaf values of all trees for all classes; ``left`` of a leaf is its row.
     covers : ndarray of float64, (n_leaves,), or None
         What the training rows of the leaves of all trees weigh, in the order of their nodes; see `with_covers`.
         None if nobody has counted them, as in files of format 1.

@@ -1,4 +1,4 @@
-"""Values of the leaves. In: what was learned, and the costs that it was learned on. Out: values, and what they promise.
+"""Values of the leaves. In: what was learned, and the costs that it was learned on. Out: values, and their bounds.
 
 The paper's round gives every leaf the value α·onehot(its class), with one α for all leaves; the other one gives a leaf
 one value per class.
@@ -34,7 +34,7 @@ class Round(NamedTuple):
     alpha : float
         α_t; 1 if leaves have values of their own.
     decrease : float
-        What it takes from the loss at least: a fraction of it, or bits of the log-loss; 0 if the edge tells.
+        What it takes from the loss at least: a fraction of it, or bits of the log-loss; 0 if it follows from the edge.
     """
 
     hypothesis: Hypothesis

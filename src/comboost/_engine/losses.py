@@ -143,7 +143,7 @@ def edge_step(advantage: int, loss: int) -> float:
 
 
 def exact_step(right: int, wrong: int) -> float:
-    """α = ½·ln(A₊/A₋), the minimiser of the loss along the vote."""
+    """α = ½·ln(A₊/A₋), the minimiser of the loss along the hypothesis."""
     if right >= wrong << 31:
         return CAPPED_STEP
     return 0.5 * math.log(right / wrong)
@@ -160,7 +160,7 @@ def exceeds(loss: float, bound: float) -> bool:
 
 
 def error_shares(confusion: Sums) -> Floats:
-    """C_S: the share of class l that is taken for j, zero diagonal."""
+    """C_S: the fraction of class l that is predicted as j, zero diagonal."""
     shares: Floats = confusion / confusion.sum(axis=1, keepdims=True)
     np.fill_diagonal(shares, 0.0)
     return shares

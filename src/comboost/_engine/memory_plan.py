@@ -59,15 +59,15 @@ class TreeLimits:
         As the estimators' parameter.
     n_trees : int
         Trees at most.
-    for_every_class : bool
-        Whether leaves vote for every class.
+    value_per_class : bool
+        Whether leaves have one value per class.
     """
 
     max_depth: int | None = 3
     max_leaf_nodes: int | None = None
     min_samples_leaf: int = 1
     n_trees: int = 0
-    for_every_class: bool = False
+    value_per_class: bool = False
 
     def n_leaves(self, n_samples: int) -> int:
         """Leaves of a tree at most."""
@@ -117,11 +117,11 @@ class HeldShape:
     Attributes
     ----------
     copies : TableCopies
-        What is copied of them as trees vote on them.
+        What is copied of them as trees predict them.
     given : int
         Bytes of those held out, as a scorer gets them; 0 if they were given.
     by_scorer : bool
-        Whether a scorer looks at a model, and not only at votes or counts.
+        Whether a scorer is given a model, and not only scores or counts.
     by_counts : bool
         Whether the score is one of counts.
     shared : bool
@@ -139,18 +139,18 @@ class HeldShape:
         is_small = self.copies.n_bytes <= KEPT_BYTES
         copied = self.copies.n_bytes if is_small else self.copies.by_column
         return {
-            "votes on the validation rows": NUMBER * self.copies.n_samples * n_classes,
+            "scores of the validation rows": NUMBER * self.copies.n_samples * n_classes,
             "validation rows": self.given + copied,
         }
 
-    def looked_at(self, n_classes: int, n_leaves: int, n_threads: int) -> Uses:
-        """What a look at the votes of a round takes."""
-        votes = NUMBER * self.copies.n_samples * n_classes
+    def scored(self, n_classes: int, n_leaves: int, n_threads: int) -> Uses:
+        """What it takes to score a round."""
+        scores = NUMBER * self.copies.n_samples * n_classes
         counts = (COUNT_SQUARES + n_threads) * NUMBER * n_classes**2 if self.by_counts else 0
         columns = 0
         if self.copies.n_bytes > KEPT_BYTES and not self.copies.is_view:
             columns = max(BLOCK_BYTES, NUMBER * self.copies.n_samples * (1 + min(self.copies.n_features, n_leaves)))
-        return {"scores of the validation rows": SCORER_ARRAYS * votes * self.by_scorer + counts + columns}
+        return {"scoring of the validation rows": SCORER_ARRAYS * scores * self.by_scorer + counts + columns}
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,8 @@ class FitShape:
         Rows to validate on.
     weighted : bool
         Whether rows have weights.
-    n_ballots : int
-        Rounds that vote row by row, if the weak learner is no tree.
+    n_predictions : int
+        Rounds whose predicted classes are kept, if the weak learner is not a tree.
     """
 
     n_samples: int
@@ -186,7 +186,7 @@ class FitShape:
     table: TableCopies | None = None
     held: HeldShape | None = None
     weighted: bool = False
-    n_ballots: int = 0
+    n_predictions: int = 0
 
     def phases(self) -> dict[str, Uses]:
         """What every phase holds."""
@@ -243,15 +243,15 @@ class FitShape:
             candidates = CANDIDATE * min(_core.MAX_CANDIDATES, (n_leaves if n_features else 0) * n_features)
             growing = {"histograms": histograms, "nodes that grow": nodes + candidates}
         leaf_sums = kept_leaves = 0
-        if limits.for_every_class:
+        if limits.value_per_class:
             kept_leaves = n_leaves * limits.n_trees
             leaf_sums = CLASS_SUMS if n_classes > MAX_PAIRED else n_classes + n_channels
         leaf_values = kept_leaves * n_classes * _core.UNIT_BYTES
         tree_nodes = kept_leaves * (2 * NODE_DTYPE.itemsize + NUMBER)  # and what leaves weigh
         validating = {}
         if self.held is not None:
-            validating = {"histograms": one + histograms} | self.held.looked_at(n_classes, n_leaves, self.n_threads)
-        scores = NUMBER * n_samples * n_classes if self.n_ballots or n_entries is not None else 0
+            validating = {"histograms": one + histograms} | self.held.scored(n_classes, n_leaves, self.n_threads)
+        scores = NUMBER * n_samples * n_classes if self.n_predictions or n_entries is not None else 0
         return {
             "codes": codes,
             "codes by row": {} if n_entries is not None else {"codes by row": n_samples * columns_by_row},
@@ -266,7 +266,7 @@ class FitShape:
                 "codes that features share": n_samples * self.n_shared_codes,
                 "room that sorting leaves": min(SORTING_LEAVES, sorted_bytes),
                 "costs": n_samples * (NUMBER * n_classes + _core.UNIT_BYTES * n_channels),
-                "row indices, labels and votes": n_samples * (ROW_STATE + _core.LABEL_BYTES * self.n_ballots),
+                "row indices, labels and leaves": n_samples * (ROW_STATE + _core.LABEL_BYTES * self.n_predictions),
             },
             "growing": growing,
             "leaf values": {
@@ -274,9 +274,9 @@ class FitShape:
                 "sums of the leaves": n_leaves * n_classes * leaf_sums * NUMBER,
             },
             "validating": validating,
-            "trees": {"votes of the leaves": leaf_values, "nodes of the trees": tree_nodes},
-            "joined trees": {"votes of the leaves": 2 * leaf_values, "nodes of the trees": 2 * tree_nodes},
-            "predicting": {"votes that are added up": scores, "histograms": histograms},
+            "trees": {"leaf values": leaf_values, "nodes of the trees": tree_nodes},
+            "joined trees": {"leaf values": 2 * leaf_values, "nodes of the trees": 2 * tree_nodes},
+            "predicting": {"scores that are added up": scores, "histograms": histograms},
         }
 
     def _histograms(self, one: int, n_leaves: int) -> int:

@@ -1,4 +1,4 @@
-"""The seam: whoever holds the samples answers a few questions about them, wherever they are.
+"""The seam between boosting and the samples, wherever these are.
 
 In: codes, labels, weights. Out: sums over samples, all of them integers.
 """

@@ -327,7 +327,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             n_threads=n_threads_of(settings.n_jobs),
             table=None if trees is None else TableCopies.of(trees),
             weighted=data.weights is not None,
-            n_ballots=settings.n_estimators if trees is None else 0,
+            n_predictions=settings.n_estimators if trees is None else 0,
         )
         if held is not None:
             return replace(shape, held=held_shape(settings, held.table))

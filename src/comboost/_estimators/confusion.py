@@ -232,7 +232,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             depth = min(max(round((log_samples + math.log2(len(weight_sums.sums))) / 2 - 3), 3), 7)
         assert not isinstance(depth, str)
         return TreeLimits(
-            depth, settings.max_leaf_nodes, settings.min_samples_leaf, settings.n_estimators, for_every_class=True
+            depth, settings.max_leaf_nodes, settings.min_samples_leaf, settings.n_estimators, value_per_class=True
         )
 
     def _tree_rules(self, settings: ConfusionMemorySettings, plan: FitPlan, n_features: int) -> TreeRules:
