@@ -30,7 +30,7 @@ def fit(problem, **changed):
     return booster_for(problem, **changed).fit(problem.X, problem.y, problem.sample_weight)
 
 
-def fit_twin(problem, reference=quantised_reference):
+def fit_reference(problem, reference=quantised_reference):
     """Fit a reference implementation, whose model the package's equals bit for bit."""
     seed = int(check_random_state(problem.settings.get("seed", 0)).randint(np.iinfo(np.int32).max))
     settings = {**problem.settings, "seed": seed}
@@ -58,7 +58,7 @@ def learned_arrays(model):
 def model_bytes(model):
     """Every bit of a fitted model but the names of its classes."""
     forest = model._forest
-    some = (array for array in (forest.votes, forest.covers) if array is not None)
+    some = (array for array in (forest.leaf_values, forest.covers) if array is not None)
     arrays = (forest.nodes, forest.sets, forest.offsets, forest.weights, *some, *learned_arrays(model))
     return (*(np.ascontiguousarray(array).tobytes() for array in arrays), model.stop_reason_)
 
@@ -83,10 +83,10 @@ def in_words(node, sets):
 def leaf_votes(model):
     """Leaf values of every tree, one per class, in the order of the nodes."""
     trees = (model._forest.nodes[begin:end] for begin, end in pairwise(model._forest.offsets))
-    return [model._forest.votes[tree["left"][tree["feature"] == LEAF]] for tree in trees]
+    return [model._forest.leaf_values[tree["left"][tree["feature"] == LEAF]] for tree in trees]
 
 
-def trees_of_twin(trees):
+def trees_of_reference(trees):
     """The trees of a reference, in the form of `trees_of`."""
     return [
         [(n.feature, n.bin, n.threshold, n.left, n.label, n.missing_left, n.left_codes) for n in nodes]

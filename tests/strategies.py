@@ -38,7 +38,7 @@ class Problem:
         return replace(self, settings=self.settings | changed)
 
 
-def law(**strategies):
+def property_test(**strategies):
     """Make a property test with fewer examples than usual: each fits models, and there are many."""
     return lambda test: settings(max_examples=settings.default.max_examples // 2)(given(**strategies)(test))
 

@@ -21,7 +21,7 @@ STEPS = {
     "count_histograms": ("row·feature", N_ROWS * N_FEATURES),
     "search": ("bin·class", N_FEATURES * N_BINS * N_CLASSES),
     "split": ("row", N_ROWS),
-    "add_votes": ("row·tree", N_ROWS * N_TREES),
+    "add_scores": ("row·tree", N_ROWS * N_TREES),
 }
 
 

@@ -19,7 +19,7 @@ Weights = NDArray[np.uint32]
 Sums = NDArray[np.int64]
 Floats = NDArray[np.float64]
 NodeBytes = NDArray[np.uint8]  # (n_nodes, NODE_DTYPE.itemsize): records cross the border as bytes
-LeafVotes = NDArray[np.float32]  # (n_leaves, n_classes)
+LeafValueArray = NDArray[np.float32]  # (n_leaves, n_classes)
 SetBytes = NDArray[np.uint8]  # (n_sets, SET_BYTES): code c is in a set if bit c % 8 of byte c // 8 is 1
 
 

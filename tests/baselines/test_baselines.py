@@ -24,7 +24,7 @@ from comboost import AdaBoostMMClassifier
 from comboost._boosting.learners import TreeLearner
 from comboost._boosting.loop import N_ESTIMATORS, NO_EDGE, PERFECT_LEARNER, boost
 from comboost._engine.leaf_values import ClassValues
-from comboost._engine.scores import Audience
+from comboost._engine.scores import TableScorer
 from comboost._types import MIN_EDGE
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 from comboost.baselines._adaboost_nc import Margin, next_distribution
@@ -95,11 +95,11 @@ def read(model, X, y):
 
 def votes_per_round(model, X):
     """What every tree alone votes on some rows, as class indices."""
-    audience = Audience(model._read(X), 1)
+    table_scorer = TableScorer(model._read(X), 1)
     votes = []
     for t in range(model.n_iter_):
         scores = np.zeros((len(X), len(model.classes_)))
-        audience.add_votes(model._forest.tree(t), 1.0, scores)
+        table_scorer.add_scores(model._forest.tree(t), 1.0, scores)
         votes.append(scores.argmax(axis=1).tolist())
     return votes
 

@@ -89,7 +89,7 @@ def count_cells(n_threads):
     return _core.count_cells, (long_values(), None, lows, highs, shifts, starts, n_threads)
 
 
-def add_votes(n_threads, max_depth=3):
+def add_scores(n_threads, max_depth=3):
     """Many times the same tree."""
     X, y = make_rows(200, 0)
     forest = CoMBoClassifier(n_estimators=1, max_depth=max_depth).fit(X, y)._forest
@@ -102,11 +102,11 @@ def add_votes(n_threads, max_depth=3):
         weights=np.ones(n_trees),
     )
     values, scores = np.resize(X, (20_000, X.shape[1])), np.zeros((20_000, 3))
-    return many.add_votes, (values, False, scores, 0, n_trees, n_threads)
+    return many.add_scores, (values, False, scores, 0, n_trees, n_threads)
 
 
 def add_votes_of_deep_trees(n_threads):
-    return add_votes(n_threads, max_depth=None)
+    return add_scores(n_threads, max_depth=None)
 
 
 def count_histograms(n_threads):
@@ -125,7 +125,7 @@ def count_histograms(n_threads):
 
 LONG_CALLS = [
     *(find_edges, find_weighted_edges, find_edges_of_a_column, encode, count_cells),
-    *(add_votes, add_votes_of_deep_trees, count_histograms),
+    *(add_scores, add_votes_of_deep_trees, count_histograms),
 ]
 
 

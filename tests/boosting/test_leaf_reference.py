@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import fit, fit_twin, leaf_votes, trees_of, trees_of_twin
+from models import fit, fit_reference, leaf_votes, trees_of, trees_of_reference
 from strategies import LOSSES, PLAIN_VOTES, Problem, light_mistake, many_class_problems, vote_problems
 
 
 def assert_same(model, twin, X):
     """Every bit of a model, and why its rounds ended."""
-    assert trees_of(model) == trees_of_twin([kept.nodes for kept in twin.rounds])
+    assert trees_of(model) == trees_of_reference([kept.nodes for kept in twin.rounds])
     assert [votes.tolist() for votes in leaf_votes(model)] == [kept.votes for kept in twin.rounds]
     assert model.edges_.tolist() == [kept.edge for kept in twin.rounds]
     assert model.loss_curve_.tolist() == [kept.loss for kept in twin.rounds]
@@ -27,7 +27,7 @@ def assert_same(model, twin, X):
 
 
 def assert_fits_as_the_twin(problem):
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     assert_same(model, twin, problem.X)
     return twin
 
@@ -76,7 +76,7 @@ def test_fit_ends_by_rounding_at_the_same_ratio_of_weights_as_the_twin(n_classes
     reasons = set()
     for heavy in 2.0 ** np.arange(20, 29.5, 0.5):
         problem = light_mistake(n_classes, heavy, PLAIN_VOTES | {"max_depth": None, "loss": loss, "smoothing": 0.0})
-        model, twin = fit(problem), fit_twin(problem)
+        model, twin = fit(problem), fit_reference(problem)
         assert (model.stop_reason_, model.n_iter_) == (twin.stop_reason, len(twin.rounds))
         reasons.add(model.stop_reason_)
     assert reasons >= {"n_estimators", "rounding"}

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
-from models import booster_for, fit, fit_twin, leaf_votes, model_bytes, spectral_norm, trees_of
+from models import booster_for, fit, fit_reference, leaf_votes, model_bytes, spectral_norm, trees_of
 from reference import float_leaf_reference, quantised_reference
 from reference.leaf_reference import LARGEST_STEP, N_SWEEPS
 from scipy.special import log_softmax
 from sklearn.metrics import log_loss
-from strategies import LOSSES, balanced_problems, law, vote_problems, vote_settings
+from strategies import LOSSES, balanced_problems, property_test, vote_problems, vote_settings
 
 from comboost import ConfusionBoostingClassifier
 
@@ -85,28 +85,28 @@ def falls_of(problem, model, twin):
         yield Fall(kept.pull, fallen, share * kept.pull, edge, of_votes, slack, caution)
 
 
-@law(problem=vote_problems())
+@property_test(problem=vote_problems())
 def test_loss_falls_by_what_the_leaves_promise(problem):
-    for fall in falls_of(problem, fit(problem), fit_twin(problem)):
+    for fall in falls_of(problem, fit(problem), fit_reference(problem)):
         assert fall.fallen >= fall.promised - fall.slack
 
 
-@law(problem=vote_problems(fixed={"smoothing": 0.0}))
+@property_test(problem=vote_problems(fixed={"smoothing": 0.0}))
 def test_loss_falls_by_what_the_edge_promises(problem):
-    for fall in falls_of(problem, fit(problem), fit_twin(problem)):
+    for fall in falls_of(problem, fit(problem), fit_reference(problem)):
         assert fall.fallen >= fall.share_of_edge(problem.settings["learning_rate"]) - fall.slack - fall.caution
 
 
-@law(problem=vote_problems(fixed={"smoothing": 0.0}))
+@property_test(problem=vote_problems(fixed={"smoothing": 0.0}))
 def test_leaves_promise_no_less_than_the_edge_does(problem):
-    for fall in falls_of(problem, fit(problem), fit_twin(problem)):
+    for fall in falls_of(problem, fit(problem), fit_reference(problem)):
         excuse = fall.slack_of_votes + fall.caution
         assert fall.promised >= fall.share_of_edge(problem.settings["learning_rate"]) - excuse
 
 
-@law(problem=vote_problems(fixed={"smoothing": 0.0, "learning_rate": 1.0}))
+@property_test(problem=vote_problems(fixed={"smoothing": 0.0, "learning_rate": 1.0}))
 def test_votes_leave_no_more_than_the_best_round_of_class_votes_on_the_same_tree(problem):
-    for kept, votes in zip(fit_twin(problem).rounds, leaf_votes(fit(problem)), strict=True):
+    for kept, votes in zip(fit_reference(problem).rounds, leaf_votes(fit(problem)), strict=True):
         pairs = np.array([leaf.pairs for leaf in kept.sums], dtype=float) + kept.rho  # what rounding may hide, too
         right = sum(own[leaf.label].sum() for own, leaf in zip(pairs, kept.sums, strict=True))  # A₊
         wrong = sum(own[:, leaf.label].sum() for own, leaf in zip(pairs, kept.sums, strict=True))  # A₋
@@ -120,9 +120,9 @@ def left_by(matrix, vote):
     return float(float_leaf_reference.scale(matrix, vote).sum())
 
 
-@law(problem=vote_problems())
+@property_test(problem=vote_problems())
 def test_loss_stays_below_the_bound(problem):
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     bounds = [twin.initial_loss, *model.bound_curve_]
     excuse = 0.0
     for t, fall in enumerate(falls_of(problem, model, twin)):
@@ -133,15 +133,15 @@ def test_loss_stays_below_the_bound(problem):
         assert model.loss_curve_[t] <= model.bound_curve_[t] + excuse
 
 
-@law(problem=vote_problems(weighted=False, costed=False), smoothing=st.floats(0.01, 10.0))
+@property_test(problem=vote_problems(weighted=False, costed=False), smoothing=st.floats(0.01, 10.0))
 def test_loss_of_smoothed_leaves_needs_no_excuse_to_stay_below_the_bound(problem, smoothing):
     model = fit(problem, smoothing=smoothing)
     assert (model.loss_curve_ <= model.bound_curve_ * (1 + ROUNDING)).all()
 
 
-@law(problem=vote_problems())
+@property_test(problem=vote_problems())
 def test_losses_and_edges_are_those_without_rounding_of_the_same_votes(problem):
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     y = problem.y[twin.kept]
     base_weight = float_leaf_reference.base_weights(
         y, np.array(twin.plain_weights), problem.n_classes, problem.settings["balance"]
@@ -165,18 +165,18 @@ def test_losses_and_edges_are_those_without_rounding_of_the_same_votes(problem):
             assert abs(model.edges_[t] - true.edge) <= 2 * moved / kept.pull + FLOAT_ERROR
 
 
-@law(problem=vote_problems(fixed={"balance": 1.0}))
+@property_test(problem=vote_problems(fixed={"balance": 1.0}))
 def test_costed_confusion_is_below_the_loss(problem):
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     costed = costs_of(problem) * model.train_confusion_
     upper = model.loss_curve_[-1] * (1 + FLOAT_ERROR) + twin.rounds[-1].loss_rounding
     assert costed.sum() <= upper
     assert spectral_norm(costed) ** 2 <= costs_of(problem).max() * upper
 
 
-@law(problem=vote_problems(costed=False, wide=False, fixed={"balance": 1.0, "loss": "log"}))
+@property_test(problem=vote_problems(costed=False, wide=False, fixed={"balance": 1.0, "loss": "log"}))
 def test_loss_is_the_class_balanced_log_loss_in_bits(problem):
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     y = problem.y[twin.kept]
     logs = log_softmax(full_scores(model, problem.X)[twin.kept], axis=1)
     assume(logs[np.arange(len(y)), y].min() > -30)  # log_loss cuts off below 2⁻⁵²
@@ -189,9 +189,9 @@ def test_loss_is_the_class_balanced_log_loss_in_bits(problem):
 # Votes
 
 
-@law(problem=vote_problems(max_classes=2))
+@property_test(problem=vote_problems(max_classes=2))
 def test_two_classes_have_the_closed_form(problem):
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     for kept, votes in zip(twin.rounds, leaf_votes(model), strict=True):
         for matrix, vote in zip(smoothed(kept), votes, strict=True):
             expected = problem.settings["learning_rate"] * margin_of_two(matrix[0, 1], matrix[1, 0])
@@ -210,9 +210,9 @@ def smoothed(kept):
     return np.array([leaf.pairs for leaf in kept.sums], dtype=float) + np.array(kept.rho)
 
 
-@law(problem=vote_problems(costed=False, fixed={"smoothing": 1.0}))
+@property_test(problem=vote_problems(costed=False, fixed={"smoothing": 1.0}))
 def test_every_leaf_is_balanced_up_to_what_its_last_sweep_gained(problem):
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     for kept, votes in zip(twin.rounds, leaf_votes(model), strict=True):
         for leaf, matrix, vote in zip(kept.sums, smoothed(kept), votes, strict=True):
             step = vote.astype(np.float64) / problem.settings["learning_rate"]
@@ -241,14 +241,16 @@ def test_bound_of_many_classes_holds_and_never_rises(loss, smoothing):
 # Trees
 
 
-@law(problem=vote_problems(fixed={"max_features": None, "max_thresholds": None, "noise": 0.0, "max_depth": 3}))
+@property_test(
+    problem=vote_problems(fixed={"max_features": None, "max_thresholds": None, "noise": 0.0, "max_depth": 3})
+)
 def test_room_for_all_leaves_of_a_depth_changes_no_vote(problem):
     by_level, best_first = (fit(problem.with_settings(max_leaf_nodes=most)) for most in (None, 8))
     np.testing.assert_array_equal(best_first.decision_function(problem.X), by_level.decision_function(problem.X))
     assert best_first.loss_curve_.tolist() == by_level.loss_curve_.tolist()
 
 
-@law(problem=vote_problems(fixed={"n_estimators": 1}), n_leaves=st.integers(2, 8))
+@property_test(problem=vote_problems(fixed={"n_estimators": 1}), n_leaves=st.integers(2, 8))
 def test_one_leaf_more_is_one_split_more(problem, n_leaves):
     smaller, larger = (trees_of(fit(problem.with_settings(max_leaf_nodes=n)))[0] for n in (n_leaves, n_leaves + 1))
     splits_of_smaller, splits_of_larger = ([node for node in tree if node[0] >= 0] for tree in (smaller, larger))
@@ -263,14 +265,14 @@ def test_one_leaf_more_is_one_split_more(problem, n_leaves):
 # Drawn thresholds
 
 
-@law(problem=vote_problems() | vote_problems(missing=True, categories=True), data=st.data())
+@property_test(problem=vote_problems() | vote_problems(missing=True, categories=True), data=st.data())
 def test_as_many_thresholds_as_there_are_cuts_are_all_of_them(problem, data):
     n_values = max(len(np.unique(column)) for column in problem.X.T)  # missing being one
     enough = data.draw(st.integers(max(n_values - 1, 1), 254))
     assert model_bytes(fit(problem, max_thresholds=enough)) == model_bytes(fit(problem, max_thresholds=None))
 
 
-@law(problem=vote_problems(missing=True))
+@property_test(problem=vote_problems(missing=True))
 def test_every_threshold_is_an_edge_of_the_full_binning(problem):
     max_bins = problem.settings["max_bins"]
     features = quantised_reference.read(problem.X, problem.y, problem.sample_weight, max_bins, ()).features
@@ -280,7 +282,7 @@ def test_every_threshold_is_an_edge_of_the_full_binning(problem):
         assert threshold in [*below_all, *features[feature].edges]
 
 
-@law(problem=vote_problems() | vote_problems(missing=True, categories=True))
+@property_test(problem=vote_problems() | vote_problems(missing=True, categories=True))
 def test_second_thread_changes_no_bit(problem):
     assert model_bytes(fit(problem, n_jobs=2)) == model_bytes(fit(problem, n_jobs=1))
 
@@ -333,12 +335,12 @@ def test_thresholds_are_drawn_from_those_that_the_floor_of_a_leaf_allows(max_thr
 # The same bytes
 
 
-@law(problem=balanced_problems(draw_settings=vote_settings, max_rounds=8))
+@property_test(problem=balanced_problems(draw_settings=vote_settings, max_rounds=8))
 def test_balance_does_not_matter_on_balanced_data(problem):
     assert model_bytes(fit(problem, balance=1.0)) == model_bytes(fit(problem, balance=0.0))
 
 
-@law(
+@property_test(
     problem=vote_problems(weighted=False) | vote_problems(weighted=False, missing=True, categories=True), data=st.data()
 )
 def test_weight_two_is_the_row_twice_and_weight_zero_is_no_row(problem, data):
@@ -350,7 +352,7 @@ def test_weight_two_is_the_row_twice_and_weight_zero_is_no_row(problem, data):
     assert weighted == repeated
 
 
-@law(problem=vote_problems() | vote_problems(missing=True, categories=True), data=st.data())
+@property_test(problem=vote_problems() | vote_problems(missing=True, categories=True), data=st.data())
 def test_permuted_rows_change_no_bit(problem, data):
     order = np.array(data.draw(st.permutations(range(len(problem.y)))))
     weights = None if problem.sample_weight is None else problem.sample_weight[order]
@@ -358,7 +360,7 @@ def test_permuted_rows_change_no_bit(problem, data):
     assert model_bytes(fit(permuted)) == model_bytes(fit(problem))
 
 
-@law(problem=vote_problems(), exponent=st.integers(-40, 15))
+@property_test(problem=vote_problems(), exponent=st.integers(-40, 15))
 def test_weights_and_smoothing_scaled_by_a_power_of_two_change_no_bit(problem, exponent):
     weights = np.ones(len(problem.y)) if problem.sample_weight is None else problem.sample_weight
     scaled = dataclasses.replace(problem, sample_weight=np.ldexp(weights, exponent))

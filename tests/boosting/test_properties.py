@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import ALGORITHMS, booster_for, fit, fit_twin, model_bytes, spectral_norm
+from models import ALGORITHMS, booster_for, fit, fit_reference, model_bytes, spectral_norm
 from reference import float_reference
-from strategies import balanced_problems, law, problems
+from strategies import balanced_problems, problems, property_test
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier
 
@@ -22,7 +22,7 @@ def votes_of(model, X):
     votes = []
     for t in range(model.n_iter_):
         after = before.copy()
-        model._forest.add_votes(np.asarray(X), True, after, t, t + 1, 1)
+        model._forest.add_scores(np.asarray(X), True, after, t, t + 1, 1)
         votes.append((after - before).argmax(axis=1))
     return votes
 
@@ -47,9 +47,9 @@ def upper_loss(model, twin):
     return model.loss_curve_[-1] * (1 + twin.rounds[-1].loss_rounding + FLOAT_ERROR)
 
 
-@law(problem=problems())
+@property_test(problem=problems())
 def test_loss_falls_each_round_by_the_factor_that_its_edge_promises(problem):
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     rate = problem.settings.get("learning_rate", 1.0)
     before, rounding_before = twin.initial_loss, 0.0
     for t, kept in enumerate(twin.rounds):
@@ -61,42 +61,42 @@ def test_loss_falls_each_round_by_the_factor_that_its_edge_promises(problem):
         before, rounding_before = loss, kept.loss_rounding
 
 
-@law(problem=problems(weighted=False, costed=False))
+@property_test(problem=problems(weighted=False, costed=False))
 def test_loss_stays_below_the_product_bound(problem):
     model = fit(problem)
     assert (model.loss_curve_ <= model.bound_curve_ * (1 + ROUNDING)).all()
 
 
-@law(problem=problems(costed=False))
+@property_test(problem=problems(costed=False))
 def test_squared_confusion_norm_is_below_the_loss(problem):
     problem = with_algorithm(problem, "combo")
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     assert spectral_norm(model.train_confusion_) ** 2 <= upper_loss(model, twin)
 
 
-@law(problem=problems())
+@property_test(problem=problems())
 def test_costed_confusion_is_below_the_soft_confusion_entry_by_entry(problem):
     problem = with_algorithm(problem, "combo")
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     costs = np.ones(model.train_confusion_.shape) if problem.cost_matrix is None else problem.cost_matrix
     soft = replay(model, problem, twin).soft_confusion
     assert (costs * model.train_confusion_ <= soft * (1 + FLOAT_ERROR)).all()
     assert spectral_norm(costs * model.train_confusion_) ** 2 <= costs.max() * upper_loss(model, twin)
 
 
-@law(problem=problems(costed=False))
+@property_test(problem=problems(costed=False))
 def test_weighted_error_of_adaboost_mm_is_below_its_loss(problem):
     problem = with_algorithm(problem, "mm")
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     wrong = model.predict(problem.X[twin.kept]) != problem.y[twin.kept]
     assert np.average(wrong, weights=twin.plain_weights) <= upper_loss(model, twin) / problem.n_classes
 
 
-@law(problem=problems(weighted=False, costed=False), shift=st.floats(-0.5, 0.5))
+@property_test(problem=problems(weighted=False, costed=False), shift=st.floats(-0.5, 0.5))
 def test_exact_step_has_the_smallest_loss_along_the_vote(problem, shift):
     problem = dataclasses.replace(problem, settings=problem.settings | {"step": "exact", "n_estimators": 1})
     model = fit(problem, learning_rate=1.0)
-    played = replay(model, problem, fit_twin(problem))
+    played = replay(model, problem, fit_reference(problem))
     right, wrong = played.right[0], played.wrong[0]
 
     def loss(alpha):
@@ -108,7 +108,9 @@ def test_exact_step_has_the_smallest_loss_along_the_vote(problem, shift):
         assert loss(alpha) <= loss(capped) + ROUNDING * played.initial_loss
 
 
-@law(problem=problems(weighted=False) | problems(weighted=False, missing=True, categories=True), data=st.data())
+@property_test(
+    problem=problems(weighted=False) | problems(weighted=False, missing=True, categories=True), data=st.data()
+)
 def test_weight_two_is_the_row_twice_and_weight_zero_is_no_row(problem, data):
     times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(problem.y), max_size=len(problem.y))))
     times[: problem.n_classes] += 1  # the strategy puts one row of every class first
@@ -118,14 +120,14 @@ def test_weight_two_is_the_row_twice_and_weight_zero_is_no_row(problem, data):
     assert weighted == repeated
 
 
-@law(problem=problems(), exponent=st.integers(-40, 40))
+@property_test(problem=problems(), exponent=st.integers(-40, 40))
 def test_weights_scaled_by_a_power_of_two_change_no_bit(problem, exponent):
     weights = np.ones(len(problem.y)) if problem.sample_weight is None else problem.sample_weight
     scaled = dataclasses.replace(problem, sample_weight=np.ldexp(weights, exponent))
     assert model_bytes(fit(scaled)) == model_bytes(fit(problem))
 
 
-@law(problem=problems() | problems(missing=True, categories=True), data=st.data())
+@property_test(problem=problems() | problems(missing=True, categories=True), data=st.data())
 def test_permuted_rows_change_no_bit(problem, data):
     order = np.array(data.draw(st.permutations(range(len(problem.y)))))
     weights = None if problem.sample_weight is None else problem.sample_weight[order]
@@ -133,7 +135,7 @@ def test_permuted_rows_change_no_bit(problem, data):
     assert model_bytes(fit(permuted)) == model_bytes(fit(problem))
 
 
-@law(problem=problems())
+@property_test(problem=problems())
 def test_copies_of_other_width_and_memory_order_change_no_bit(problem):
     whole = np.clip(problem.X, -1e38, 1e38).astype(np.float32).astype(np.float64)
     models = {
@@ -143,7 +145,7 @@ def test_copies_of_other_width_and_memory_order_change_no_bit(problem):
     assert len(models) == 1
 
 
-@law(problem=problems())
+@property_test(problem=problems())
 def test_relabelling_that_keeps_the_order_changes_no_bit(problem):
     names = np.array([f"class {label}" for label in range(problem.n_classes)])
     assert model_bytes(booster_for(problem).fit(problem.X, names[problem.y], problem.sample_weight)) == model_bytes(
@@ -168,7 +170,7 @@ def test_any_relabelling_permutes_the_votes_where_nothing_ties(algorithm, criter
     )
 
 
-@law(problem=problems(costed=False), data=st.data())
+@property_test(problem=problems(costed=False), data=st.data())
 def test_one_cost_per_class_is_the_matrix_with_these_rows(problem, data):
     n_classes = problem.n_classes
     costs = np.array(data.draw(st.lists(st.floats(0.1, 10), min_size=n_classes, max_size=n_classes)))
@@ -178,7 +180,7 @@ def test_one_cost_per_class_is_the_matrix_with_these_rows(problem, data):
     assert len(models) == 1
 
 
-@law(problem=balanced_problems())
+@property_test(problem=balanced_problems())
 def test_both_algorithms_agree_to_the_bit_on_balanced_data(problem):
     parameters = booster_for(problem).get_params()
     models = {
@@ -201,7 +203,7 @@ def test_model_is_bit_identical_for_any_number_of_threads(algorithm, weighted):
     assert len(models) == 1
 
 
-@law(problem=problems())
+@property_test(problem=problems())
 def test_stages_end_in_the_whole_model(problem):
     model = fit(problem)
     *_, scores = model.staged_decision_function(problem.X)
@@ -216,7 +218,7 @@ def test_stages_end_in_the_whole_model(problem):
     np.testing.assert_array_equal(shares, model.predict_proba(problem.X))
 
 
-@law(problem=problems(), proba=st.sampled_from(["softmax", "vote_fraction"]))
+@property_test(problem=problems(), proba=st.sampled_from(["softmax", "vote_fraction"]))
 def test_probabilities_add_up_to_one_and_rank_as_the_votes(problem, proba):
     model = fit(problem, proba=proba)
     shares = model.predict_proba(problem.X)
@@ -228,7 +230,7 @@ def test_probabilities_add_up_to_one_and_rank_as_the_votes(problem, proba):
     np.testing.assert_allclose(picked, shares.max(axis=1))
 
 
-@law(problem=problems(max_classes=2))
+@property_test(problem=problems(max_classes=2))
 def test_two_classes_have_one_margin_whose_sign_is_the_prediction(problem):
     model = fit(problem)
     margin = model.decision_function(problem.X)
@@ -236,7 +238,7 @@ def test_two_classes_have_one_margin_whose_sign_is_the_prediction(problem):
     np.testing.assert_array_equal(model.predict(problem.X), (margin > 0).astype(int))
 
 
-@law(problem=problems(weighted=False) | problems(weighted=False, missing=True, categories=True))
+@property_test(problem=problems(weighted=False) | problems(weighted=False, missing=True, categories=True))
 def test_train_confusion_is_that_of_the_predictions_on_the_training_rows(problem):
     model = fit(problem)
     counts = np.zeros(model.train_confusion_.shape)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import fit, fit_twin, trees_of, trees_of_twin
+from models import fit, fit_reference, trees_of, trees_of_reference
 from reference import float_reference
 from strategies import light_mistake, problems
 
@@ -17,7 +17,7 @@ FLOAT_ERROR = 1e-9  # of a few dozen float operations in a row
 
 def assert_same(model, twin):
     """Every bit of a model, and why its rounds ended."""
-    assert trees_of(model) == trees_of_twin([kept.nodes for kept in twin.rounds])
+    assert trees_of(model) == trees_of_reference([kept.nodes for kept in twin.rounds])
     assert model.edges_.tolist() == [kept.edge for kept in twin.rounds]
     assert model.estimator_weights_.tolist() == [kept.alpha for kept in twin.rounds]
     assert model.loss_curve_.tolist() == [kept.loss for kept in twin.rounds]
@@ -32,7 +32,7 @@ def assert_same(model, twin):
 @settings(max_examples=4 * settings.default.max_examples)
 @given(problem=problems() | problems(missing=True, categories=True))
 def test_model_equals_the_quantised_twin_to_the_bit(problem):
-    assert_same(fit(problem), fit_twin(problem))
+    assert_same(fit(problem), fit_reference(problem))
 
 
 @given(problem=problems() | problems(missing=True, categories=True), data=st.data())
@@ -42,7 +42,7 @@ def test_rows_that_cost_nothing_count_in_leaves_as_the_twin_counts_them(problem,
     costs = np.ones((n_classes, n_classes)) * (np.arange(n_classes) != free)[:, np.newaxis] * (1 - np.eye(n_classes))
     counted = problem.settings | {"min_samples_leaf": data.draw(st.integers(2, 6))}
     problem = dataclasses.replace(problem, cost_matrix=costs, settings=counted)
-    assert_same(fit(problem), fit_twin(problem))
+    assert_same(fit(problem), fit_reference(problem))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 6])
@@ -50,7 +50,7 @@ def test_fit_ends_by_rounding_at_the_same_ratio_of_weights_as_the_twin(n_classes
     reasons = set()
     for heavy in 2.0 ** np.arange(20, 29, 0.5):
         problem = light_mistake(n_classes, heavy, {"n_estimators": 3, "max_depth": None})
-        model, twin = fit(problem), fit_twin(problem)
+        model, twin = fit(problem), fit_reference(problem)
         assert (model.stop_reason_, model.n_iter_) == (twin.stop_reason, len(twin.rounds))
         reasons.add(model.stop_reason_)
     assert reasons >= {"n_estimators", "rounding"}
@@ -58,7 +58,7 @@ def test_fit_ends_by_rounding_at_the_same_ratio_of_weights_as_the_twin(n_classes
 
 @given(problem=problems() | problems(missing=True, categories=True))
 def test_edges_and_losses_are_the_papers_within_the_rounding(problem):
-    model, twin = fit(problem), fit_twin(problem)
+    model, twin = fit(problem), fit_reference(problem)
     replayed = float_reference.replay(
         np.array([kept.votes for kept in twin.rounds])[:, twin.kept],
         problem.y[twin.kept],

@@ -19,7 +19,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, make_scorer
 
 from comboost import _core
-from comboost._boosting.early_stopping import HeldRows, Patience, ValidationScorer, hold_out
+from comboost._boosting.early_stopping import Patience, ValidationData, ValidationScorer, hold_out
 from comboost.metrics import balanced_log_loss, get_scorer
 
 FAST = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
@@ -64,7 +64,7 @@ class ScoredSamples(NamedTuple):
     def validation_scorer(self, scoring, X=None, y=None):
         if X is None:
             X, y = self.table
-        return ValidationScorer(scoring, HeldRows(X, y, self.sample_weight, None, self.labels, self.weights))
+        return ValidationScorer(scoring, ValidationData(X, y, self.sample_weight, None, self.labels, self.weights))
 
     def score(self, scoring):
         validation_scorer = self.validation_scorer(scoring)

@@ -68,7 +68,7 @@ def test_leaf_values_travel_only_as_factors(client, trips):
     fit(client, DaskConfusionBoostingClassifier, n_estimators=3, max_depth=2)
     trees = [step.tree for step, _ in trips if isinstance(step, UpdateStep | SumLeavesStep)]
     assert trees[0] is None
-    assert [tree.votes for tree in trees[1:]] == [None] * 6
+    assert [tree.leaf_values for tree in trees[1:]] == [None] * 6
 
 
 def test_last_round_travels_with_the_first_trip_of_the_next_round(client, trips):

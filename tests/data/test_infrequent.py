@@ -14,7 +14,7 @@ import pytest
 import skops.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import booster_for, fit, fit_twin, model_bytes, trees_of, trees_of_twin
+from models import booster_for, fit, fit_reference, model_bytes, trees_of, trees_of_reference
 from reference import quantised_reference
 from sklearn.base import BaseEstimator
 from strategies import problems
@@ -114,8 +114,8 @@ def test_counts_of_parts_add_up_in_any_order(parts, random):
 @given(problem=problems(missing=True, categories=True))
 @with_few_codes
 def test_model_of_many_categories_equals_the_quantised_twin_to_the_bit(problem):
-    model, reference = fit(problem), fit_twin(problem)
-    assert trees_of(model) == trees_of_twin([kept.nodes for kept in reference.rounds])
+    model, reference = fit(problem), fit_reference(problem)
+    assert trees_of(model) == trees_of_reference([kept.nodes for kept in reference.rounds])
     assert model.loss_curve_.tolist() == [kept.loss for kept in reference.rounds]
 
 

@@ -20,7 +20,7 @@ from comboost._data.validation import TrainingSet
 from comboost._distributed.coding import CheckedPart, Part
 from comboost._distributed.survey import LabelCounts
 from comboost.metrics import error_confusion_matrix, get_scorer
-from comboost.metrics._outcomes import share_predicted
+from comboost.metrics._outcomes import label_accuracy
 
 SOME_DATES = st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2100, 1, 1))  # NumPy has them in nanoseconds
 
@@ -110,7 +110,7 @@ def test_score_counts_rows_as_python_does(kind, data):
     y_pred = data.draw(st.lists(KINDS[kind] | st.sampled_from(y_true), min_size=len(y_true), max_size=len(y_true)))
     right = [true == pred for true, pred in zip(in_python(y_true), in_python(y_pred), strict=True)]
     first, second = data.draw(st.tuples(*[st.sampled_from(CONTAINERS)] * 2))
-    assert share_predicted(first(y_true), second(y_pred), None) == np.mean(right)
+    assert label_accuracy(first(y_true), second(y_pred), None) == np.mean(right)
 
 
 def test_dates_as_objects_can_be_scored():

@@ -181,7 +181,7 @@ def test_missing_value_unseen_in_training_goes_to_the_child_with_the_larger_loss
         loss_of_row = float_reference.soft_errors(scores, problem.y, base, np.ones((n_classes, n_classes))).sum(axis=1)
         for row, total in zip(new, expected, strict=True):
             total[vote_of_heavier_sides(nodes, row, problem.X, loss_of_row)] += model.estimator_weights_[t]
-        model._forest.add_votes(problem.X, False, scores, t, t + 1, 1)
+        model._forest.add_scores(problem.X, False, scores, t, t + 1, 1)
     np.testing.assert_array_equal(model._scores(new), expected)
 
 

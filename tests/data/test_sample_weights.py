@@ -9,10 +9,10 @@ import pytest
 from boosters import Stage, all_bits, for_all, for_boosters, make_booster, make_named_rows
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from models import CLASSIFIERS, booster_for, fit, fit_twin, model_bytes
+from models import CLASSIFIERS, booster_for, fit, fit_reference, model_bytes
 from sklearn.ensemble import BaggingClassifier
 from sklearn.utils.class_weight import compute_sample_weight
-from strategies import any_problems, law, problems
+from strategies import any_problems, problems, property_test
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost.datasets import load_yeast
@@ -37,7 +37,7 @@ def far_apart(draw, drawn):
 # No silent wrong model
 
 
-@law(problem=far_apart(any_problems(weighted=False)))
+@property_test(problem=far_apart(any_problems(weighted=False)))
 def test_whatever_the_weights_the_loss_exceeds_its_bound_only_in_a_first_round_that_says_rounding(problem):
     model = fit(problem)
     void = model.loss_curve_ > model.bound_curve_ * (1 + ROUNDING) + 1e-6
@@ -45,22 +45,22 @@ def test_whatever_the_weights_the_loss_exceeds_its_bound_only_in_a_first_round_t
     assert not void[0] or (model.stop_reason_, model.n_iter_) == ("rounding", 1)
 
 
-@law(problem=far_apart(any_problems(weighted=False)))
+@property_test(problem=far_apart(any_problems(weighted=False)))
 def test_whatever_the_weights_a_model_is_no_worse_than_its_first_round(problem):
     model = fit(problem)
     assert model.loss_curve_[-1] <= model.loss_curve_[0] * (1 + ROUNDING) + 1e-9
 
 
-@law(problem=far_apart(problems(weighted=False, costed=False)))
+@property_test(problem=far_apart(problems(weighted=False, costed=False)))
 def test_whatever_the_weights_a_perfect_learner_leaves_no_mistake_of_a_row_that_weighs_anything(problem):
     model = fit(problem)
     if model.stop_reason_ == "perfect_learner" and model.n_iter_ == 1:
         assert not model.train_confusion_.any()
 
 
-@law(problem=far_apart(any_problems(weighted=False)))
+@property_test(problem=far_apart(any_problems(weighted=False)))
 def test_weights_far_apart_give_the_model_of_the_reference(problem):
-    model, reference = fit(problem), fit_twin(problem)
+    model, reference = fit(problem), fit_reference(problem)
     assert (model.stop_reason_, model.n_iter_) == (reference.stop_reason, len(reference.rounds))
     assert model.loss_curve_.tolist() == [kept.loss for kept in reference.rounds]
 
@@ -124,7 +124,7 @@ def fit_beside_idle(problem, used, idle):
     return model, fit(dataclasses.replace(problem, sample_weight=weights))
 
 
-@law(drawn=with_idle_classes(any_problems() | any_problems(missing=True, categories=True)))
+@property_test(drawn=with_idle_classes(any_problems() | any_problems(missing=True, categories=True)))
 def test_class_of_weight_zero_is_no_class_to_the_last_bit(drawn):
     problem, used, idle = drawn
     model, alone = fit_beside_idle(problem, used, idle)
@@ -136,7 +136,7 @@ def test_class_of_weight_zero_is_no_class_to_the_last_bit(drawn):
     assert model_bytes(model) == model_bytes(alone)
 
 
-@law(drawn=with_idle_classes(any_problems()))
+@property_test(drawn=with_idle_classes(any_problems()))
 def test_class_of_weight_zero_is_never_voted_for(drawn):
     problem, used, idle = drawn
     model, alone = fit_beside_idle(problem, used, idle)

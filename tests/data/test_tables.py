@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from comboost._data.categories import Categories
-from comboost._data.tables import survey
+from comboost._data.tables import has_nan
 from comboost._data.validation import find_categorical, read_table
 
 
@@ -48,7 +48,7 @@ class TreeOnTables(ClassifierMixin, BaseEstimator):
     def _matrix(self, raw):
         table = raw.encode(self.categories_)
         matrix = table.rows(0, table.shape[0])
-        survey(matrix)
+        has_nan(matrix)
         return matrix
 
     def __sklearn_tags__(self):
@@ -561,18 +561,18 @@ def test_survey_finds_nan_and_raises_for_infinity(matrix, dtype, order):
     if np.isinf(matrix).any():
         message = f"Input X contains infinity or a value too large for {matrix.dtype!r}."
         with pytest.raises(ValueError, match="^" + re.escape(message)):
-            survey(matrix)
+            has_nan(matrix)
     else:
-        assert survey(matrix) == np.isnan(matrix).any()
+        assert has_nan(matrix) == np.isnan(matrix).any()
 
 
 @pytest.mark.parametrize("value", [1.0, np.nan, 1.7e308])
 def test_survey_takes_no_memory(value):
     matrix = np.full((N_ROWS, N_FEATURES), value)
-    assert peak_of(lambda: survey(matrix)) < 200_000
+    assert peak_of(lambda: has_nan(matrix)) < 200_000
 
 
 def test_values_too_large_for_float64_are_infinite():
     X = np.array([[np.longdouble("1e400")]])
     with pytest.raises(ValueError, match="infinity"):
-        survey(whole(table_of(X)))
+        has_nan(whole(table_of(X)))

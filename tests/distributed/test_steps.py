@@ -30,7 +30,7 @@ from comboost._types import CODE, LABEL, SUM
 FOREST = CoMBoClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
 VALUED_FOREST = ConfusionBoostingClassifier(n_estimators=2).fit([[0.0], [1.0], [2.0]], [0, 1, 2])._forest
 TREE, VALUED_TREE = FOREST.tree(0), VALUED_FOREST.tree(0)
-FACTORS = LeafFactors(*_core.exponentiate(VALUED_TREE.votes)[1:4])
+FACTORS = LeafFactors(*_core.exponentiate(VALUED_TREE.leaf_values)[1:4])
 SPLITS = np.arange(6, dtype=np.int32).reshape(2, 3)
 SUMS = np.arange(6, dtype=SUM).reshape(1, 2, 3)
 STEPS = [

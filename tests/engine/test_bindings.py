@@ -200,7 +200,7 @@ def test_tree_that_cannot_be_followed_is_refused_wherever_it_is_used(damage, wor
     with pytest.raises(ValueError, match=words):
         make_rows().find_leaves(tree.nodes, tree.sets)
     with pytest.raises(ValueError, match=words):
-        tree.add_votes(X, False, 1.0, np.zeros((4, 2)), 1)
+        tree.add_scores(X, False, 1.0, np.zeros((4, 2)), 1)
 
 
 def test_arrays_that_do_not_fit_a_tree_are_refused():
@@ -211,7 +211,7 @@ def test_arrays_that_do_not_fit_a_tree_are_refused():
         (X, np.zeros((4, 1)), "n_classes"),
     ):
         with pytest.raises(ValueError, match=words):
-            tree.add_votes(values, False, 1.0, scores, 1)
+            tree.add_scores(values, False, 1.0, scores, 1)
     with pytest.raises(ValueError, match=r"fewer nodes|0 of them have children"):
         rows.find_leaves(tree.nodes[:0], tree.sets)
     other_class = grown_tree("label", 1, 2)
@@ -230,12 +230,12 @@ def test_arrays_that_do_not_fit_a_forest_are_refused():
         (X, scores, (1, 0), "outside the model"),
     ):
         with pytest.raises(ValueError, match=words):
-            forest.add_votes(rows, False, given, *rounds, 1)
+            forest.add_scores(rows, False, given, *rounds, 1)
     with pytest.raises(ValueError, match="differ in their features"):
-        forest.elect(encode()[:1], 1, elected)
+        forest.predict_classes(encode()[:1], 1, elected)
     with pytest.raises(ValueError, match="per row"):
-        forest.elect(encode(), 1, elected[:3])
-    forest.elect(encode(), 1, elected)
+        forest.predict_classes(encode(), 1, elected[:3])
+    forest.predict_classes(encode(), 1, elected)
     assert elected.tolist() == LABELS.tolist()
 
 
@@ -259,11 +259,11 @@ def test_forest_that_came_over_a_wire_votes_as_before(offset):
     nodes, sets = moved(forest.nodes, offset), moved(forest.sets, offset)
     arrived = Forest(nodes, sets, forest.offsets, forest.weights, forest.kinds, forest.n_classes)
     expected, scores, one_by_one = np.zeros((3, 300, 3))
-    forest.add_votes(rows, True, expected, 0, 4, 1)
-    arrived.add_votes(rows, True, scores, 0, 4, 1)
+    forest.add_scores(rows, True, expected, 0, 4, 1)
+    arrived.add_scores(rows, True, scores, 0, 4, 1)
     for t, weight in enumerate(forest.weights.tolist()):
         nodes, sets, *_ = forest.tree(t)
-        Tree(moved(nodes, offset), moved(sets, offset)).add_votes(rows, True, weight, one_by_one, 1)
+        Tree(moved(nodes, offset), moved(sets, offset)).add_scores(rows, True, weight, one_by_one, 1)
     assert expected.any()
     np.testing.assert_array_equal(scores, expected)
     np.testing.assert_array_equal(one_by_one, expected)

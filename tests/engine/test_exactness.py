@@ -37,7 +37,7 @@ y = (X[:, :3] + random.normal(size=(5000, 3))).argmax(axis=1)
 def digest(n_jobs):
     models = [cls(n_estimators=8, n_jobs=n_jobs).fit(X, y) for cls in (CoMBoClassifier, ConfusionBoostingClassifier)]
     parts = [part for model in models for part in (model._forest.nodes, model.loss_curve_, model.edges_)]
-    parts += [models[0].estimator_weights_, models[1]._forest.votes]
+    parts += [models[0].estimator_weights_, models[1]._forest.leaf_values]
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 """
 
@@ -140,7 +140,7 @@ def leafy_problem(*, weighted=False, **settings):
 
 
 def bits_of(forest):
-    votes = np.empty(0) if forest.votes is None else forest.votes
+    votes = np.empty(0) if forest.leaf_values is None else forest.leaf_values
     return forest.nodes.tobytes(), forest.sets.tobytes(), votes.tobytes(), forest.weights.tobytes()
 
 

@@ -7,7 +7,7 @@ blocks agree with each other would not show a row, or a column, that all of them
 
 import numpy as np
 import pytest
-from models import booster_for, fit, fit_twin, spectral_norm, trees_of, trees_of_twin
+from models import booster_for, fit, fit_reference, spectral_norm, trees_of, trees_of_reference
 from reference import array_reference, metrics_reference
 from scipy.special import softmax
 from strategies import Problem
@@ -41,7 +41,7 @@ def make_problem(n_samples, n_features, n_classes, *, weighted=False, odd=False,
 
 def assert_same(model, twin):
     """Every bit of the trees, their weights, edges and losses."""
-    assert trees_of(model) == trees_of_twin(twin.trees)
+    assert trees_of(model) == trees_of_reference(twin.trees)
     assert model.edges_.tolist() == twin.edges
     assert model.estimator_weights_.tolist() == twin.alphas
     assert model.loss_curve_.tolist() == twin.losses
@@ -71,7 +71,7 @@ def smaller_child(twin, X):
 )
 def test_rows_of_several_batches_give_the_model_and_the_votes_of_the_twin(shape, record_bytes, settings):
     problem = make_problem(*shape, **settings)
-    model, twin = fit(problem, n_jobs=2), fit_twin(problem, array_reference)
+    model, twin = fit(problem, n_jobs=2), fit_reference(problem, array_reference)
     assert smaller_child(twin, problem.X) * record_bytes > RECORDS_AT_ONCE
     assert_same(model, twin)
     scores = twin.scores(problem.X)
@@ -86,14 +86,14 @@ def test_rows_of_several_batches_give_the_model_and_the_votes_of_the_twin(shape,
 def test_rows_of_several_blocks_give_the_model_of_the_twin_for_any_number_of_classes(n_classes, weighted):
     settings = {"min_samples_leaf": 1 + n_classes % 2, "max_bins": 12, "n_estimators": 1}
     problem = make_problem(9000, 3, n_classes, weighted=weighted, **settings)
-    assert_same(fit(problem, n_jobs=2), fit_twin(problem, array_reference))
+    assert_same(fit(problem, n_jobs=2), fit_reference(problem, array_reference))
 
 
 @pytest.mark.parametrize("place", [0, 5000, 8999], ids=["first block", "second", "last"])
 def test_row_of_the_largest_cost_is_found_in_any_block(place):
     problem = make_problem(9000, 3, 2)
     problem.y[place] = 2  # alone in its class
-    assert_same(fit(problem, n_jobs=2), fit_twin(problem, array_reference))
+    assert_same(fit(problem, n_jobs=2), fit_reference(problem, array_reference))
 
 
 @pytest.mark.parametrize("max_depth", [2, 6], ids=["by histograms", "by rows"])
@@ -105,7 +105,7 @@ def test_features_of_all_256_codes_give_the_model_and_the_votes_of_the_twin(max_
     X[:20] = np.nan
     settings = {"n_estimators": 1, "max_depth": max_depth, "min_samples_leaf": 5}
     problem = Problem(X, y.astype(int), settings=settings, categorical=(1,))
-    model, twin = fit(problem), fit_twin(problem, array_reference)
+    model, twin = fit(problem), fit_reference(problem, array_reference)
     assert [feature.n_codes for feature in twin.features] == [256, 255]
     assert_same(model, twin)
     np.testing.assert_array_equal(model.decision_function(X), twin.scores(X))
@@ -116,7 +116,7 @@ def test_features_of_all_256_codes_give_the_model_and_the_votes_of_the_twin(max_
 def test_trees_of_any_depth_vote_as_the_twin_on_any_number_of_rows(max_depth, odd):
     settings = {"max_depth": max_depth, "min_samples_leaf": 20, "max_bins": 8}
     problem = make_problem(4500, 3, 3, odd=odd, **settings)
-    model, twin = fit(problem), fit_twin(problem, array_reference)
+    model, twin = fit(problem), fit_reference(problem, array_reference)
     assert_same(model, twin)
     scores = twin.scores(problem.X)
     expected = error_shares(problem, scores.argmax(axis=1), None)
@@ -132,7 +132,7 @@ def test_levels_searched_in_several_parts_give_the_model_of_the_twin(n_nodes, mo
     problem = make_problem(5000, 3, 3, max_bins=8, max_depth=4)
     histogram_bytes = 3 * 8 * 4 * 8  # features, bins, channels, bytes
     monkeypatch.setattr("comboost._engine.rows.HISTOGRAM_BUDGET", n_nodes * histogram_bytes)
-    assert_same(fit(problem), fit_twin(problem, array_reference))
+    assert_same(fit(problem), fit_reference(problem, array_reference))
 
 
 def test_rows_of_several_blocks_of_a_table_vote_as_the_twin(monkeypatch):
@@ -140,7 +140,7 @@ def test_rows_of_several_blocks_of_a_table_vote_as_the_twin(monkeypatch):
     problem.X[:500] = np.nan_to_num(problem.X[:500])  # so that blocks differ in whether values are missing
     monkeypatch.setattr("comboost._engine.scores.BLOCK_BYTES", 300 * problem.X[0].nbytes)
     monkeypatch.setattr("comboost._engine.scores.KEPT_BYTES", 0)
-    model, twin = fit(problem), fit_twin(problem, array_reference)
+    model, twin = fit(problem), fit_reference(problem, array_reference)
     expected = twin.scores(problem.X)
     np.testing.assert_array_equal(model.decision_function(problem.X), expected)
     np.testing.assert_array_equal(model.predict(problem.X), expected.argmax(axis=1))
@@ -168,7 +168,7 @@ def test_columns_of_several_groups_have_the_bins_of_the_twin(shape, dtype, weigh
 
 def test_rows_of_several_blocks_of_votes_are_predicted_as_by_the_twin():
     problem = make_problem(2000, 3, 100, n_estimators=1)
-    model, twin = fit(problem, n_jobs=2), fit_twin(problem, array_reference)
+    model, twin = fit(problem, n_jobs=2), fit_reference(problem, array_reference)
     X = make_problem(2**22 // 100 * 2 + 5000, 3, 4).X
     expected = array_reference.vote(twin.trees[0], X, twin.features)
     np.testing.assert_array_equal(model.predict(X), expected)
@@ -192,7 +192,7 @@ def test_elected_classes_are_counted_and_the_first_of_tied_ones_is_elected(weigh
 def test_validation_scores_of_many_rows_are_those_of_the_twin(scoring, weighted, n_jobs):
     problem = make_problem(1000, 4, 4, n_estimators=3)
     held = make_problem(20_001, 4, 4, weighted=weighted)
-    twin = fit_twin(problem, array_reference)
+    twin = fit_reference(problem, array_reference)
     booster = booster_for(problem, n_jobs=n_jobs, early_stopping=True, n_iter_no_change=3, scoring=scoring)
     model = booster.fit(problem.X, problem.y, X_val=held.X, y_val=held.y, sample_weight_val=held.sample_weight)
     stages = [np.array(scores) for scores in twin.staged_scores(held.X)]

@@ -14,7 +14,7 @@ N_FEATURES = 5
 CATEGORIES = 3  # the first of the features of categories
 
 
-def law(**strategies):
+def property_test(**strategies):
     """Make a test of a law on some forests; the rows are many, so the examples need not be."""
     return lambda test: settings(max_examples=12)(given(**strategies)(test))
 
@@ -91,14 +91,14 @@ N_ROWS = st.sampled_from([1, 63, 64, 130])
 DEEP = make_forest(0, 3, 130, 5, 0.7, True, 254)
 
 
-def expected_votes(forest, rows, goes_left):
+def expected_scores(forest, rows, goes_left):
     scores = [[0.0] * forest.n_classes for _ in rows]
-    scores_reference.add_votes(forest, rows.tolist(), goes_left, scores)
+    scores_reference.add_scores(forest, rows.tolist(), goes_left, scores)
     return np.array(scores)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@law(
+@property_test(
     forest=FORESTS,
     n_samples=N_ROWS,
     missing=st.sampled_from([0.0, 0.3]),
@@ -110,29 +110,29 @@ def test_votes_are_those_of_a_walk_node_by_node(dtype, forest, n_samples, missin
     X = make_rows(n_samples, n_samples, 254, missing, dtype)
     scores = np.zeros((n_samples, forest.n_classes))
     _core.allow_wide_vectors(wide)
-    forest.add_votes(np.asarray(X, order=order), missing > 0, scores, 0, len(forest.weights), 2)
+    forest.add_scores(np.asarray(X, order=order), missing > 0, scores, 0, len(forest.weights), 2)
     _core.allow_wide_vectors(True)
-    assert scores.tobytes() == expected_votes(forest, X, scores_reference.value_goes_left).tobytes()
+    assert scores.tobytes() == expected_scores(forest, X, scores_reference.value_goes_left).tobytes()
 
 
-@law(forest=FORESTS, n_samples=N_ROWS)
+@property_test(forest=FORESTS, n_samples=N_ROWS)
 def test_votes_of_a_tree_alone_are_those_that_it_has_in_a_forest(forest, n_samples):
     X = make_rows(n_samples, n_samples, 254, 0.1, np.float64)
     together, alone = np.zeros((2, n_samples, forest.n_classes))
-    forest.add_votes(X, True, together, 0, len(forest.weights), 1)
+    forest.add_scores(X, True, together, 0, len(forest.weights), 1)
     for t, weight in enumerate(forest.weights.tolist()):
-        forest.tree(t).add_votes(X, True, weight, alone, 1)
+        forest.tree(t).add_scores(X, True, weight, alone, 1)
     assert alone.tobytes() == together.tobytes()
 
 
-@law(forest=FORESTS, seed=st.integers(0, 99), wide=st.booleans())
+@property_test(forest=FORESTS, seed=st.integers(0, 99), wide=st.booleans())
 def test_class_elected_of_codes_has_the_most_votes(forest, seed, wide):
     codes = np.random.default_rng(seed).integers(256, size=(N_FEATURES, 130), dtype=np.uint8)
     elected = np.empty(codes.shape[1], np.uint16)
     _core.allow_wide_vectors(wide)
-    forest.elect(codes, 2, elected)
+    forest.predict_classes(codes, 2, elected)
     _core.allow_wide_vectors(True)
-    votes = expected_votes(forest, codes.T, scores_reference.code_goes_left)
+    votes = expected_scores(forest, codes.T, scores_reference.code_goes_left)
     np.testing.assert_array_equal(elected, votes.argmax(axis=1))
 
 
@@ -140,12 +140,12 @@ def test_a_long_chain_is_followed_to_its_end():
     forest = make_forest(1, 2, 3000, 3, 1.0, False, 254)
     X = make_rows(0, 6000, 254, 0.0, np.float64)
     scores = np.zeros((len(X), 3))
-    forest.add_votes(X, False, scores, 0, 2, 1)
+    forest.add_scores(X, False, scores, 0, 2, 1)
     one_by_one = np.concatenate([votes_of(forest, row) for row in X[:50, np.newaxis]])
     assert scores[:50].tobytes() == one_by_one.tobytes()
 
 
 def votes_of(forest, row):
     scores = np.zeros((1, forest.n_classes))
-    forest.add_votes(row, False, scores, 0, len(forest.weights), 1)
+    forest.add_scores(row, False, scores, 0, len(forest.weights), 1)
     return scores

@@ -18,9 +18,15 @@ from models import model_bytes
 from scipy.special import log_softmax, softmax
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
-from strategies import law
+from strategies import property_test
 
-from comboost._engine.probabilities import TEMPERATURES, HeldVotes, IsotonicCurves, ProbabilityMap, learn_temperature
+from comboost._engine.probabilities import (
+    TEMPERATURES,
+    IsotonicCurves,
+    OutOfSampleScores,
+    ProbabilityMap,
+    learn_temperature,
+)
 from comboost._estimators.calibration import NO_FOLD, draw_folds
 
 X, Y = make_rows(150, seed=0)
@@ -53,12 +59,12 @@ def drawn_votes(n_samples, n_classes, seed, spread=3.0):
 
 
 @st.composite
-def held_votes(draw):
+def validation_scores(draw):
     """Votes, classes and weights of rows; of some classes there may be none."""
     n_samples, n_classes = draw(st.integers(1, 30)), draw(st.integers(2, 5))
     votes = draw(hnp.arrays(np.float64, (n_samples, n_classes), elements=st.floats(-50, 50)))
     labels = draw(hnp.arrays(np.intp, n_samples, elements=st.integers(0, n_classes - 1)))
-    return HeldVotes(votes, labels, draw(hnp.arrays(np.float64, n_samples, elements=st.floats(0.5, 4))))
+    return OutOfSampleScores(votes, labels, draw(hnp.arrays(np.float64, n_samples, elements=st.floats(0.5, 4))))
 
 
 # Temperatures
@@ -80,7 +86,7 @@ def balanced_loss(held, temperature, scale, shares):
     return total
 
 
-@law(held=held_votes(), scale=st.sampled_from([1.0, 2.0]), with_shares=st.booleans())
+@property_test(held=validation_scores(), scale=st.sampled_from([1.0, 2.0]), with_shares=st.booleans())
 def test_no_temperature_has_a_smaller_loss(held, scale, with_shares):
     shares = np.log(np.arange(1.0, held.n_classes + 1)) if with_shares else None
     found = learn_temperature(held, scale, shares)
@@ -92,15 +98,15 @@ def test_no_temperature_has_a_smaller_loss(held, scale, with_shares):
 @pytest.mark.parametrize("temperature", [0.25, 1.0, 8.0])
 def test_planted_temperature_is_found(temperature):
     votes, labels = drawn_votes(4000, 3, seed=0, spread=1.5)
-    found = learn_temperature(HeldVotes(temperature * votes, labels, np.ones(len(labels))), 1.0, None)
+    found = learn_temperature(OutOfSampleScores(temperature * votes, labels, np.ones(len(labels))), 1.0, None)
     assert found == pytest.approx(temperature, rel=0.1)
 
 
-@law(n_samples=st.integers(1, 40), margin=st.floats(0.1, 100))
+@property_test(n_samples=st.integers(1, 40), margin=st.floats(0.1, 100))
 def test_votes_without_a_mistake_promise_no_more_than_their_rows_can_tell(n_samples, margin):
     labels = np.arange(2 * n_samples) % 2
     votes = margin * np.eye(2)[labels]
-    temperature = learn_temperature(HeldVotes(votes, labels, np.ones(len(labels))), 1.0, None)
+    temperature = learn_temperature(OutOfSampleScores(votes, labels, np.ones(len(labels))), 1.0, None)
     promised = softmax(votes / temperature, axis=1).max(axis=1)
     assert TEMPERATURES[0] < temperature < TEMPERATURES[1]
     np.testing.assert_allclose(promised, 1 - 1 / (len(labels) + 2), rtol=1e-3)
@@ -110,7 +116,7 @@ def test_every_class_counts_the_same_however_many_rows_it_has():
     votes, labels = drawn_votes(600, 3, seed=1)
     often = np.repeat(np.arange(len(labels)), np.where(labels == 0, 40, 1))
     once, many = (
-        learn_temperature(HeldVotes(votes[rows], labels[rows], np.ones(len(rows))), 1.0, None)
+        learn_temperature(OutOfSampleScores(votes[rows], labels[rows], np.ones(len(rows))), 1.0, None)
         for rows in (np.arange(len(labels)), often)
     )
     assert many == pytest.approx(once, rel=0.02)  # but for the doubt, which more rows leave less of
@@ -119,7 +125,7 @@ def test_every_class_counts_the_same_however_many_rows_it_has():
 # Curves
 
 
-@law(held=held_votes())
+@property_test(held=validation_scores())
 def test_curves_are_isotonic_regressions_of_every_class_against_the_others(held):
     shares = ProbabilityMap(1.0).probabilities(held.scores, np.empty_like(held.scores))
     curves = IsotonicCurves.learn(held, shares)
@@ -136,7 +142,7 @@ def test_curves_are_isotonic_regressions_of_every_class_against_the_others(held)
         np.testing.assert_allclose(bent[:, k], shares[:, k], atol=1e-9)
 
 
-@law(held=held_votes(), new=hnp.arrays(np.float64, (7, 5), elements=st.floats(-50, 50)))
+@property_test(held=validation_scores(), new=hnp.arrays(np.float64, (7, 5), elements=st.floats(-50, 50)))
 def test_curves_leave_probabilities_of_which_none_is_zero(held, new):
     shares = ProbabilityMap(1.0).probabilities(held.scores, np.empty_like(held.scores))
     meaning = ProbabilityMap(1.0, curves=IsotonicCurves.learn(held, shares))
@@ -181,7 +187,7 @@ def test_damaged_curves_are_refused(name):
 # Folds
 
 
-@law(labels=hnp.arrays(np.uint16, st.integers(1, 60), elements=st.integers(0, 4)), n_folds=st.integers(2, 8))
+@property_test(labels=hnp.arrays(np.uint16, st.integers(1, 60), elements=st.integers(0, 4)), n_folds=st.integers(2, 8))
 def test_every_fold_leaves_rows_of_every_class_and_folds_are_even(labels, n_folds):
     folds = draw_folds(labels, n_folds, seed=0)
     for fold in set(folds) - {NO_FOLD}:
@@ -216,7 +222,9 @@ def parameters(algorithm, learner):
     return {} if algorithm == "confusion" else {"estimator": make_booster(algorithm, learner).estimator}
 
 
-@law(seed=st.integers(0, 2**16), algorithm=st.sampled_from(["combo", "mm", "confusion"]), kind=st.sampled_from(KINDS))
+@property_test(
+    seed=st.integers(0, 2**16), algorithm=st.sampled_from(["combo", "mm", "confusion"]), kind=st.sampled_from(KINDS)
+)
 def test_no_calibration_moves_a_decision(seed, algorithm, kind):
     random = np.random.default_rng(seed)
     n_classes = random.integers(2, 5)
@@ -272,8 +280,8 @@ def test_calibration_is_learned_from_validation_rows_where_there_are_some(algori
 
 def expected_calibration(model, votes, y, weights=None):
     """What these votes teach."""
-    held = HeldVotes(votes, y, np.ones(len(y)) if weights is None else weights)
-    scale, shares = model._log_odds, model._learned_shares
+    held = OutOfSampleScores(votes, y, np.ones(len(y)) if weights is None else weights)
+    scale, shares = model._log_odds, model._learned_log_priors
     if model.calibration == "temperature":
         return learn_temperature(held, scale, shares)
     curves = IsotonicCurves.learn(held, ProbabilityMap(scale, shares).probabilities(votes, np.empty_like(votes)))

@@ -163,8 +163,8 @@ def test_votes_on_few_rows_are_those_on_many(max_depth):
 
 def test_votes_of_a_round_add_up_to_nothing():
     model = make().fit(X, Y)
-    np.testing.assert_allclose(model._forest.votes.sum(axis=1), 0.0, atol=1e-6)
-    assert model._forest.votes.dtype == np.float32
+    np.testing.assert_allclose(model._forest.leaf_values.sum(axis=1), 0.0, atol=1e-6)
+    assert model._forest.leaf_values.dtype == np.float32
 
 
 def test_importances_are_shares():
@@ -177,7 +177,7 @@ def test_exported_leaf_shows_the_values_of_all_classes():
     X, y = make_named_rows(100, seed=0)
     model = make(n_estimators=1, max_depth=1).fit(X, y)
     lines = [line for line in model.export_text(0).splitlines() if "values:" in line]
-    for line, votes in zip(lines, model._forest.votes, strict=True):
+    for line, votes in zip(lines, model._forest.leaf_values, strict=True):
         for name, vote in zip(model.classes_, votes, strict=True):
             assert f"{name} {vote:+.2f}" in line
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
-from strategies import law
+from strategies import property_test
 
 from comboost._engine.probabilities import REJECTED, cheapest_decisions
 from comboost.metrics import expected_cost_loss, get_scorer
@@ -38,7 +38,7 @@ def planted(draw):
 # The law
 
 
-@law(problem=planted())
+@property_test(problem=planted())
 def test_with_the_true_probabilities_no_decision_is_cheaper(problem):
     shares, costs, reject_cost = problem
     decided = cheapest_decisions(shares, costs, reject_cost)
@@ -50,7 +50,7 @@ def test_with_the_true_probabilities_no_decision_is_cheaper(problem):
         assert reject_cost is not None or choice != REJECTED
 
 
-@law(problem=planted())
+@property_test(problem=planted())
 def test_mistakes_that_cost_the_same_lead_to_the_likeliest_class(problem):
     shares, _, reject_cost = problem
     decided = cheapest_decisions(shares, None, reject_cost)
@@ -62,7 +62,7 @@ def test_mistakes_that_cost_the_same_lead_to_the_likeliest_class(problem):
     assert (shares[np.arange(len(shares)), by_matrix] >= shares.max(axis=1) - 1e-15).all()
 
 
-@law(problem=planted())
+@property_test(problem=planted())
 def test_decisions_depend_on_the_ratios_of_costs_alone_and_on_no_other_row(problem):
     shares, costs, _ = problem
     decided = cheapest_decisions(shares, costs)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.special import softmax
 from sklearn.base import clone
-from strategies import law
+from strategies import property_test
 
 from comboost import AdaBoostMMClassifier
 from comboost._engine.probabilities import ProbabilityMap
@@ -32,17 +32,17 @@ def moved(shares, factors):
     return shares * factors / (shares * factors).sum(axis=1, keepdims=True)
 
 
-@law(
+@property_test(
     votes=hnp.arrays(np.float64, (4, 3), elements=st.floats(0.01, 30)),
     learned=hnp.arrays(np.float64, 3, elements=st.floats(-5, 0)),
     wanted=hnp.arrays(np.float64, 3, elements=st.floats(-5, 0)),
     temperature=st.floats(0.1, 10),
-    by_share=st.booleans(),
+    vote_fraction=st.booleans(),
 )
-def test_map_is_its_formula(votes, learned, wanted, temperature, by_share):
-    temperature = 1.0 if by_share else temperature
-    meaning = ProbabilityMap(2.0, learned, wanted, temperature, by_share=by_share)
-    plain = votes / votes.sum(axis=1, keepdims=True) if by_share else softmax(2.0 * votes / temperature, axis=1)
+def test_map_is_its_formula(votes, learned, wanted, temperature, vote_fraction):
+    temperature = 1.0 if vote_fraction else temperature
+    meaning = ProbabilityMap(2.0, learned, wanted, temperature, vote_fraction=vote_fraction)
+    plain = votes / votes.sum(axis=1, keepdims=True) if vote_fraction else softmax(2.0 * votes / temperature, axis=1)
     expected = moved(plain, np.exp(wanted - learned))
     found = meaning.probabilities(votes, np.empty_like(votes))
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-300)

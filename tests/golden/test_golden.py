@@ -20,8 +20,8 @@ def arrays_of(model, X):
     if hasattr(model, "_forest"):
         forest = model._forest
         arrays |= {"nodes": forest.nodes, "sets": forest.sets, "offsets": forest.offsets, "weights": forest.weights}
-        if forest.votes is not None:
-            arrays["leaf_values"] = forest.votes
+        if forest.leaf_values is not None:
+            arrays["leaf_values"] = forest.leaf_values
     return arrays | {"scores": model.decision_function(X)}
 
 

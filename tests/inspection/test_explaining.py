@@ -14,13 +14,13 @@ from reference import shapley_reference
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
-from strategies import law, problems
+from strategies import problems, property_test
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, _core
 from comboost._engine import memory
 from comboost._engine.forest import Forest, Tree, with_covers
-from comboost._inspection.frame import Lineage
-from comboost._inspection.shap import expected_votes
+from comboost._inspection.frame import TreePaths
+from comboost._inspection.shap import expected_scores
 from comboost._types import LEAF
 
 
@@ -40,7 +40,7 @@ def explain(forest, X, n_threads=1):
 
 def scores_on(forest, X):
     scores = np.zeros((len(X), forest.n_classes))
-    forest.add_votes(X, True, scores, 0, len(forest.weights), 1)
+    forest.add_scores(X, True, scores, 0, len(forest.weights), 1)
     return scores
 
 
@@ -57,8 +57,8 @@ def reference_of(forest, X):
             scores = [
                 (
                     forest.weights[t] * (node[4] == label)
-                    if forest.votes is None
-                    else float(forest.votes[node[2], label])
+                    if forest.leaf_values is None
+                    else float(forest.leaf_values[node[2], label])
                 )
                 if node[1] == LEAF
                 else None
@@ -81,7 +81,7 @@ forests = st.builds(
 )
 
 
-@law(forest=forests, seed=st.integers(0, 99), dtype=st.sampled_from([np.float32, np.float64]))
+@property_test(forest=forests, seed=st.integers(0, 99), dtype=st.sampled_from([np.float32, np.float64]))
 def test_explanations_are_the_shapley_values_by_definition(forest, seed, dtype):
     forest, X = covered(forest, seed), make_rows(seed, 2, 9, True, dtype)
     np.testing.assert_allclose(explain(forest, X)[0], reference_of(forest, X.astype(np.float64)), rtol=1e-9, atol=1e-12)
@@ -156,7 +156,7 @@ def close_to_scores(model, X):
     return found
 
 
-@law(problem=problems())
+@property_test(problem=problems())
 def test_contributions_to_any_model_add_up_to_its_scores(problem):
     model = fit(problem)
     found = close_to_scores(model, problem.X)
@@ -165,7 +165,7 @@ def test_contributions_to_any_model_add_up_to_its_scores(problem):
         assert not found.values[:, unused].any()
 
 
-@law(problem=problems())
+@property_test(problem=problems())
 def test_covers_are_the_shares_of_the_training_weight(problem):
     model = fit(problem, early_stopping=False)
     forest, first = model._forest, 0
@@ -180,7 +180,7 @@ def test_covers_are_the_shares_of_the_training_weight(problem):
     assert first == len(forest.covers)
     if problem.sample_weight is None:
         mean = np.average(scores_of(model, problem.X), axis=0, weights=weight)
-        np.testing.assert_allclose(expected_votes(forest), mean, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(expected_scores(forest), mean, rtol=1e-9, atol=1e-9)
 
 
 def scores_of(model, X):
@@ -342,7 +342,7 @@ def test_shares_of_weight_do_not_depend_on_its_unit():
 # Importances of classes
 
 
-@law(problem=problems())
+@property_test(problem=problems())
 def test_importances_are_fractions_of_the_variance_of_scores(problem):
     model = fit(problem)
     importances = model.class_importances_
@@ -356,7 +356,7 @@ def test_splits_explain_the_variance_of_a_tree():
     frame, y = make_table()
     for classifier in CLASSIFIERS.values():
         model = classifier(n_estimators=1, max_depth=4).fit(frame, y)
-        total = Lineage.of(model._forest).importances().sum(axis=1)
+        total = TreePaths.of(model._forest).importances().sum(axis=1)
         root = model._forest.covers.sum()
         np.testing.assert_allclose(total / root, model.decision_function(frame).var(axis=0), rtol=1e-9, atol=1e-12)
 

@@ -11,7 +11,7 @@ from matplotlib import pyplot
 from models import CLASSIFIERS
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._inspection.frame import Lineage
+from comboost._inspection.frame import TreePaths
 from comboost._inspection.plot import COLOURS, PLAIN, boxes_of
 
 matplotlib.use("Agg")
@@ -134,7 +134,7 @@ def test_colours_are_those_of_the_class_with_the_highest_score():
         def lines(self, idx, node):
             return [str(idx)], COLOURS[node["label"]] if node["feature"] < 0 else PLAIN
 
-    boxes = boxes_of(Lineage.of(forest), Words(), None)
+    boxes = boxes_of(TreePaths.of(forest), Words(), None)
     assert [box.text for box in boxes] == [str(box.node) for box in boxes]
     assert all(box.parent is None or boxes[box.parent].y == box.y + 1 for box in boxes)
     leaves = [box for box in boxes if box.colour != PLAIN]

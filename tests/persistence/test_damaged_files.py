@@ -334,7 +334,7 @@ def test_feature_with_more_thresholds_than_bins_is_refused():
         forest_of(nodes)
     alone = Tree(nodes.view(np.uint8).reshape(-1, NODE_DTYPE.itemsize), NO_SETS)
     with pytest.raises(ValueError, match="where an earlier node has"):
-        alone.add_votes(np.zeros((100, 1)), False, 1.0, np.zeros((100, 2)), 1)
+        alone.add_scores(np.zeros((100, 1)), False, 1.0, np.zeros((100, 2)), 1)
 
 
 def test_forest_is_checked_on_its_way_to_a_worker():
@@ -372,10 +372,10 @@ def forest_of(nodes):
 @pytest.mark.parametrize("n_samples", [1, 100])
 def test_tree_as_deep_as_it_has_splits_is_followed_to_its_end(n_samples):
     scores, rows = np.zeros((n_samples, 2)), np.ones((n_samples, 1))
-    forest_of(chain(100_000)).add_votes(rows, False, scores, 0, 1, 1)
+    forest_of(chain(100_000)).add_scores(rows, False, scores, 0, 1, 1)
     assert scores.tolist() == [[0.0, 1.0]] * n_samples
     elected = np.zeros(n_samples, dtype=np.uint16)
-    forest_of(chain(100_000)).elect(np.ones((1, n_samples), dtype=np.uint8), 1, elected)
+    forest_of(chain(100_000)).predict_classes(np.ones((1, n_samples), dtype=np.uint8), 1, elected)
     assert elected.tolist() == [1] * n_samples
 
 

@@ -637,8 +637,11 @@ FORGED = {
     "rounds as float": (put(4.0, "attributes", "n_iter_"), "n_iter_ is 4.0 instead of 4"),
     "names": (put({"$objects": {"shape": [3], "items": [1, 2, 3]}}, "attributes", "feature_names_in_"), "not text"),
     "target": (put(3, "attributes", "target_name_"), "target_name_ is not text"),
-    "missing marks": (put("-999", "attributes", "missing_marks_"), "missing_marks_ is not a list of text"),
-    "missing marks of numbers": (put([-999], "attributes", "missing_marks_"), "missing_marks_ is not a list of text"),
+    "missing marks": (put("-999", "attributes", "missing_markers_"), "missing_markers_ is not a list of text"),
+    "missing marks of numbers": (
+        put([-999], "attributes", "missing_markers_"),
+        "missing_markers_ is not a list of text",
+    ),
     "names of another shape": (
         put({"$objects": {"shape": [10**9], "items": []}}, "attributes", "feature_names_in_"),
         "cannot reshape",

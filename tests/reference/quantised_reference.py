@@ -313,7 +313,7 @@ def quantise_within(unit, excess, y, bound):
     return costs
 
 
-def add_votes(excess, y, votes, alpha):
+def add_scores(excess, y, votes, alpha):
     """Multiply the excess E by the exponential of the round's votes, in place."""
     shrink, grow = math.exp(-alpha), math.exp(alpha)
     for row, label, vote in zip(excess, y, votes, strict=True):
@@ -853,7 +853,7 @@ class Rows:
 
     def add(self, votes, alpha):
         """Add the votes of a round and quantise anew."""
-        add_votes(self.excess, self.labels, votes, alpha)
+        add_scores(self.excess, self.labels, votes, alpha)
         self._quantise(math.exp(alpha) * self.costs.largest_row)
 
     def _quantise(self, bound):

@@ -25,7 +25,7 @@ def code_goes_left(node, code, sets):
     return contains(sets[place], code) if place != NO_SET else code <= last
 
 
-def add_votes(forest, rows, goes_left, scores):
+def add_scores(forest, rows, goes_left, scores):
     """Add what the trees vote on every row, in their order; `scores` are lists of floats."""
     nodes, sets = forest.nodes.tolist(), forest.sets.tolist()
     for row, total in zip(rows, scores, strict=True):
@@ -33,8 +33,8 @@ def add_votes(forest, rows, goes_left, scores):
             node = nodes[begin]
             while node[1] != LEAF:
                 node = nodes[begin + node[2] + (not goes_left(node, row[node[1]], sets))]
-            if forest.votes is None:
+            if forest.leaf_values is None:
                 total[node[4]] += weight
             else:
-                for k, vote in enumerate(forest.votes[node[2]].tolist()):
+                for k, vote in enumerate(forest.leaf_values[node[2]].tolist()):
                     total[k] += vote

@@ -59,7 +59,7 @@ def test_seeds_differ_between_folds_runs_and_studies_and_not_between_methods(mon
                     seeds.setdefault((study.seed, task.run, task.fold), set()).add(seed)
                     return DummyClassifier()
 
-                monkeypatch.setitem(METHODS, name, replace(METHODS[name], make=note, has_votes=False))
+                monkeypatch.setitem(METHODS, name, replace(METHODS[name], make=note, has_proba_parameter=False))
                 run_task(task, study)
     assert {len(of_task) for of_task in seeds.values()} == {1}
     assert len(set.union(*seeds.values())) == len(seeds) == 2 * 2 * 5

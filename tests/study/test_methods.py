@@ -42,7 +42,7 @@ def test_classifier_has_the_setting_the_rounds_and_one_thread(name):
         assert setting.items() <= parameters.items()
         assert parameters["random_state"] == 5
         assert parameters.get("n_jobs", 1) == 1
-        if method.has_votes:
+        if method.has_proba_parameter:
             assert parameters["n_estimators"] == (7 if name.startswith(("CoMBo", "AdaBoost.MM")) else 3)
         if "categorical_features" in parameters:
             assert parameters["categorical_features"] == [0, 2]

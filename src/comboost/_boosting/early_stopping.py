@@ -22,14 +22,14 @@ from comboost._data.labels import Candidates, find_distinct, locate_labels, read
 from comboost._data.sample_weights import ClassWeights, class_sums, find_scale, read_weights, weight_per_sample
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
-from comboost._engine.probabilities import HeldVotes
+from comboost._engine.probabilities import OutOfSampleScores
 from comboost._types import LABEL, SUM, Floats, Labels, Sums, Weights
-from comboost.metrics._outcomes import share_predicted
+from comboost.metrics._outcomes import label_accuracy
 from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
 
 
 @dataclass(frozen=True)
-class HeldRows:
+class ValidationData:
     """Validation samples."""
 
     X: Any  # as given, for the scorer; None if it does not need X
@@ -41,7 +41,7 @@ class HeldRows:
     lifts: Sums | None = None  # binary exponents by which the weights of every class are scaled up
 
     @classmethod
-    def read(cls, X: Any, y: Any, sample_weight: Any, table: Any, candidates: Candidates) -> "HeldRows":
+    def read(cls, X: Any, y: Any, sample_weight: Any, table: Any, candidates: Candidates) -> "ValidationData":
         """Check the validation samples given to ``fit``; ``table`` is X, checked."""
         n_samples, classes = table.shape[0], candidates.given
         distinct, indices = find_distinct(read_labels(y, n_samples, "y_val"), "y_val")
@@ -101,14 +101,14 @@ def hold_out(
     return np.flatnonzero(~is_held), np.flatnonzero(is_held)
 
 
-def asks_models(scoring: str | Scorer | None) -> bool:
+def needs_model(scoring: str | Scorer | None) -> bool:
     """Whether a scorer needs a model, not only scores or counts."""
     return scoring is not None and not (isinstance(scoring, str) and scoring in SCORES_OF_COUNTS)
 
 
-def hold_out_rows(
+def hold_out_samples(
     data: TrainingSet, table: Any, given: RawTable | None, sample_weight: Any, fraction: float, seed: int
-) -> tuple[TrainingSet, HeldRows]:
+) -> tuple[TrainingSet, ValidationData]:
     """Split the training samples into those to train on and those to validate on.
 
     Parameters
@@ -128,7 +128,7 @@ def hold_out_rows(
     held = data.take(indices)
     rows, lifts = held.rows, held.weight_sums.scale.lifts
     assert rows is not None
-    return data.take(train), HeldRows(
+    return data.take(train), ValidationData(
         None if given is None else given.take(rows).to_container(),
         data.classes[held.labels],
         None if sample_weight is None else np.asarray(weight_per_sample(sample_weight, table.shape[0]))[rows],
@@ -146,7 +146,7 @@ class ValidationScorer:
     ----------
     scoring : str or callable
         A name of `comboost.metrics.get_scorer`, or a scorer, called as ``scorer(estimator, X, y)``; greater is better.
-    held : HeldRows
+    held : ValidationData
         The validation set.
     n_threads : int, default=1
         Number of threads.
@@ -159,7 +159,7 @@ class ValidationScorer:
         Whether `score_probabilities` gives the bits of the scorer, but faster: the score depends on probabilities only.
     """
 
-    def __init__(self, scoring: str | Scorer, held: HeldRows, n_threads: int = 1) -> None:
+    def __init__(self, scoring: str | Scorer, held: ValidationData, n_threads: int = 1) -> None:
         module = getattr(scoring, "__module__", None) or ""
         if isfunction(scoring) and module.startswith(("sklearn.metrics.", "comboost.metrics.")):
             raise ValueError(
@@ -338,12 +338,12 @@ class PartialModel:
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities."""
         scores = self._raw_scores(X)
-        return np.asarray(self._link._shares(scores, out=np.empty_like(scores)))
+        return np.asarray(self._link._probabilities(scores, out=np.empty_like(scores)))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the class probabilities."""
         scores = self._raw_scores(X)
-        return np.asarray(self._link._log_shares(scores, out=np.empty_like(scores)))
+        return np.asarray(self._link._log_probabilities(scores, out=np.empty_like(scores)))
 
     def decision_function(self, X: Any) -> Floats:
         """Raw scores."""
@@ -351,7 +351,7 @@ class PartialModel:
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy."""
-        return share_predicted(y, self.predict(X), sample_weight)
+        return label_accuracy(y, self.predict(X), sample_weight)
 
 
 def predicts_by_scores(estimator: type) -> bool:
@@ -367,7 +367,7 @@ class Validation:
     ----------
     fit : Fit
         The fit to validate.
-    held : HeldRows
+    held : ValidationData
         The validation set.
     scoring : str, callable or None
         The score, see `ValidationScorer`; None is the negative loss of the raw scores.
@@ -379,7 +379,7 @@ class Validation:
     """
 
     def __init__(
-        self, fit: Fit, held: HeldRows, scoring: str | Scorer | None, patience: Patience, estimator: Any
+        self, fit: Fit, held: ValidationData, scoring: str | Scorer | None, patience: Patience, estimator: Any
     ) -> None:
         self._fit = fit
         self._held = held
@@ -388,7 +388,7 @@ class Validation:
         self._scorer = None if scoring is None else ValidationScorer(scoring, held, self._n_threads)
         self.patience = patience
         self._estimator = estimator
-        self._predictor = fit.audience(held.table)
+        self._predictor = fit.table_scorer(held.table)
         self._scores = np.zeros((len(held.labels), len(fit.plan.classes)))
         self._shift: Floats | None = estimator._validation_shift(fit)
         self._by_scores = predicts_by_scores(type(estimator))
@@ -396,7 +396,7 @@ class Validation:
     def end(self, history: History) -> bool:
         """Score the rounds so far, the last of which is new; return whether to stop."""
         last = len(history) - 1
-        self._predictor.add_votes(self._fit.learner.kept[last], history.alphas[last], self._scores)
+        self._predictor.add_scores(self._fit.learner.kept[last], history.alphas[last], self._scores)
         if self._scorer is not None:
             return self.patience.add(self._score(self._scorer, history), self._loss)
         loss = self._loss()
@@ -416,20 +416,20 @@ class Validation:
             )
         return history.first(patience.best_round)
 
-    def held_votes(self, history: History) -> HeldVotes:
+    def validation_scores(self, history: History) -> OutOfSampleScores:
         """Raw scores of these rounds on the samples of classes with weight; overwrites the scores of all rounds."""
         self._scores[:] = 0.0
         for hypothesis, weight in zip(self._fit.learner.kept, history.alphas, strict=False):
-            self._predictor.add_votes(hypothesis, weight, self._scores)
+            self._predictor.add_scores(hypothesis, weight, self._scores)
         held, candidates = self._held, self._fit.plan.candidates
         weights = np.ones(len(held.labels)) if held.weights is None else held.weights.astype(np.float64)
         counts = weights > 0
-        if candidates.places is not None:
-            counts &= np.isin(held.labels, candidates.places)
+        if candidates.indices is not None:
+            counts &= np.isin(held.labels, candidates.indices)
         labels = candidates.to_trained(held.labels[counts]).astype(np.intp)
-        return HeldVotes(self._scores[counts], labels, weights[counts])
+        return OutOfSampleScores(self._scores[counts], labels, weights[counts])
 
-    def catch_up(self, history: History, curve: list[float]) -> None:
+    def replay_scores(self, history: History, curve: list[float]) -> None:
         """Score the rounds of an earlier fit again; raise unless the scores are the same."""
         for n_rounds in range(1, len(history) + 1):
             self.end(history.first(n_rounds))

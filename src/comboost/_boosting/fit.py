@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._boosting.learners import EstimatorAudience, EstimatorLearner, Learner, TreeLearner
+from comboost._boosting.learners import EstimatorLearner, EstimatorScorer, Learner, TreeLearner
 from comboost._boosting.loop import History
-from comboost._boosting.warm_start import Origin, fingerprints
+from comboost._boosting.warm_start import FitFingerprint, fingerprints
 from comboost._data.categories import Categories
 from comboost._data.labels import Candidates
 from comboost._data.tables import RawTable
@@ -19,7 +19,7 @@ from comboost._engine.leaf_values import LeafValues
 from comboost._engine.losses import error_shares
 from comboost._engine.memory_plan import TreeLimits
 from comboost._engine.rows import PredictedRows, Rows, TreeRows
-from comboost._engine.scores import Audience
+from comboost._engine.scores import TableScorer
 from comboost._types import Labels
 
 
@@ -84,10 +84,12 @@ class Fit(ABC):
     row_fingerprint: str
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> FitFingerprint:
         """What a warm start compares."""
         plan = self.plan
-        return Origin(fingerprints(plan.parameters), plan.seed, plan.n_samples, plan.classes, self.row_fingerprint)
+        return FitFingerprint(
+            fingerprints(plan.parameters), plan.seed, plan.n_samples, plan.classes, self.row_fingerprint
+        )
 
     def attributes(self, history: History) -> dict[str, Any]:
         """The fitted attributes of the rounds in a history, but those that take a pass over all rows."""
@@ -108,10 +110,10 @@ class Fit(ABC):
         """Those of them that say what scores mean."""
         candidates = self.plan.candidates
         kept = self.plan.values.attributes(history.alphas, history.decreases)
-        if candidates.places is None:
+        if candidates.indices is None:
             return {"classes_": candidates.given, **kept}
         kept["class_prior_"] = candidates.spread(kept["class_prior_"], 0.0)
-        return {"classes_": candidates.given, "_voted": candidates.places, **kept}
+        return {"classes_": candidates.given, "_trained_indices": candidates.indices, **kept}
 
     def finished(self, history: History) -> dict[str, Any]:
         """All fitted attributes of the rounds in a history, except the origin."""
@@ -119,11 +121,11 @@ class Fit(ABC):
         confusion = error_shares(self.rows.confusion(self._predictor(model)))
         return model | {
             "stop_reason_": history.stop_reason,
-            "train_confusion_": plan.candidates.spread_pairs(confusion),
+            "train_confusion_": plan.candidates.expand_pairs(confusion),
         }
 
     @abstractmethod
-    def audience(self, table: Any) -> Any:
+    def table_scorer(self, table: Any) -> Any:
         """Samples that hypotheses predict, one after the other."""
 
     @abstractmethod
@@ -143,9 +145,9 @@ class TreeFit(Fit):
     rows: TreeRows
     categories: Categories
 
-    def audience(self, table: RawTable) -> Audience:
+    def table_scorer(self, table: RawTable) -> TableScorer:
         """Samples that trees predict, one after the other."""
-        return Audience(table.encode(self.categories), self.plan.n_threads)
+        return TableScorer(table.encode(self.categories), self.plan.n_threads)
 
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
         importances = self.learner.importances(alphas)
@@ -168,9 +170,9 @@ class EstimatorFit(Fit):
     learner: EstimatorLearner
     rows: PredictedRows
 
-    def audience(self, table: Any) -> EstimatorAudience:
+    def table_scorer(self, table: Any) -> EstimatorScorer:
         """Samples that clones predict, one after the other."""
-        return EstimatorAudience(table)
+        return EstimatorScorer(table)
 
     def _learned(self, alphas: Sequence[float]) -> dict[str, Any]:
         kept = {"estimators_": self.learner.kept[: len(alphas)]}

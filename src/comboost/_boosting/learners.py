@@ -206,13 +206,13 @@ class EstimatorLearner:
         return importances
 
 
-class EstimatorAudience:
+class EstimatorScorer:
     """Samples that clones predict, one after the other; X is a matrix as they take it."""
 
     def __init__(self, X: Any) -> None:
         self._X = X
 
-    def add_votes(self, estimator: ClassifierMixin, weight: float, scores: Floats) -> None:
+    def add_scores(self, estimator: ClassifierMixin, weight: float, scores: Floats) -> None:
         """Add the predictions of a clone to the scores, (n_samples, n_classes)."""
         predicted = read_predictions(estimator, self._X, scores.shape[1])
         scores[np.arange(len(predicted)), predicted] += weight

@@ -1,6 +1,6 @@
 """Monitoring of a fit: callbacks, progress output and early stopping after every round.
 
-The boosting loop notifies a ``Watch``. scikit-learn supports callbacks from version 1.9 on. For older versions,
+The boosting loop notifies a ``FitMonitor``. scikit-learn supports callbacks from version 1.9 on. For older versions,
 ``FallbackSupportMixin`` and ``fallback_with_callbacks`` call the same hooks in the same order with the same arguments,
 but pipelines and searches do not pass callbacks on to the estimators inside.
 """
@@ -29,7 +29,7 @@ TIME_WIDTH = 12  # 100 h 59 min
 
 
 @dataclass(frozen=True)
-class Watch:
+class FitMonitor:
     """Notifies early stopping, the progress printer and the callbacks after every round."""
 
     fit: Fit

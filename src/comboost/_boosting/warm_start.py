@@ -24,7 +24,7 @@ BLOCK_SIZE = 2**16  # samples, or entries of a sparse table, that are hashed at 
 
 
 @dataclass(frozen=True)
-class Origin:
+class FitFingerprint:
     """Fingerprint of a fit."""
 
     parameters: dict[str, str]  # fingerprints of the parameters that a warm start may not change
@@ -47,11 +47,11 @@ class Origin:
             )
 
 
-class Past(NamedTuple):
+class WarmStartState(NamedTuple):
     """State of the earlier fit that a warm start continues."""
 
     history: History  # its rounds
-    origin: Origin  # its fingerprint
+    origin: FitFingerprint  # its fingerprint
     learned: Any  # its weak hypotheses
     validation_curve: list[float]  # the validation scores of its rounds, if it was validated
 

@@ -54,7 +54,7 @@ def cost_array(cost_matrix: Any, classes: NDArray[Any]) -> Floats:
 
 def costs_among(cost_matrix: Any, candidates: Candidates) -> Floats:
     """Read a ``cost_matrix`` for the classes of y, and select the pairs of classes with weight."""
-    costs = candidates.chosen_pairs(cost_array(cost_matrix, candidates.given))
+    costs = candidates.select_pairs(cost_array(cost_matrix, candidates.given))
     if not costs.any():
         raise ValueError(
             f"cost_matrix is zero for all mistakes among {candidates.classes.tolist()}, the classes that sample_weight "
@@ -140,7 +140,7 @@ def checked_costs(costs: Floats) -> Floats:
     return costs
 
 
-def read_shares(priors: Any, classes: NDArray[Any]) -> Floats:
+def read_priors(priors: Any, classes: NDArray[Any]) -> Floats:
     """Read a ``priors`` parameter, an array-like, Series or mapping, into one prior per class."""
     named = named_classes(priors)
     given = list(priors.values()) if isinstance(priors, Mapping) else priors

@@ -300,7 +300,7 @@ class Candidates:
     """
 
     given: NDArray[Any]  # the classes of y, sorted
-    places: NDArray[np.intp] | None = None  # indices of the classes with weight among them; None if all have weight
+    indices: NDArray[np.intp] | None = None  # indices of the classes with weight among them; None if all have weight
 
     @classmethod
     def of(cls, given: NDArray[Any], sums: Sums) -> "Candidates":
@@ -318,32 +318,32 @@ class Candidates:
     @property
     def classes(self) -> NDArray[Any]:
         """The classes with weight."""
-        return self.given if self.places is None else self.given[self.places]
+        return self.given if self.indices is None else self.given[self.indices]
 
-    def chosen(self, values: NDArray[ValueT]) -> NDArray[ValueT]:
+    def select(self, values: NDArray[ValueT]) -> NDArray[ValueT]:
         """Select the values of the classes with weight from one value per class of y."""
-        return values if self.places is None else values[self.places]
+        return values if self.indices is None else values[self.indices]
 
-    def chosen_pairs(self, matrix: Floats) -> Floats:
+    def select_pairs(self, matrix: Floats) -> Floats:
         """Select the pairs of classes with weight from one value per pair of classes of y."""
-        return matrix if self.places is None else np.ascontiguousarray(matrix[np.ix_(self.places, self.places)])
+        return matrix if self.indices is None else np.ascontiguousarray(matrix[np.ix_(self.indices, self.indices)])
 
     def to_all(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
         """Convert indices among the classes with weight to indices among the classes of y."""
-        return labels if self.places is None else self.places[labels].astype(labels.dtype)
+        return labels if self.indices is None else self.indices[labels].astype(labels.dtype)
 
     def to_trained(self, labels: NDArray[ValueT]) -> NDArray[ValueT]:
         """Convert indices among the classes of y to indices among the classes with weight."""
-        return labels if self.places is None else np.searchsorted(self.places, labels).astype(labels.dtype)
+        return labels if self.indices is None else np.searchsorted(self.indices, labels).astype(labels.dtype)
 
     def spread(self, values: NDArray[ValueT], fill: float) -> NDArray[ValueT]:
         """Expand one value per class with weight, in the last axis, to one per class of y."""
-        if self.places is None:
+        if self.indices is None:
             return values
         expanded = np.full((*values.shape[:-1], len(self.given)), fill, dtype=values.dtype)
-        expanded[..., self.places] = values
+        expanded[..., self.indices] = values
         return expanded
 
-    def spread_pairs(self, matrix: Floats) -> Floats:
+    def expand_pairs(self, matrix: Floats) -> Floats:
         """Expand one value per pair of classes with weight to one per pair of classes of y, 0 for the others."""
-        return matrix if self.places is None else self.spread(self.spread(matrix, 0.0).T, 0.0).T.copy()
+        return matrix if self.indices is None else self.spread(self.spread(matrix, 0.0).T, 0.0).T.copy()

@@ -162,7 +162,7 @@ class ClassWeightSums:
         return float(np.cumsum(self.plain)[-1])
 
     @property
-    def shares(self) -> Floats:
+    def proportions(self) -> Floats:
         """Proportion of every class in the summed weight."""
         return np.asarray(self.plain / self.total)
 

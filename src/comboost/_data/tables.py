@@ -355,17 +355,17 @@ class Table:
         return matrix
 
 
-def survey(matrix: Matrix) -> bool:
+def has_nan(matrix: Matrix) -> bool:
     """Return whether a matrix contains NaN; raise if it contains infinite values."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(matrix.sum()):
             return False
         # A mask of the values would take a byte for each. Large finite values may also add up to infinity.
         extremes = np.fmin.reduce(matrix, axis=None), np.fmax.reduce(matrix, axis=None)
-        has_nan = bool(np.isnan(matrix.max()))
+        contains_nan = bool(np.isnan(matrix.max()))
     if np.isinf(extremes).any():
         raise ValueError(
             f"Input X contains infinity or a value too large for {matrix.dtype!r}. Replace such values by finite ones, "
             "or by NaN where they stand for missing values."
         )
-    return has_nan
+    return contains_nan

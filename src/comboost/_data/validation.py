@@ -273,7 +273,7 @@ class TrainingSet:
         sums = class_sums(labels, weights, n_classes)
         class_weights.check_none_lost(sums, classes, "sample_weight")
         candidates = Candidates.of(classes, sums)
-        weight_sums = ClassWeightSums(candidates.chosen(sums), scale.of_classes(candidates.places))
+        weight_sums = ClassWeightSums(candidates.select(sums), scale.of_classes(candidates.indices))
         kept = np.flatnonzero(weights)
         if len(kept) == n_samples:
             return cls(None, labels, weights, candidates, weight_sums, class_weights.by_class)

@@ -15,11 +15,11 @@ from comboost._distributed.coding import Coding, LabelScale
 from comboost._distributed.quantiles import EdgeSearch, KeyCounts
 from comboost._distributed.survey import (
     ClassCounts,
+    ColumnContents,
     LabelWeights,
-    Mixtures,
     Survey,
     count_part,
-    join_mixtures,
+    join_contents,
     mix_part,
 )
 from comboost._engine.binning import BinMapper, category_edges, infinity_error
@@ -115,7 +115,7 @@ class PreparedTable:
         """The weight_sums of the candidates, and whether weights only tell classes apart."""
         if self.weights is None or self.scale is None:
             return ClassWeightSums(counts.sums), False
-        scale = self.scale.scale.of_classes(counts.candidates.places)
+        scale = self.scale.scale.of_classes(counts.candidates.indices)
         return ClassWeightSums(counts.sums, scale), self.weights.weights.by_class
 
     def find_bins(self, categories: Categories) -> BinMapper:
@@ -152,14 +152,14 @@ def find_features(
     undecided = find_undecided(header.source, known)
     if not undecided:
         return known
-    mixtures: Mixtures = cluster.merge(mix_part, collection.parts, join_mixtures, undecided, scale)
-    offences, found = InvalidColumns(), set(known)
+    mixtures: ColumnContents = cluster.merge(mix_part, collection.parts, join_contents, undecided, scale)
+    invalid, found = InvalidColumns(), set(known)
     for f, mixture in mixtures.items():
-        with offences:
+        with invalid:
             if_empty = text_allowed and header.source.kind(f) == "text"
             if mixture.is_category(text_allowed=text_allowed, if_empty=if_empty):
                 found.add(f)
-    offences.raise_any()
+    invalid.raise_any()
     return sorted(found)
 
 

@@ -75,7 +75,7 @@ class DistributedRows:
         unit, tops, log_exponent = self._loss
         if tops is not None:
             bound = min(bound, float(tops.max()))
-        tree = None if hypothesis is None else hypothesis._replace(votes=None)  # the factors say what these do
+        tree = None if hypothesis is None else hypothesis._replace(leaf_values=None)  # the factors say what these do
         exponent = exponent_below(bound, len(unit))
         answer = self._shards.ask(UpdateStep(tree, factors, exponent, with_root))
         if answer.largest < 2**COARSE_BITS:

@@ -127,7 +127,7 @@ class Survey:
         sums[indices] = self.counts.weight_sums
         # Unpickled arrays have dtype objects of their own, which would change the bytes of a pickled model.
         candidates = Candidates.of(classes.astype(classes.dtype.str), sums)
-        return ClassCounts(candidates, candidates.chosen(sums))
+        return ClassCounts(candidates, candidates.select(sums))
 
     def categories(self) -> Categories:
         """Categories: the most frequent ones, and the others."""
@@ -162,24 +162,24 @@ def join_columns(columns: Sequence[Mapping[int, CategoryCounts]]) -> dict[int, C
     return {f: CategoryCounts.join(counts) for f, counts in by_feature.items()}
 
 
-Mixtures = dict[int, ColumnContent]  # of what the values of some features are
+ColumnContents = dict[int, ColumnContent]  # of what the values of some features are
 
 
-def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> Mixtures:
+def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> ColumnContents:
     """Of what the values of these features are, in a part."""
     if len(part.y) == 0:
         return {}
     with partition_in_errors(part):
         checked = CheckedPart.read(part, scale)
-        table, weights, offences, mixtures = checked.table, checked.kept_weights, InvalidColumns(), {}
+        table, weights, invalid, mixtures = checked.table, checked.kept_weights, InvalidColumns(), {}
         for f in features if table.shape[0] else []:
-            with offences:
+            with invalid:
                 mixtures[f], _ = content_of_column(table.part(EVERY_ROW, f, f + 1), weights)
-        offences.raise_any()
+        invalid.raise_any()
     return mixtures
 
 
-def join_mixtures(parts: list[Mixtures]) -> Mixtures:
+def join_contents(parts: list[ColumnContents]) -> ColumnContents:
     """Of what they are in several parts together."""
     features = sorted({f for part in parts for f in part})
     return {f: ColumnContent.join([part[f] for part in parts if f in part]) for f in features}

@@ -1,4 +1,4 @@
-"""Flat trees. In: the nodes of every round and its weight. Out: votes on new rows."""
+"""Trees as flat arrays, and their scores of new samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -21,7 +21,7 @@ from comboost._types import (
     Floats,
     Kinds,
     Labels,
-    LeafVotes,
+    LeafValueArray,
     NodeBytes,
     SetBytes,
     Sums,
@@ -34,10 +34,10 @@ ARRAYS: dict[str, tuple[Any, tuple[int | None, ...]]] = {
     "offsets": (np.dtype(np.int64), (None,)),
     "weights": (np.dtype(np.float64), (None,)),
     "kinds": (np.dtype(KIND), (None,)),
-    "votes": (np.dtype(np.float32), (None, None)),
+    "leaf_values": (np.dtype(np.float32), (None, None)),
     "covers": (np.dtype(np.float64), (None,)),
 }
-MAY_BE_NONE = {"votes", "covers"}  # of them
+MAY_BE_NONE = {"leaf_values", "covers"}  # of them
 
 
 class Tree(NamedTuple):
@@ -49,15 +49,15 @@ class Tree(NamedTuple):
         The nodes, as bytes of NODE_DTYPE.
     sets : ndarray of uint8, (n_sets, 32)
         The sets of codes that some of them need.
-    votes : ndarray of float32, (n_leaves, n_classes), or None
-        The votes of every leaf for all classes; ``left`` of a leaf is its row. None if leaves vote for one class.
+    leaf_values : ndarray of float32, (n_leaves, n_classes), or None
+        One value per leaf and class; ``left`` of a leaf is its row. None if every leaf predicts one class.
     covers : ndarray of float64, (n_leaves,), or None
         What the training rows of every leaf weigh, see `with_covers`; None if nobody has counted them.
     """
 
     nodes: NodeBytes
     sets: SetBytes
-    votes: LeafVotes | None = None
+    leaf_values: LeafValueArray | None = None
     covers: Floats | None = None
 
     @property
@@ -65,9 +65,9 @@ class Tree(NamedTuple):
         """The nodes as the core takes them; what came over a wire may lie at any address."""
         return self.nodes if self.nodes.view(NODE_DTYPE).flags.aligned else self.nodes.copy()
 
-    def add_votes(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
-        """Add the votes of this tree alone; see `Forest.add_votes`."""
-        _core.add_tree_scores(X, missing, self.nodes, self.sets, self.votes, weight, n_threads, scores)
+    def add_scores(self, X: NDArray[np.floating], missing: bool, weight: float, scores: Floats, n_threads: int) -> None:
+        """Add the scores of this tree; see `Forest.add_scores`."""
+        _core.add_tree_scores(X, missing, self.nodes, self.sets, self.leaf_values, weight, n_threads, scores)
 
     @property
     def leaf_classes(self) -> Labels:
@@ -98,8 +98,8 @@ class Forest:
         What every feature is.
     n_classes : int
         K.
-    votes : ndarray of float32, (n_leaves, n_classes), or None
-        The leaf values of all trees for all classes; ``left`` of a leaf is its row.
+    leaf_values : ndarray of float32, (n_leaves, n_classes), or None
+        The leaf values of all trees; ``left`` of a leaf is its row.
     covers : ndarray of float64, (n_leaves,), or None
         What the training rows of the leaves of all trees weigh, in the order of their nodes; see `with_covers`.
         None if nobody has counted them, as in files of format 1.
@@ -111,7 +111,7 @@ class Forest:
     weights: Floats
     kinds: Kinds
     n_classes: int
-    votes: LeafVotes | None = None
+    leaf_values: LeafValueArray | None = None
     covers: Floats | None = None
 
     def __post_init__(self) -> None:
@@ -133,7 +133,7 @@ class Forest:
             self.sets,
             self.offsets,
             self.weights,
-            self.votes,
+            self.leaf_values,
             self.covers,
             self.kinds,
             len(self.kinds),
@@ -146,19 +146,19 @@ class Forest:
     @classmethod
     def join(cls, trees: Sequence[Tree], weights: Floats, kinds: Kinds, n_classes: int) -> "Forest":
         """Put trees one after the other."""
-        all_nodes, all_sets, all_votes, all_covers = zip(*trees, strict=True)
+        all_nodes, all_sets, all_values, all_covers = zip(*trees, strict=True)
         offsets = np.cumsum([0, *map(len, all_nodes)], dtype=np.int64)
         nodes = np.concatenate(all_nodes).view(NODE_DTYPE)[:, 0]
         needs_set = nodes["set"] != NO_SET
         starts = np.repeat(np.cumsum([0, *map(len, all_sets)])[:-1], np.diff(offsets))
         sets = np.concatenate(all_sets)[(nodes["set"] + starts)[needs_set]]
         nodes["set"][needs_set] = np.arange(needs_set.sum())
-        votes = None if all_votes[0] is None else np.concatenate(all_votes)
+        leaf_values = None if all_values[0] is None else np.concatenate(all_values)
         covers = None if NoneType in map(type, all_covers) else np.concatenate(all_covers)
-        if votes is not None:
+        if leaf_values is not None:
             is_leaf = nodes["feature"] == LEAF
             nodes["left"][is_leaf] = np.arange(is_leaf.sum())
-        return cls(nodes, sets, offsets, weights, kinds, n_classes, votes, covers)
+        return cls(nodes, sets, offsets, weights, kinds, n_classes, leaf_values, covers)
 
     def tree(self, t: int) -> Tree:
         """One of the trees, as it was grown."""
@@ -171,10 +171,10 @@ class Forest:
         first = (int(begin) + t) // 2  # leaf: a tree has one more of them than it has splits
         leaves = slice(first, first + int(is_leaf.sum()))
         covers = None if self.covers is None else self.covers[leaves]
-        if self.votes is None:
+        if self.leaf_values is None:
             return Tree(as_bytes(nodes), sets, None, covers)
         nodes["left"][is_leaf] = np.arange(is_leaf.sum())
-        return Tree(as_bytes(nodes), sets, self.votes[leaves], covers)
+        return Tree(as_bytes(nodes), sets, self.leaf_values[leaves], covers)
 
     def features(self) -> NDArray[np.intp]:
         """The features that the trees look at, ascending; one of them if they look at none."""
@@ -188,14 +188,14 @@ class Forest:
         nodes["feature"][inner] = np.searchsorted(features, nodes["feature"][inner])
         return replace(self, nodes=nodes, kinds=self.kinds[features])
 
-    def elect(self, codes: Codes, n_threads: int, elected: Labels) -> None:
-        """Write the class with the most votes for rows that are binned already."""
+    def predict_classes(self, codes: Codes, n_threads: int, elected: Labels) -> None:
+        """Write the predicted classes of binned samples."""
         _core.predict_classes(codes, self._checked, n_threads, elected)
 
-    def add_votes(
+    def add_scores(
         self, X: NDArray[np.floating], missing: bool, scores: Floats, first: int, last: int, n_threads: int
     ) -> None:
-        """Add the votes of the trees ``first`` to ``last - 1`` to the scores, in this order.
+        """Add the scores of the trees ``first`` to ``last - 1``, in this order.
 
         Parameters
         ----------

@@ -117,7 +117,7 @@ class ClassValues:
 
     def attributes(self, alphas: Sequence[float], decreases: Sequence[float]) -> dict[str, Any]:
         """The weight α of every round, and the proportions of the classes, which probabilities need."""
-        return {"estimator_weights_": np.array(alphas), "class_prior_": self.objective.weight_sums.shares.copy()}
+        return {"estimator_weights_": np.array(alphas), "class_prior_": self.objective.weight_sums.proportions.copy()}
 
 
 @dataclass(frozen=True)
@@ -168,12 +168,12 @@ class BalancedValues:
         decrease = 1.0 - remaining / costs.loss
         if self.objective.loss.tops is not None:
             decrease = decrease * math.ldexp(float(costs.loss), -costs.exponent) / math.log(2.0)
-        return Round(learned.hypothesis._replace(votes=values), factors, 1.0, decrease)
+        return Round(learned.hypothesis._replace(leaf_values=values), factors, 1.0, decrease)
 
     def repeat(self, hypothesis: Tree, alpha: float) -> Round:
         """A round of an earlier fit."""
-        assert hypothesis.votes is not None
-        _, growth, shrink, largest, _ = _core.exponentiate(hypothesis.votes)
+        assert hypothesis.leaf_values is not None
+        _, growth, shrink, largest, _ = _core.exponentiate(hypothesis.leaf_values)
         return Round(hypothesis, LeafFactors(growth, shrink, largest), alpha)
 
     def is_perfect(self, rows: TreeRows, learned: Learned, costs: Costs) -> bool:
@@ -193,4 +193,4 @@ class BalancedValues:
 
     def attributes(self, alphas: Sequence[float], decreases: Sequence[float]) -> dict[str, Any]:
         """The proportions of the classes, which probabilities need, and the decreases, which a warm start does."""
-        return {"class_prior_": self.objective.weight_sums.shares.copy(), "_promises": np.array(decreases)}
+        return {"class_prior_": self.objective.weight_sums.proportions.copy(), "_decreases": np.array(decreases)}

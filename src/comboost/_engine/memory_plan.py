@@ -173,7 +173,7 @@ class FitShape:
         Rows to validate on.
     weighted : bool
         Whether rows have weights.
-    n_predictions : int
+    n_predictors : int
         Rounds whose predicted classes are kept, if the weak learner is not a tree.
     """
 
@@ -186,7 +186,7 @@ class FitShape:
     table: TableCopies | None = None
     held: HeldShape | None = None
     weighted: bool = False
-    n_predictions: int = 0
+    n_predictors: int = 0
 
     def phases(self) -> dict[str, Uses]:
         """What every phase holds."""
@@ -251,7 +251,7 @@ class FitShape:
         validating = {}
         if self.held is not None:
             validating = {"histograms": one + histograms} | self.held.scored(n_classes, n_leaves, self.n_threads)
-        scores = NUMBER * n_samples * n_classes if self.n_predictions or n_entries is not None else 0
+        scores = NUMBER * n_samples * n_classes if self.n_predictors or n_entries is not None else 0
         return {
             "codes": codes,
             "codes by row": {} if n_entries is not None else {"codes by row": n_samples * columns_by_row},
@@ -266,7 +266,7 @@ class FitShape:
                 "codes that features share": n_samples * self.n_shared_codes,
                 "room that sorting leaves": min(SORTING_LEAVES, sorted_bytes),
                 "costs": n_samples * (NUMBER * n_classes + _core.UNIT_BYTES * n_channels),
-                "row indices, labels and leaves": n_samples * (ROW_STATE + _core.LABEL_BYTES * self.n_predictions),
+                "row indices, labels and leaves": n_samples * (ROW_STATE + _core.LABEL_BYTES * self.n_predictors),
             },
             "growing": growing,
             "leaf values": {

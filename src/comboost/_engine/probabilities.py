@@ -26,7 +26,7 @@ REJECTED = -1  # decision to reject a sample
 
 
 @dataclass(frozen=True)
-class HeldVotes:
+class OutOfSampleScores:
     """Out-of-sample scores, with the true classes.
 
     Attributes
@@ -63,12 +63,12 @@ def platt_smoothing(weights: Floats) -> float:
     return 1.0 / (float(weights.sum()) ** 2 / float((weights**2).sum()) + 2.0)
 
 
-def learn_temperature(held: HeldVotes, scale: float, log_priors: Floats | None) -> float:
+def learn_temperature(held: OutOfSampleScores, scale: float, log_priors: Floats | None) -> float:
     """Find the T for which softmax(scale·f/T − log_priors) has the smallest class-balanced log-loss.
 
     Parameters
     ----------
-    held : HeldVotes
+    held : OutOfSampleScores
         Out-of-sample scores f.
     scale : float
         Factor from scores to log odds.
@@ -140,12 +140,12 @@ class IsotonicCurves:
         return len(self.offsets) - 1
 
     @classmethod
-    def learn(cls, held: HeldVotes, probabilities: Floats) -> "IsotonicCurves":
+    def learn(cls, held: OutOfSampleScores, probabilities: Floats) -> "IsotonicCurves":
         """Fit one curve per class, one versus rest.
 
         Parameters
         ----------
-        held : HeldVotes
+        held : OutOfSampleScores
             The true classes.
         probabilities : ndarray of shape (n_samples, n_classes)
             Uncalibrated probabilities of these samples under uniform priors.
@@ -178,7 +178,7 @@ class ProbabilityMap(NamedTuple):
     - softmax(scale/temperature · f + shift), or
     - with ``curves``: softmax(scale · f − training_log_priors), mapped by the curve of each class, times
       exp(log_priors), or
-    - ``by_share``: the fractions of the weighted vote times exp(shift).
+    - ``vote_fraction``: the fractions of the weighted vote times exp(shift).
 
     The last two are divided by their sums.
 
@@ -192,7 +192,7 @@ class ProbabilityMap(NamedTuple):
         Divides the log odds.
     curves : IsotonicCurves or None
         Calibrates the probabilities under uniform priors.
-    by_share : bool
+    vote_fraction : bool
         Whether probabilities are the fractions of the weighted vote.
     """
 
@@ -201,7 +201,7 @@ class ProbabilityMap(NamedTuple):
     log_priors: Floats | None = None
     temperature: float = 1.0
     curves: IsotonicCurves | None = None
-    by_share: bool = False
+    vote_fraction: bool = False
 
     @property
     def shift(self) -> Floats | None:
@@ -217,7 +217,7 @@ class ProbabilityMap(NamedTuple):
     def probabilities(self, scores: Floats, out: Floats) -> Floats:
         """Return the probabilities, (n_samples, n_classes); ``out`` may be the scores."""
         curves, shift = self.curves, self.shift
-        if curves is None and not self.by_share:
+        if curves is None and not self.vote_fraction:
             _core.softmax(scores, self.scale / self.temperature, shift, 1, out)
             return out
         if curves is None:
@@ -234,7 +234,7 @@ class ProbabilityMap(NamedTuple):
 
     def log_probabilities(self, scores: Floats, out: Floats) -> Floats:
         """Return the logarithms of the probabilities, −inf for 0; ``out`` may be the scores."""
-        if self.curves is not None or self.by_share:
+        if self.curves is not None or self.vote_fraction:
             with np.errstate(divide="ignore"):
                 return np.log(self.probabilities(scores, out), out=out)
         scale, shift = self.scale / self.temperature, self.shift

@@ -14,7 +14,7 @@ from comboost import _core
 from comboost._engine.binning import BinMapper
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.losses import Loss
-from comboost._types import LABEL, MAX_PAIRED, MAX_ROWS, Codes, Floats, Labels, LeafVotes, Sums, Weights
+from comboost._types import LABEL, MAX_PAIRED, MAX_ROWS, Codes, Floats, Labels, LeafValueArray, Sums, Weights
 
 HISTOGRAM_BUDGET = 2**28  # bytes for the histograms of a level; a wider level is searched in parts
 SMALL_SHARE = 1.0  # a node with fewer samples than this times the bins of a feature is searched by its samples
@@ -110,7 +110,7 @@ class Smoothing(NamedTuple):
 class Balanced(NamedTuple):
     """Leaf values that balance the leaves: these, their factors, and the cost that they leave at most."""
 
-    values: LeafVotes
+    values: LeafValueArray
     factors: LeafFactors
     remaining: float
 
@@ -292,16 +292,16 @@ class MemoryRows:
             return self._native.confusion(self.predict(predictor))
         if isinstance(self._codes, np.ndarray):
             predicted = np.empty(self._codes.shape[1], dtype=LABEL)
-            predictor.elect(self._codes, self._n_threads, predicted)
+            predictor.predict_classes(self._codes, self._n_threads, predicted)
             return self._native.confusion(predicted)
         scores = np.zeros((self._codes.n_rows, predictor.n_classes))
         for t, weight in enumerate(predictor.weights.tolist()):
             tree = predictor.tree(t)
-            if tree.votes is None:
+            if tree.leaf_values is None:
                 scores[np.arange(len(scores)), self.predict(tree)] += weight
             else:
                 self._enter(tree)
-                scores += tree.votes[self._native.leaves()]
+                scores += tree.leaf_values[self._native.leaves()]
         return self._native.confusion(scores.argmax(axis=1).astype(LABEL))
 
     def predict(self, tree: Tree) -> Labels:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from comboost._data.tables import Matrix, Table, survey
+from comboost._data.tables import Matrix, Table, has_nan
 from comboost._engine.forest import Forest, Tree, as_bytes
 from comboost._engine.memory import check_large
 from comboost._types import LEAF, NODE_DTYPE, Floats
@@ -22,19 +22,19 @@ def blocks_of(table: Table, at_once: int | None = None) -> Iterator[tuple[Matrix
         step = min(step, BLOCK_BYTES // (8 * n_features))
     for begin in range(0, n_samples, max(1, step)):
         rows = table.rows(begin, min(n_samples, begin + max(1, step)))
-        yield rows, survey(rows)
+        yield rows, has_nan(rows)
 
 
 def narrowed(table: Table, forest: Forest) -> tuple[Table, Forest]:
     """Restrict a sparse table and trees to the features that the trees use; return other tables as they are."""
     if table.raw.source.n_entries is None:
         return table, forest
-    survey(table.raw.source.data.data)  # infinite values are an error in any feature
+    has_nan(table.raw.source.data.data)  # infinite values are an error in any feature
     features = forest.features()
     return table.narrowed(features), forest.narrowed(features)
 
 
-class Audience:
+class TableScorer:
     """Scores a table tree by tree.
 
     A large table that must be converted is not kept as floats: every tree reads the few columns that it uses.
@@ -56,9 +56,9 @@ class Audience:
         if is_small or table.matrix is not None:
             values = table.rows(0, n_samples)
             # A tree uses few features of every sample: column by column, reading skips the others.
-            self._kept = np.asfortranarray(values) if is_small else values, survey(values)
+            self._kept = np.asfortranarray(values) if is_small else values, has_nan(values)
         elif table.raw.source.n_entries is not None:
-            survey(table.raw.source.data.data)  # infinite values are an error in any feature
+            has_nan(table.raw.source.data.data)  # infinite values are an error in any feature
         else:
             for _ in blocks_of(table):
                 pass
@@ -66,14 +66,14 @@ class Audience:
     def add_round(self, forest: Forest, t: int, scores: Floats) -> None:
         """Add the values of tree t of a forest to the scores, (n_samples, n_classes)."""
         if self._kept is None:
-            self.add_votes(forest.tree(t), float(forest.weights[t]), scores)
+            self.add_scores(forest.tree(t), float(forest.weights[t]), scores)
         else:
-            forest.add_votes(*self._kept, scores, t, t + 1, self._n_threads)
+            forest.add_scores(*self._kept, scores, t, t + 1, self._n_threads)
 
-    def add_votes(self, tree: Tree, weight: float, scores: Floats) -> None:
+    def add_scores(self, tree: Tree, weight: float, scores: Floats) -> None:
         """Add the values of a tree to the scores, (n_samples, n_classes)."""
         if self._kept is not None:
-            tree.add_votes(*self._kept, weight, scores, self._n_threads)
+            tree.add_scores(*self._kept, weight, scores, self._n_threads)
             return
         nodes = tree.nodes.view(NODE_DTYPE)[:, 0].copy()
         inner = nodes["feature"] != LEAF
@@ -82,8 +82,8 @@ class Audience:
         for column, feature in enumerate(features.tolist()):
             values[:, column] = self._table.columns(feature, feature + 1)[:, 0]
         nodes["feature"][inner] = np.searchsorted(features, nodes["feature"][inner])
-        renumbered = Tree(as_bytes(nodes), tree.sets, tree.votes)
-        renumbered.add_votes(values, survey(values), weight, scores, self._n_threads)
+        renumbered = Tree(as_bytes(nodes), tree.sets, tree.leaf_values)
+        renumbered.add_scores(values, has_nan(values), weight, scores, self._n_threads)
 
 
 def margins(scores: Floats) -> Floats:
@@ -91,7 +91,7 @@ def margins(scores: Floats) -> Floats:
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
-def check_votes(n_samples: int, n_classes: int, n_arrays: int = 1) -> None:
+def check_scores_memory(n_samples: int, n_classes: int, n_arrays: int = 1) -> None:
     """Raise if that many arrays of scores need more memory than is available."""
     check_large(
         f"A prediction for {n_samples} rows and {n_classes} classes",

@@ -16,19 +16,26 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._boosting.early_stopping import HeldRows, Patience, Validation, asks_models, hold_out_rows
+from comboost._boosting.early_stopping import Patience, Validation, ValidationData, hold_out_samples, needs_model
 from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
 from comboost._boosting.learners import EstimatorLearner, TreeLearner, TreePast
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.monitor import (
     CALLBACKS,
     CallbackSupportMixin,
+    FitMonitor,
     ProgressPrinter,
     RoundCallbacks,
-    Watch,
     with_callbacks,
 )
-from comboost._boosting.warm_start import Origin, Past, check_same_values, digest_rows, fingerprint_rows, hash_matrix
+from comboost._boosting.warm_start import (
+    FitFingerprint,
+    WarmStartState,
+    check_same_values,
+    digest_rows,
+    fingerprint_rows,
+    hash_matrix,
+)
 from comboost._data.cost_matrices import costs_among
 from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
@@ -37,7 +44,7 @@ from comboost._data.validation import TrainingSet, read_matrix, read_table
 from comboost._engine.binning import bin_table
 from comboost._engine.leaf_values import LeafValues
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
-from comboost._engine.probabilities import HeldVotes
+from comboost._engine.probabilities import OutOfSampleScores
 from comboost._engine.rows import MemoryRows, PredictedRows, TreeRules, make_grower
 from comboost._estimators.calibration import calibrate, draw_folds, out_of_fold_scores
 from comboost._estimators.decisions import FITTED_CALIBRATION, check_decisions
@@ -87,7 +94,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
 
     @property
     @abstractmethod
-    def _learned_shares(self) -> Floats | None:
+    def _learned_log_priors(self) -> Floats | None:
         """Logarithms of the class priors that the scores are fitted for; None if they are equal."""
 
     def _validation_shift(self, fit: Fit) -> Floats | None:
@@ -162,10 +169,10 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             origin = self._refit(settings, samples)
         if settings.calibration is not None:
             held = self._out_of_fold(settings, samples, origin.seed) if held_scores is None else held_scores()
-            self.__dict__.update(calibrate(settings.calibration, held, self._log_odds, self._learned_shares))
+            self.__dict__.update(calibrate(settings.calibration, held, self._log_odds, self._learned_log_priors))
         self._origin = origin
 
-    def _refit(self, settings: MemorySettingsT, samples: Samples) -> Origin:
+    def _refit(self, settings: MemorySettingsT, samples: Samples) -> FitFingerprint:
         """Boost the best number of rounds again, on all samples."""
         settings = replace(settings, early_stopping=False, n_estimators=self.n_iter_)
         fit, _ = self._prepare(settings, samples, None, None)
@@ -175,7 +182,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         self.__dict__.update(fit.finished(history))
         return fit.origin
 
-    def _out_of_fold(self, settings: MemorySettingsT, samples: Samples, seed: int) -> HeldVotes:
+    def _out_of_fold(self, settings: MemorySettingsT, samples: Samples, seed: int) -> OutOfSampleScores:
         """Out-of-fold scores of the training samples, by models that are fitted like this one."""
         table = self._read_input(settings, samples.X, reset=False)
         data = TrainingSet.read(samples.y, samples.sample_weight, table.shape[0])
@@ -202,15 +209,15 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         self,
         settings: MemorySettingsT,
         fit: Fit,
-        held: HeldRows | None,
+        held: ValidationData | None,
         samples: Samples,
-        past: Past | None,
-    ) -> tuple[Origin, Callable[[], HeldVotes] | None]:
+        past: WarmStartState | None,
+    ) -> tuple[FitFingerprint, Callable[[], OutOfSampleScores] | None]:
         """Boost, and set the fitted attributes of the best rounds.
 
         Returns
         -------
-        origin : Origin
+        origin : FitFingerprint
             What a warm start compares.
         held_scores : callable or None
             Computes the validation scores; None without a validation set.
@@ -233,7 +240,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         history = None if past is None else past.history
         if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
-                validation.catch_up(past.history, past.validation_curve)
+                validation.replay_scores(past.history, past.validation_curve)
             history = boost(fit.rows, fit.learner, fit.plan.values, settings.n_estimators, watch, history)
             if validation is not None:
                 history = validation.best(history)
@@ -241,11 +248,11 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             self.__dict__.update(fit.finished(history))
         if watch is not None:
             watch.finish(history)
-        return fit.origin, None if validation is None else partial(validation.held_votes, history)
+        return fit.origin, None if validation is None else partial(validation.validation_scores, history)
 
     def _prepare(
-        self, settings: MemorySettingsT, samples: Samples, validation: Samples | None, past: Past | None
-    ) -> tuple[Fit, HeldRows | None]:
+        self, settings: MemorySettingsT, samples: Samples, validation: Samples | None, past: WarmStartState | None
+    ) -> tuple[Fit, ValidationData | None]:
         """Read the data, split off the validation set, and prepare the rest for boosting."""
         X, y, sample_weight = samples
         table = self._read_input(settings, X, reset=past is None)
@@ -257,9 +264,9 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         seed = self._seed(settings, n_samples, data.classes, past)
         if held is None and settings.early_stopping:
             scored = None
-            if asks_models(settings.scoring):
+            if needs_model(settings.scoring):
                 scored = table if settings.estimator is None else read_table(self, X, reset=False)
-            data, held = hold_out_rows(data, table, scored, sample_weight, settings.validation_fraction, seed)
+            data, held = hold_out_samples(data, table, scored, sample_weight, settings.validation_fraction, seed)
         return self._prepare_part(settings, table, data, seed, None if past is None else past.learned, shape), held
 
     def _prepare_part(
@@ -305,16 +312,18 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             return read_table(self, X, reset=reset)
         return read_matrix(self, X, settings.estimator, reset=reset)
 
-    def _read_validation(self, settings: MemorySettingsT, validation: Samples, candidates: Candidates) -> HeldRows:
+    def _read_validation(
+        self, settings: MemorySettingsT, validation: Samples, candidates: Candidates
+    ) -> ValidationData:
         """The given validation set."""
         try:
             table = self._read_input(settings, validation.X, reset=False)
         except ValueError as error:
             raise ValueError(f"X_val: {error}") from error
-        return HeldRows.read(*validation, table, candidates)
+        return ValidationData.read(*validation, table, candidates)
 
     def _shape(
-        self, settings: MemorySettingsT, table: RawTable | Matrix, data: TrainingSet, held: HeldRows | None
+        self, settings: MemorySettingsT, table: RawTable | Matrix, data: TrainingSet, held: ValidationData | None
     ) -> FitShape:
         """The sizes that the memory of a fit depends on."""
         n_samples = len(data.labels)
@@ -327,7 +336,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             n_threads=n_threads_of(settings.n_jobs),
             table=None if trees is None else TableCopies.of(trees),
             weighted=data.weights is not None,
-            n_predictions=settings.n_estimators if trees is None else 0,
+            n_predictors=settings.n_estimators if trees is None else 0,
         )
         if held is not None:
             return replace(shape, held=held_shape(settings, held.table))
@@ -367,14 +376,16 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             n_threads=n_threads,
         )
 
-    def _seed(self, settings: MemorySettingsT, n_samples: int, classes: NDArray[Any], past: Past | None) -> int:
+    def _seed(
+        self, settings: MemorySettingsT, n_samples: int, classes: NDArray[Any], past: WarmStartState | None
+    ) -> int:
         """The seed of every round's draws; in a warm start that of the earlier fit, whose data these must be."""
         if past is None:
             return int(check_random_state(settings.random_state).randint(np.iinfo(np.int32).max))
         past.origin.check_rows(n_samples, classes)
         return past.origin.seed
 
-    def _past(self, settings: MemorySettingsT) -> Past | None:
+    def _past(self, settings: MemorySettingsT) -> WarmStartState | None:
         """The fit that a warm start continues; None without one."""
         if not settings.warm_start or not hasattr(self, "_origin"):
             return None
@@ -384,12 +395,12 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             alphas = self._forest.weights
         else:
             learned, alphas = self.estimators_, self.estimator_weights_
-        decreases = getattr(self, "_promises", np.zeros(n_rounds))
+        decreases = getattr(self, "_decreases", np.zeros(n_rounds))
         history = History(
             self.edges_.tolist(), alphas.tolist(), self.loss_curve_.tolist(), decreases.tolist(), self.stop_reason_
         )
         curve = getattr(self, "validation_curve_", np.empty(0)).tolist()
-        past = Past(history, self._origin, learned, curve)
+        past = WarmStartState(history, self._origin, learned, curve)
         past.check_parameters(settings.learned_with(), settings.n_estimators)
         return past
 
@@ -399,8 +410,8 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         fit: Fit,
         validation: Validation | None,
         samples: Samples,
-        past: Past | None,
-    ) -> Watch | None:
+        past: WarmStartState | None,
+    ) -> FitMonitor | None:
         """Monitors of the rounds: validation, callbacks and progress lines; None without any."""
         callbacks = printer = None
         if CALLBACKS is None or hasattr(self, CALLBACKS):
@@ -410,7 +421,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             printer = ProgressPrinter(settings.n_estimators, settings.verbose, with_score=validation is not None)
         if validation is None and printer is None and callbacks is None:
             return None
-        return Watch(fit, validation, printer, callbacks)
+        return FitMonitor(fit, validation, printer, callbacks)
 
     def train_confusion_frame(self) -> Any:
         """``train_confusion_`` as a pandas DataFrame: true classes in rows, predicted classes in columns.
@@ -434,7 +445,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
 def held_shape(settings: MemorySettings, table: RawTable | Matrix) -> HeldShape:
     """The sizes of a validation set."""
     copies = TableCopies.of(table) if isinstance(table, RawTable) else TableCopies(table.shape[0], 0)
-    by_scorer = asks_models(settings.scoring)
+    by_scorer = needs_model(settings.scoring)
     return HeldShape(copies, by_scorer=by_scorer, by_counts=settings.scoring is not None and not by_scorer)
 
 

@@ -13,7 +13,13 @@ from comboost._boosting.loop import boost
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
 from comboost._engine.memory import check_large
-from comboost._engine.probabilities import TEMPERATURES, HeldVotes, IsotonicCurves, ProbabilityMap, learn_temperature
+from comboost._engine.probabilities import (
+    TEMPERATURES,
+    IsotonicCurves,
+    OutOfSampleScores,
+    ProbabilityMap,
+    learn_temperature,
+)
 from comboost._types import Floats, Labels
 
 NO_FOLD = -1
@@ -28,14 +34,16 @@ AT_BOUNDS = (
 )
 
 
-def calibrate(kind: str, held: HeldVotes, scale: float, learned: Floats | None) -> dict[str, float | IsotonicCurves]:
+def calibrate(
+    kind: str, held: OutOfSampleScores, scale: float, learned: Floats | None
+) -> dict[str, float | IsotonicCurves]:
     """Fit a calibrator on out-of-sample scores.
 
     Parameters
     ----------
     kind : {"temperature", "isotonic"}
         See the parameter ``calibration``.
-    held : HeldVotes
+    held : OutOfSampleScores
         The scores, and the true classes.
     scale : float
         Scores times this are log odds.
@@ -84,7 +92,7 @@ def out_of_fold_scores(
     folds: NDArray[np.intp],
     n_rounds: int,
     prepare: Callable[[TrainingSet], Fit],
-) -> HeldVotes:
+) -> OutOfSampleScores:
     """Score the samples of every fold by a model of the other folds.
 
     Parameters
@@ -112,11 +120,11 @@ def out_of_fold_scores(
         rows = held_idx if data.rows is None else data.rows[held_idx]
         fit = prepare(data.take(np.flatnonzero(folds != fold)))
         history = boost(fit.rows, fit.learner, fit.plan.values, n_rounds)
-        audience = fit.audience(table.take(rows) if isinstance(table, RawTable) else table[rows])
+        table_scorer = fit.table_scorer(table.take(rows) if isinstance(table, RawTable) else table[rows])
         held_scores = np.zeros((len(held_idx), n_classes))
         for hypothesis, weight in zip(fit.learner.kept, history.alphas, strict=False):
-            audience.add_votes(hypothesis, weight, held_scores)
+            table_scorer.add_scores(hypothesis, weight, held_scores)
         scores[held_idx] = held_scores
     seen = folds != NO_FOLD
     weights = np.ones(n_samples) if data.weights is None else data.weights.astype(np.float64)
-    return HeldVotes(scores[seen], data.labels[seen].astype(np.intp), weights[seen])
+    return OutOfSampleScores(scores[seen], data.labels[seen].astype(np.intp), weights[seen])

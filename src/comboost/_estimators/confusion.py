@@ -256,7 +256,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         return False  # smoothing counts samples of weight 1, so a class with large weights is smoothed less
 
     @property
-    def _learned_shares(self) -> Floats | None:
+    def _learned_log_priors(self) -> Floats | None:
         return None if self.balance == 1.0 else (1.0 - float(self.balance)) * log_training_priors(self)  # M_l^(1−τ)
 
     @property
@@ -267,4 +267,4 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         """What moves scores that are fitted for other class priors to equal priors."""
         if self.balance == 1.0:
             return None
-        return (float(self.balance) - 1.0) / self._log_odds * np.log(fit.plan.values.objective.weight_sums.shares)
+        return (float(self.balance) - 1.0) / self._log_odds * np.log(fit.plan.values.objective.weight_sums.proportions)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from comboost._boosting.warm_start import Origin, fingerprint
-from comboost._data.cost_matrices import cost_array, read_shares
+from comboost._boosting.warm_start import FitFingerprint, fingerprint
+from comboost._data.cost_matrices import cost_array, read_priors
 from comboost._data.labels import (
     Candidates,
     as_objects,
@@ -58,12 +58,12 @@ class Model(Protocol):
     cost_matrix: ArrayLike | MatrixLike | None
     reject_cost: float | None
     reject_label: Any
-    _voted: NDArray[np.intp] | None
+    _trained_indices: NDArray[np.intp] | None
 
     @property
     def _log_odds(self) -> float: ...
     @property
-    def _learned_shares(self) -> Floats | None: ...
+    def _learned_log_priors(self) -> Floats | None: ...
 
 
 # Probabilities
@@ -71,8 +71,8 @@ class Model(Protocol):
 
 def probability_map(model: Model) -> ProbabilityMap:
     """The map from scores to probabilities."""
-    by_share = vars(model).get("proba") == "vote_fraction"
-    learned, calibration = model._learned_shares, {}
+    vote_fraction = vars(model).get("proba") == "vote_fraction"
+    learned, calibration = model._learned_log_priors, {}
     if model.calibration is not None:
         kind = CALIBRATION.read(type(model).__name__, "calibration", model.calibration)
         check_calibrated(kind, vars(model).get("proba", "softmax"))
@@ -84,7 +84,9 @@ def probability_map(model: Model) -> ProbabilityMap:
                 f"calibration={kind!r} was set after the fit, which has not fitted it; fit again, or set calibration "
                 "back."
             )
-    return ProbabilityMap(model._log_odds, learned, log_priors(model, learned), by_share=by_share, **calibration)
+    return ProbabilityMap(
+        model._log_odds, learned, log_priors(model, learned), vote_fraction=vote_fraction, **calibration
+    )
 
 
 def check_calibrated(calibration: str | None, proba: str) -> None:
@@ -105,8 +107,8 @@ def log_priors(model: Model, learned: Floats | None) -> Floats | None:
     PRIORS.read(type(model).__name__, "priors", priors)
     if isinstance(priors, str):
         return log_training_priors(model)
-    shares = read_shares(priors, model.classes_)
-    return np.asarray(np.log(shares if model._voted is None else shares[model._voted]))
+    shares = read_priors(priors, model.classes_)
+    return np.asarray(np.log(shares if model._trained_indices is None else shares[model._trained_indices]))
 
 
 def log_training_priors(model: Model) -> Floats:
@@ -116,7 +118,7 @@ def log_training_priors(model: Model) -> Floats:
             f"priors={model.priors!r} needs the class priors of the training set, which an earlier version has not "
             "stored with this model; set priors=None, or fit it again."
         )
-    shares = model.class_prior_ if model._voted is None else model.class_prior_[model._voted]
+    shares = model.class_prior_ if model._trained_indices is None else model.class_prior_[model._trained_indices]
     return np.asarray(np.log(shares))
 
 
@@ -128,12 +130,12 @@ def decision_of(model: Model) -> Decision:
     reject_cost = REJECT_COST.read(type(model).__name__, "reject_cost", model.reject_cost)
     check_reject(model.decision, model.reject_cost, model.reject_label)
     check_costs_of_fit(model)
-    candidates = Candidates(model.classes_, model._voted)
+    candidates = Candidates(model.classes_, model._trained_indices)
     if model.decision == "argmax":
         return Decision(candidates.classes, ARGMAX)
     costs = None
     if model.cost_matrix is not None:
-        costs = candidates.chosen_pairs(cost_array(model.cost_matrix, candidates.given))
+        costs = candidates.select_pairs(cost_array(model.cost_matrix, candidates.given))
     to_probabilities = probability_map(model)
 
     def choose(scores: Floats) -> NDArray[np.intp]:
@@ -152,7 +154,7 @@ def check_costs_of_fit(model: Model) -> None:
     """Raise if ``decision`` was changed after a fit that used the costs otherwise."""
     if model.decision == "argmax" and model.cost_matrix is None:
         return
-    origin: Origin | None = vars(model).get("_origin")
+    origin: FitFingerprint | None = vars(model).get("_origin")
     then = {} if origin is None else origin.parameters  # there is none during the fit
     if model.decision == "expected_cost" and then.get("cost_matrix", NO_COSTS) != NO_COSTS:
         raise ValueError(
@@ -199,6 +201,6 @@ def default_reject_label(classes: NDArray[Any], kind: str) -> str | int:
 def check_decisions(settings: BoosterSettings, candidates: Candidates) -> None:
     """Raise if ``priors`` or ``reject_label`` do not suit the classes."""
     if settings.priors is not None and not isinstance(settings.priors, str):
-        read_shares(settings.priors, candidates.given)
+        read_priors(settings.priors, candidates.given)
     if settings.reject_cost is not None:
         with_reject(settings.reject_label, candidates)

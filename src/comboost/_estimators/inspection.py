@@ -14,10 +14,10 @@ from comboost._export.blueprint import Blueprint, Link
 from comboost._export.c import c_source
 from comboost._export.onnx import make_onnx_model
 from comboost._extras import import_shap
-from comboost._inspection.frame import Lineage, list_nodes
-from comboost._inspection.plot import TreeWords, boxes_of, draw_boxes
-from comboost._inspection.shap import Explanation, ShapExplainer, contributions, expected_votes
-from comboost._inspection.text import SplitWords, export_tree, format_name
+from comboost._inspection.frame import TreePaths, list_nodes
+from comboost._inspection.plot import NodeFormatter, boxes_of, draw_boxes
+from comboost._inspection.shap import Explanation, ShapExplainer, contributions, expected_scores
+from comboost._inspection.text import SplitFormatter, export_tree, format_name
 from comboost._types import COMPLETE, NODE_DTYPE, Floats, MatrixLike
 
 if TYPE_CHECKING:
@@ -63,8 +63,10 @@ class InspectionMixin(Predictor):
         (True, [0.0, 0.0])
         """
         forest = self._covered_forest("explain")
-        values = contributions(self._read(X), forest, n_threads_of(self.n_jobs), len(self.classes_), self._voted)
-        return Explanation(values, self._for_all(expected_votes(forest), self._absent_score))
+        values = contributions(
+            self._read(X), forest, n_threads_of(self.n_jobs), len(self.classes_), self._trained_indices
+        )
+        return Explanation(values, self._for_all(expected_scores(forest), self._absent_score))
 
     def to_shap(self) -> ShapExplainer:
         """Make an explainer for the plots of the ``shap`` package, which must be installed.
@@ -87,7 +89,7 @@ class InspectionMixin(Predictor):
         class on the training set; all 0 if no split changes them.
         """
         forest = self._covered_forest("class_importances_", AttributeError)
-        found = Lineage.of(forest).importances()
+        found = TreePaths.of(forest).importances()
         totals = found.sum(axis=1, keepdims=True)
         shares = np.divide(found, totals, out=np.zeros_like(found), where=totals > 0)
         return np.ascontiguousarray(self._for_all(shares.T, 0.0).T)
@@ -145,13 +147,13 @@ class InspectionMixin(Predictor):
         if max_depth is not None and (not isinstance(max_depth, numbers.Integral) or max_depth < 0):
             raise ValueError(f"plot_tree got max_depth={max_depth!r}; give an integer from 0 on, or None.")
         alone = Forest.join([tree], np.ones(1), self._forest.kinds, self._forest.n_classes)
-        lineage, classes = Lineage.of(alone), [format_name(label) for label in self._candidate_classes]
+        paths, classes = TreePaths.of(alone), [format_name(label) for label in self._candidate_classes]
         covers = None
         if alone.covers is not None:
-            covers = lineage.covers()
+            covers = paths.covers()
             covers /= covers[0]
-        words = TreeWords(self._split_words(alone, decimals), classes, alone.votes, covers)
-        return draw_boxes(boxes_of(lineage, words, None if max_depth is None else int(max_depth)), ax)
+        words = NodeFormatter(self._split_formatter(alone, decimals), classes, alone.leaf_values, covers)
+        return draw_boxes(boxes_of(paths, words, None if max_depth is None else int(max_depth)), ax)
 
     def export_text(self, round_idx: int, *, decimals: int | None = 3) -> str:
         """Write the tree of a round as indented rules.
@@ -194,10 +196,10 @@ class InspectionMixin(Predictor):
             decimals=decimals,
         )
 
-    def _split_words(self, forest: Forest, decimals: int | None) -> SplitWords:
+    def _split_formatter(self, forest: Forest, decimals: int | None) -> SplitFormatter:
         """The texts of splits."""
         features, missing = [format_name(name) for name in self._feature_names()], self._with_missing()
-        return SplitWords(
+        return SplitFormatter(
             forest.sets, features, self._categories.values, self._categories.infrequent, missing, decimals
         )
 
@@ -326,13 +328,13 @@ def blueprint_of(model: Any, method: str, *, with_link: bool) -> Blueprint:
                 f'{method} cannot write isotonic curves, but this model has calibration="isotonic"; set '
                 'calibration=None, or fit with calibration="temperature".'
             )
-        link = Link(None if found.by_share else found.scale / found.temperature, found.shift)
+        link = Link(None if found.vote_fraction else found.scale / found.temperature, found.shift)
     return Blueprint(
         type(model).__name__,
         model._forest,
         model._categories,
         model.classes_,
-        model._voted,
+        model._trained_indices,
         model._absent_score,
         getattr(model, "feature_names_in_", None),
         link,

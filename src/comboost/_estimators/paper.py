@@ -144,7 +144,7 @@ class PaperBooster(Booster[PaperMemorySettings]):
         return self._by_class
 
     @property
-    def _learned_shares(self) -> Floats | None:
+    def _learned_log_priors(self) -> Floats | None:
         return None if self._by_class else log_training_priors(self)
 
 

@@ -9,18 +9,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from comboost._boosting.learners import EstimatorAudience
+from comboost._boosting.learners import EstimatorScorer
 from comboost._data.categories import as_values
 from comboost._data.labels import Candidates
 from comboost._data.validation import read_matrix, read_table
 from comboost._engine.probabilities import ProbabilityMap
-from comboost._engine.scores import SCORES_AT_ONCE, Audience, blocks_of, check_votes, margins, narrowed
+from comboost._engine.scores import SCORES_AT_ONCE, TableScorer, blocks_of, check_scores_memory, margins, narrowed
 from comboost._estimators.decisions import ARGMAX, Decision, decision_of, probability_map
 from comboost._estimators.parameters import DECISION, PROBA, ParametersMixin, n_threads_of
 from comboost._persistence.model_file import PathOrStream, save_to
 from comboost._persistence.pickling import attributes_of, state_of
 from comboost._types import Floats, MatrixLike
-from comboost.metrics._outcomes import share_predicted
+from comboost.metrics._outcomes import label_accuracy
 
 FEW_SAMPLES = 32
 STAGED_ARRAYS = (
@@ -33,7 +33,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
 
     _log_odds: float = 2.0  # scores times this are log odds: the exponential loss fits f to half of them
     _absent_score: ClassVar[float] = 0.0  # score of a class without weight
-    _voted: NDArray[np.intp] | None = None  # indices of the classes that have weight; None if all have
+    _trained_indices: NDArray[np.intp] | None = None  # indices of the classes that have weight; None if all have
 
     @property
     def n_classes_(self) -> int:
@@ -99,7 +99,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
             The probabilities in the order of ``classes_``; 0 for a class without weight.
         """
         scores = self._scores(X)
-        return self._shares(scores, out=scores)
+        return self._probabilities(scores, out=scores)
 
     def predict_log_proba(self, X: MatrixLike) -> Floats:
         """Predict logarithms of class probabilities.
@@ -115,7 +115,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
             The logarithms in the order of ``classes_``; −inf where the probability is 0.
         """
         scores = self._scores(X)
-        return self._log_shares(scores, out=scores)
+        return self._log_probabilities(scores, out=scores)
 
     def staged_decision_function(self, X: MatrixLike) -> Iterator[Floats]:
         """Scores after every round, as ``decision_function`` returns them after the last.
@@ -165,7 +165,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
             The probabilities.
         """
         for scores in self._staged_scores(X):
-            yield self._shares(scores, out=np.empty_like(scores))
+            yield self._probabilities(scores, out=np.empty_like(scores))
 
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy of ``predict``.
@@ -184,7 +184,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
         float
             The accuracy.
         """
-        return share_predicted(y, self.predict(X), sample_weight)
+        return label_accuracy(y, self.predict(X), sample_weight)
 
     def staged_score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Iterator[float]:
         """Accuracy after every round.
@@ -204,7 +204,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
             The accuracy, as ``score`` returns it after the last round.
         """
         for predicted in self.staged_predict(X):
-            yield share_predicted(y, predicted, sample_weight)
+            yield label_accuracy(y, predicted, sample_weight)
 
     def save_model(self, path: PathOrStream) -> None:
         """Write the fitted model to a file that runs no code when it is loaded, with `comboost.load_model`.
@@ -254,30 +254,34 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
     @property
     def _candidate_classes(self) -> NDArray[Any]:
         """The classes that have weight, which scores are computed for."""
-        classes: NDArray[Any] = self.classes_ if self._voted is None else self.classes_[self._voted]
+        classes: NDArray[Any] = self.classes_ if self._trained_indices is None else self.classes_[self._trained_indices]
         return classes
 
     def _margins(self, scores: Floats) -> Floats:
         """Scores as ``decision_function`` returns them."""
         return margins(self._for_all(scores, self._absent_score))
 
-    def _shares(self, scores: Floats, out: Floats) -> Floats:
+    def _probabilities(self, scores: Floats, out: Floats) -> Floats:
         """Probabilities of all classes; ``out`` may be the scores."""
         return self._for_all(self._probability_map().probabilities(scores, out), 0.0)
 
-    def _log_shares(self, scores: Floats, out: Floats) -> Floats:
+    def _log_probabilities(self, scores: Floats, out: Floats) -> Floats:
         """Logarithms of the probabilities of all classes; ``out`` may be the scores."""
         return self._for_all(self._probability_map().log_probabilities(scores, out), -np.inf)
 
     def _for_all(self, values: Floats, fill: float) -> Floats:
         """Columns of the classes with weight as columns of all classes."""
-        return values if self._voted is None else Candidates(self.classes_, self._voted).spread(values, fill)
+        return (
+            values
+            if self._trained_indices is None
+            else Candidates(self.classes_, self._trained_indices).spread(values, fill)
+        )
 
     def _probability_map(self) -> ProbabilityMap:
         """The map from scores to probabilities."""
         given = vars(self)
         if given.get("priors") is None and given.get("calibration") is None:  # those that the scores are fitted for
-            return ProbabilityMap(self._log_odds, by_share=given.get("proba") == "vote_fraction")
+            return ProbabilityMap(self._log_odds, vote_fraction=given.get("proba") == "vote_fraction")
         return probability_map(self)
 
     def _decision(self) -> Decision:
@@ -296,19 +300,19 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
             *_, scores = self._staged_scores(X)
             return scores
         (table, forest), n_threads = narrowed(self._read(X), self._forest), n_threads_of(self.n_jobs)
-        check_votes(table.shape[0], len(self.classes_))
+        check_scores_memory(table.shape[0], len(self.classes_))
         scores = np.zeros((table.shape[0], len(self._candidate_classes)))
         begin = 0
         for rows, missing in blocks_of(table):
             end = begin + len(rows)
-            forest.add_votes(rows, missing, scores[begin:end], 0, self.n_iter_, n_threads)
+            forest.add_scores(rows, missing, scores[begin:end], 0, self.n_iter_, n_threads)
             begin = end
         return scores
 
     def _few_scores(self, X: NDArray[np.floating]) -> Floats:
         """Scores of a few samples that need no further check."""
-        scores = np.zeros((len(X), len(self.classes_ if self._voted is None else self._voted)))
-        self._forest.add_votes(X, False, scores, 0, self.n_iter_, 1)
+        scores = np.zeros((len(X), len(self.classes_ if self._trained_indices is None else self._trained_indices)))
+        self._forest.add_scores(X, False, scores, 0, self.n_iter_, 1)
         return scores
 
     def _score_blocks(self, X: MatrixLike) -> Iterator[Floats]:
@@ -320,21 +324,21 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
         n_classes = len(self._candidate_classes)
         for rows, missing in blocks_of(table, SCORES_AT_ONCE // n_classes):
             scores = np.zeros((len(rows), n_classes))
-            forest.add_votes(rows, missing, scores, 0, self.n_iter_, n_threads)
+            forest.add_scores(rows, missing, scores, 0, self.n_iter_, n_threads)
             yield scores
 
     def _staged_scores(self, X: MatrixLike) -> Iterator[Floats]:
         """Scores after every round, always in the same array."""
         table = self._read(X)
-        check_votes(table.shape[0], len(self.classes_), STAGED_ARRAYS)
+        check_scores_memory(table.shape[0], len(self.classes_), STAGED_ARRAYS)
         scores = np.zeros((table.shape[0], len(self._candidate_classes)))
         if hasattr(self, "estimators_"):
-            learners = EstimatorAudience(table)
+            learners = EstimatorScorer(table)
             for estimator, weight in zip(self.estimators_, self.estimator_weights_, strict=True):
-                learners.add_votes(estimator, weight, scores)
+                learners.add_scores(estimator, weight, scores)
                 yield scores
             return
-        trees = Audience(table, n_threads_of(self.n_jobs))
+        trees = TableScorer(table, n_threads_of(self.n_jobs))
         for t in range(self.n_iter_):
             trees.add_round(self._forest, t, scores)
             yield scores

@@ -51,7 +51,7 @@ def c_source(plan: Blueprint, name: str) -> str:
 
 def check_source(plan: Blueprint) -> None:
     """Raise if the model is too large for a C file, or for the available memory."""
-    values = plan.forest.votes
+    values = plan.forest.leaf_values
     n_items = {
         "nodes": len(plan.forest.nodes),
         "leaf values": 0 if values is None else values.size,
@@ -131,10 +131,10 @@ class CWriter:
         plan, forest = self.plan, self.plan.forest
         parts = [self._fill(templates.NODE), self._array(f"struct {self.name}_node ", "nodes", self._nodes())]
         parts.append(self._array("int32_t ", "roots", forest.offsets[:-1].tolist()))
-        if forest.votes is None:
+        if forest.leaf_values is None:
             parts.append(self._array("double ", "weights", forest.weights.tolist()))
         else:
-            parts.append(self._array("float ", "leaf_values", [f"{value!s}f" for value in forest.votes.ravel()]))
+            parts.append(self._array("float ", "leaf_values", [f"{value!s}f" for value in forest.leaf_values.ravel()]))
         if plan.scored is not None:
             parts.append(self._array("int32_t ", "scored", plan.scored.tolist()))
         if self.coded:
@@ -156,7 +156,7 @@ class CWriter:
         order[left], order[left + 1] = left + 1, left
         nodes["threshold"][splits_missing] = np.finfo(np.float64).max
         missing_left[splits_missing] = False
-        leaf_rows = nodes["label"] if forest.votes is None else nodes["left"]
+        leaf_rows = nodes["label"] if forest.leaf_values is None else nodes["left"]
         following = np.where(inner, 2 * lefts + missing_left, -1 - leaf_rows.astype(np.int64))
         column_of = np.arange(self.plan.n_features)
         for column, coded in enumerate(self.coded):
@@ -192,7 +192,7 @@ class CWriter:
             parts.append(self._fill(templates.READ_CODES, search=search))
         go_right = self._fill(templates.BY_EITHER if self.coded else templates.BY_NUMBER)
         parts.append(self._fill(templates.WALK, go_right=go_right))
-        add = templates.ADD_WEIGHT if plan.forest.votes is None else templates.ADD_VALUES
+        add = templates.ADD_WEIGHT if plan.forest.leaf_values is None else templates.ADD_VALUES
         read = self._fill(templates.READ) if self.coded else ""
         parts.append(self._fill(templates.SUM_SCORES, read=read, add=self._fill(add)))
         parts.append(self._fill(templates.PREDICT if plan.scored is None else templates.PREDICT_SCORED))

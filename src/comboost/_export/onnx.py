@@ -162,7 +162,7 @@ def read_opsets(target_opset: Any, newest: int) -> dict[str, int]:
 
 def check_size(plan: Blueprint) -> None:
     """Raise if the model is too large for a protobuf file, or for the available memory."""
-    values, n_nodes = plan.forest.votes, len(plan.forest.nodes)
+    values, n_nodes = plan.forest.leaf_values, len(plan.forest.nodes)
     n_bytes = NODE_BYTES * n_nodes + VALUE_BYTES * (n_nodes // 2 if values is None else values.size)
     if n_bytes > MAX_BYTES:
         raise ValueError(

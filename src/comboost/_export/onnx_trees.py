@@ -163,11 +163,11 @@ def forest_trees(plan: Blueprint) -> TreeArrays:
     features[tests_code] = plan.n_features + columns + n_columns * copies
     values[tests_code] = positions
     leaves = np.flatnonzero(is_leaf)
-    if forest.votes is None:
+    if forest.leaf_values is None:
         classes, leaf_values = nodes["label"][leaves], forest.weights[tree_of[leaves]]
     else:  # one value per class
-        n_classes = forest.votes.shape[1]
-        leaf_values = forest.votes[nodes["left"][leaves]].astype(np.float64).ravel()
+        n_classes = forest.leaf_values.shape[1]
+        leaf_values = forest.leaf_values[nodes["left"][leaves]].astype(np.float64).ravel()
         classes, leaves = np.tile(np.arange(n_classes), len(leaves)), np.repeat(leaves, n_classes)
     return TreeArrays(
         modes=np.where(is_leaf, END, np.where(by_set, EQ, LEQ))[owners],

@@ -17,7 +17,7 @@ NO_PARENT = -1
 
 
 @dataclass(frozen=True)
-class Lineage:
+class TreePaths:
     """Paths through all trees of a forest. Nodes are numbered over all trees.
 
     Attributes
@@ -44,7 +44,7 @@ class Lineage:
     depth: NDArray[np.intp]
 
     @classmethod
-    def of(cls, forest: Forest) -> "Lineage":
+    def of(cls, forest: Forest) -> "TreePaths":
         """Follow all trees of a forest."""
         nodes, starts = forest.nodes, forest.offsets[:-1].astype(np.intp)
         tree = np.repeat(np.arange(len(starts)), np.diff(forest.offsets))
@@ -92,11 +92,11 @@ class Lineage:
         nodes, reductions = forest.nodes, np.zeros((forest.n_classes, len(forest.kinds)))
         for label in range(forest.n_classes):
             means = np.zeros(len(nodes))
-            if forest.votes is None:
+            if forest.leaf_values is None:
                 weights = forest.weights[self.tree[is_leaf]]
                 means[is_leaf] = np.where(nodes["label"][is_leaf] == label, weights, 0.0)
             else:
-                means[is_leaf] = forest.votes[:, label]
+                means[is_leaf] = forest.leaf_values[:, label]
             for level in reversed(self.levels):
                 left, right = self.left[level], self.left[level] + 1
                 fraction = covers[right] / covers[level]
@@ -109,8 +109,8 @@ class Lineage:
 def list_nodes(forest: Forest, feature_names: Sequence[Any], classes: NDArray[Any], categories: Categories) -> Any:
     """Return all nodes of all trees as a data frame; see ``trees_to_frame`` for its columns."""
     pandas = import_pandas("A frame of all nodes", "read export_text")
-    nodes, lineage = forest.nodes, Lineage.of(forest)
-    start, is_leaf = forest.offsets[lineage.tree], lineage.is_leaf
+    nodes, paths = forest.nodes, TreePaths.of(forest)
+    start, is_leaf = forest.offsets[paths.tree], paths.is_leaf
     by_set = nodes["flags"] & CATEGORICAL != 0
     names = as_objects([*map(str, feature_names), None])  # the last one is the feature of leaves, -1
     missing_left = nodes["flags"] & MISSING_LEFT != 0
@@ -119,12 +119,12 @@ def list_nodes(forest: Forest, feature_names: Sequence[Any], classes: NDArray[An
     def integers(numbers: NDArray[Any], is_none: NDArray[np.bool_]) -> Any:
         return pandas.arrays.IntegerArray(np.where(is_none, 0, numbers).astype(np.int64), is_none)
 
-    left = lineage.left - start
+    left = paths.left - start
     columns: dict[str, Any] = {
-        "round": lineage.tree,
+        "round": paths.tree,
         "node": np.arange(len(nodes)) - start,
-        "depth": lineage.depth,
-        "parent": integers(lineage.parent - start, lineage.parent == NO_PARENT),
+        "depth": paths.depth,
+        "parent": integers(paths.parent - start, paths.parent == NO_PARENT),
         "left": integers(left, is_leaf),
         "right": integers(left + 1, is_leaf),
         "feature": names[nodes["feature"]],
@@ -133,15 +133,15 @@ def list_nodes(forest: Forest, feature_names: Sequence[Any], classes: NDArray[An
         "missing_left": pandas.arrays.BooleanArray(missing_left, is_leaf),
     }
     if forest.covers is not None:
-        covers = lineage.covers()
-        columns["cover"] = covers / covers[forest.offsets[:-1]][lineage.tree]
-    columns["weight"] = forest.weights[lineage.tree]
-    if forest.votes is None:
+        covers = paths.covers()
+        columns["cover"] = covers / covers[forest.offsets[:-1]][paths.tree]
+    columns["weight"] = forest.weights[paths.tree]
+    if forest.leaf_values is None:
         labels = zip(nodes["label"], is_leaf, strict=True)
         columns["class"] = as_objects([classes[label] if leaf else None for label, leaf in labels])
     else:
         values = np.full((len(is_leaf), forest.n_classes), np.nan)
-        values[is_leaf] = forest.votes
+        values[is_leaf] = forest.leaf_values
         columns |= {f"value_{label}": values[:, k] for k, label in enumerate(classes)}
     return pandas.DataFrame(columns)
 

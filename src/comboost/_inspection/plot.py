@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._extras import import_pyplot
-from comboost._inspection.frame import Lineage
-from comboost._inspection.text import SplitWords, name_of
+from comboost._inspection.frame import TreePaths
+from comboost._inspection.text import SplitFormatter, name_of
 from comboost._types import LEAF
 
 LINE = 18  # characters
@@ -49,10 +49,10 @@ class Box(NamedTuple):
     parent: int | None
 
 
-class TreeWords(NamedTuple):
+class NodeFormatter(NamedTuple):
     """Formats the nodes of a tree; ``covers`` are their fractions of the training weight, if known."""
 
-    splits: SplitWords
+    splits: SplitFormatter
     classes: list[str]
     leaf_values: NDArray[np.float32] | None
     covers: NDArray[np.float64] | None
@@ -81,29 +81,29 @@ def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, LINE, max_lines=MAX_LINES, placeholder=" …")
 
 
-def boxes_of(lineage: Lineage, words: TreeWords, max_depth: int | None) -> list[Box]:
+def boxes_of(paths: TreePaths, words: NodeFormatter, max_depth: int | None) -> list[Box]:
     """Return the boxes of a tree, parents before children; a box at the depth limit counts the leaves below it."""
-    nodes, n_leaves = lineage.forest.nodes, lineage.summed(np.ones(int(lineage.is_leaf.sum()), dtype=np.intp))
-    is_end = lineage.is_leaf if max_depth is None else lineage.is_leaf | (lineage.depth >= max_depth)
+    nodes, n_leaves = paths.forest.nodes, paths.summed(np.ones(int(paths.is_leaf.sum()), dtype=np.intp))
+    is_end = paths.is_leaf if max_depth is None else paths.is_leaf | (paths.depth >= max_depth)
     order, stack = [], [0]
     while stack:  # the left child first
         idx = stack.pop()
         order.append(idx)
         if not is_end[idx]:
-            stack += [int(lineage.left[idx]) + 1, int(lineage.left[idx])]
+            stack += [int(paths.left[idx]) + 1, int(paths.left[idx])]
     x = np.zeros(len(nodes))
     x[[idx for idx in order if is_end[idx]]] = np.arange(sum(bool(is_end[idx]) for idx in order))
     for idx in reversed(order):
         if not is_end[idx]:
-            x[idx] = x[[lineage.left[idx], lineage.left[idx] + 1]].mean()
+            x[idx] = x[[paths.left[idx], paths.left[idx] + 1]].mean()
     rank = {idx: i for i, idx in enumerate(order)}
     boxes = []
     for idx in order:
         lines, colour = words.lines(idx, nodes[idx])
-        if is_end[idx] and not lineage.is_leaf[idx]:
+        if is_end[idx] and not paths.is_leaf[idx]:
             lines = [f"… {n_leaves[idx]} leaves", *lines[len(lines) - (words.covers is not None) :]]
-        parent = rank.get(int(lineage.parent[idx]))
-        boxes.append(Box(idx, float(x[idx]), -float(lineage.depth[idx]), "\n".join(lines), colour, parent))
+        parent = rank.get(int(paths.parent[idx]))
+        boxes.append(Box(idx, float(x[idx]), -float(paths.depth[idx]), "\n".join(lines), colour, parent))
     return boxes
 
 

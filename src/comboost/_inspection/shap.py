@@ -127,7 +127,7 @@ def contributions(
     return values
 
 
-def expected_votes(forest: Forest) -> Floats:
+def expected_scores(forest: Forest) -> Floats:
     """Compute the mean scores of the training samples, one per class."""
     scores = np.empty(forest.n_classes)
     _core.expected_scores(forest._checked, scores)

@@ -72,7 +72,7 @@ def export_tree(
     is_leaf = nodes["feature"] == LEAF
     features = list_names(feature_names, nodes["feature"][~is_leaf], "feature")
     classes = list_names(class_names, nodes["label"][is_leaf], "class")
-    words = SplitWords(sets, features, categories, infrequent, missing, decimals)
+    words = SplitFormatter(sets, features, categories, infrequent, missing, decimals)
     lines = []
     ahead = [(0, 0, "")]  # a stack, since a tree may be deeper than Python lets functions call each other
     while ahead:
@@ -81,7 +81,7 @@ def export_tree(
         if rule:
             lines.append("|   " * (depth - 1) + f"|--- {rule}")
         if is_leaf[idx]:
-            lines.append("|   " * depth + f"|--- {leaf_words(node, classes, leaf_values)}")
+            lines.append("|   " * depth + f"|--- {format_leaf(node, classes, leaf_values)}")
             continue
         left, right = words.rules(node)
         first = int(node["left"])
@@ -89,7 +89,7 @@ def export_tree(
     return "\n".join(lines)
 
 
-def leaf_words(node: np.void, classes: list[str] | None, leaf_values: NDArray[np.float32] | None) -> str:
+def format_leaf(node: np.void, classes: list[str] | None, leaf_values: NDArray[np.float32] | None) -> str:
     """Return the class of a leaf, or its values of the largest magnitude."""
     if leaf_values is None:
         return f"class: {name_of(node['label'], classes)}"
@@ -101,7 +101,7 @@ def leaf_words(node: np.void, classes: list[str] | None, leaf_values: NDArray[np
 
 
 @dataclass(frozen=True)
-class SplitWords:
+class SplitFormatter:
     """Formats splits as rules; see the parameters of ``export_tree``."""
 
     sets: NDArray[np.uint8] | None

@@ -287,7 +287,7 @@ def make_model(content: dict[str, Any], archive: Archive) -> Any:
     required = "class_prior_" if has_leaf_values else "estimator_weights_"
     if "_forest" not in attributes or required not in attributes:
         raise ValueError(f"the attributes {shown(list(stored))} are not those of a fitted {name}")
-    if (attributes["_forest"].votes is not None) != has_leaf_values:
+    if (attributes["_forest"].leaf_values is not None) != has_leaf_values:
         raise ValueError(f"its trees are not those of a {name}")
     model = find_estimator(name)(**parameters)
     model.__dict__.update(attributes)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from comboost._boosting.warm_start import Origin
+from comboost._boosting.warm_start import FitFingerprint
 from comboost._data.categories import MAX_CATEGORIES, Categories
 from comboost._data.checks import shown
 from comboost._engine.forest import Forest
@@ -16,9 +16,6 @@ from comboost._types import CATEGORIES
 
 FORMAT = 1  # of pickles and model files; raise it when what is stored changes
 OBJECT = "$object"  # tag of a value that a pickle holds as it is
-
-#: Fields of dataclasses that are stored under another name.
-STORED_FIELDS = {"votes": "leaf_values"}
 
 
 class Sizes(NamedTuple):
@@ -118,7 +115,7 @@ def check_categories(name: str, value: Categories, sizes: Sizes) -> None:
         check_hashes(known)
 
 
-def check_origin(name: str, value: Origin, sizes: Sizes) -> None:
+def check_origin(name: str, value: FitFingerprint, sizes: Sizes) -> None:
     """Raise if a warm start could not continue from this."""
     if not all(isinstance(text, str) for text in [*value.parameters, *value.parameters.values(), value.rows]):
         raise ValueError("the fingerprints of a warm start are not text")
@@ -165,14 +162,14 @@ FITTED: Mapping[str, Attribute] = {
     "temperature_": Attribute(check_temperature),
     "stop_reason_": Attribute(check_text),
     "target_name_": Attribute(check_text),  # set by the command line, as is the next one
-    "missing_marks_": Attribute(check_texts),
+    "missing_markers_": Attribute(check_texts),
     "_forest": Attribute(None, "forest", Forest),  # which checks itself
     "_categories": Attribute(check_categories, "categories", Categories),
-    "_voted": Attribute(check_scored_classes, "scored_classes"),
+    "_trained_indices": Attribute(check_scored_classes, "scored_classes"),
     "_importances": Attribute(floats_of("n_features"), "importances"),
-    "_promises": Attribute(floats_of("n_rounds"), "bounds"),
+    "_decreases": Attribute(floats_of("n_rounds"), "bounds"),
     "_isotonic": Attribute(check_isotonic, "isotonic", IsotonicCurves),
-    "_origin": Attribute(check_origin, "origin", Origin),
+    "_origin": Attribute(check_origin, "origin", FitFingerprint),
 }
 NAMES = {attribute.stored_as or name: name for name, attribute in FITTED.items()}  # in Python, by stored names
 REQUIRED = ("n_features_in_", "n_iter_", "classes_", "_categories")
@@ -216,8 +213,8 @@ def to_stored(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fields_to_dict(part: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass under their stored names."""
-    return {STORED_FIELDS.get(field.name, field.name): getattr(part, field.name) for field in fields(part)}
+    """Return the fields of a dataclass by name, without copying their values."""
+    return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
 def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,18 +225,12 @@ def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
     attributes = {}
     for stored_name, value in stored.items():
         part = FITTED[NAMES[stored_name]].part
-        attributes[NAMES[stored_name]] = value if part is None else dict_to_fields(part, value)
+        attributes[NAMES[stored_name]] = value if part is None else part(**value)
     if "_forest" in attributes:
         check_fitted(attributes)
     elif "n_iter_" in attributes and "estimators_" not in attributes:
         raise ValueError("its trees are missing")
     return attributes
-
-
-def dict_to_fields(part: type[Any], values: Any) -> Any:
-    """Invert `fields_to_dict`."""
-    names = {stored: name for name, stored in STORED_FIELDS.items()}
-    return part(**{names.get(name, name): value for name, value in values.items()})
 
 
 def check_fitted(attributes: Mapping[str, Any]) -> None:
@@ -251,7 +242,7 @@ def check_fitted(attributes: Mapping[str, Any]) -> None:
         raise ValueError(f"its attributes {missing} are missing")
     forest: Forest = attributes["_forest"]
     sizes = Sizes(
-        n_classes=forest.n_classes if attributes.get("_voted") is None else len(attributes["classes_"]),
+        n_classes=forest.n_classes if attributes.get("_trained_indices") is None else len(attributes["classes_"]),
         n_scored=forest.n_classes,
         n_features=len(forest.kinds),
         n_rounds=len(forest.weights),

@@ -13,7 +13,7 @@ from comboost._engine.losses import CAPPED_STEP, step_of_edge
 from comboost._engine.memory_plan import Uses
 from comboost._estimators.parameters import constructor, parameter, real
 from comboost._types import MIN_EDGE, Floats, Labels, Sums
-from comboost.baselines._estimator import BaselineSettings, Problem, TreeVoter
+from comboost.baselines._estimator import BaselineClassifier, BaselineSettings, Problem
 from comboost.baselines._weighted import TreeGrower, oversample
 
 WEIGHTS_PER_SAMPLE = 2  # while a tree grows: the weight as a float and as an integer
@@ -97,7 +97,7 @@ class AdaBoostNCSettings(BaselineSettings):
     )
 
 
-class AdaBoostNCClassifier(TreeVoter[AdaBoostNCSettings]):
+class AdaBoostNCClassifier(BaselineClassifier[AdaBoostNCSettings]):
     """AdaBoost.NC: boosting that also penalises samples on which the trees disagree, after random oversampling.
 
     Samples of every class are repeated at random until it has as many as the largest one. In addition to AdaBoost's

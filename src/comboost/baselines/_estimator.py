@@ -135,7 +135,7 @@ class BaselineSettings(Settings):
 SettingsT = TypeVar("SettingsT", bound=BaselineSettings)
 
 
-class TreeVoter(Predictor, ABC, Generic[SettingsT]):
+class BaselineClassifier(Predictor, ABC, Generic[SettingsT]):
     """Base class of the baselines: a weighted vote of trees, boosted on resampled data."""
 
     _takes_sparse: ClassVar[bool] = True  # whether sparse tables are resampled without converting them

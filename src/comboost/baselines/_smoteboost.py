@@ -13,7 +13,7 @@ from comboost._engine.memory_plan import Uses
 from comboost._estimators.parameters import MAX_INT, constructor, integer, parameter, restated
 from comboost._types import Sums
 from comboost.baselines._augmented import AugmentedRows
-from comboost.baselines._estimator import BaselineSettings, Problem, TreeVoter
+from comboost.baselines._estimator import BaselineClassifier, BaselineSettings, Problem
 from comboost.baselines._smote import Synthesis
 
 DRAWING = 5  # copies of the samples of a class while they are drawn
@@ -39,7 +39,7 @@ class SMOTEBoostSettings(BaselineSettings):
     )
 
 
-class SMOTEBoostClassifier(TreeVoter[SMOTEBoostSettings]):
+class SMOTEBoostClassifier(BaselineClassifier[SMOTEBoostSettings]):
     """SMOTEBoost: AdaBoost.M2 whose trees also train on synthetic samples of the minority classes.
 
     In every round, synthetic samples fill up each class to the size of the largest one. They lie between a sample and

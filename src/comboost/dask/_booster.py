@@ -9,15 +9,15 @@ import dask
 from distributed import Client
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from comboost._boosting.early_stopping import HeldRows
+from comboost._boosting.early_stopping import ValidationData
 from comboost._boosting.fit import Fit, TreeFit
 from comboost._boosting.learners import TreeLearner
-from comboost._boosting.warm_start import Origin, Past, fingerprint_rows
+from comboost._boosting.warm_start import FitFingerprint, WarmStartState, fingerprint_rows
 from comboost._distributed.memory import check_client_memory
 from comboost._distributed.preparation import PreparedTable
 from comboost._distributed.rows import DistributedRows
 from comboost._engine.memory_plan import FitShape
-from comboost._engine.probabilities import HeldVotes
+from comboost._engine.probabilities import OutOfSampleScores
 from comboost._engine.rows import make_grower
 from comboost._estimators.base import Booster, Samples, held_shape
 from comboost._estimators.parameters import MemorySettings, hinted, n_threads_of
@@ -29,7 +29,7 @@ from comboost.dask._parts import is_collection, read_collections
 from comboost.dask._predicting import map_rows
 from comboost.dask._shard import ShardSettings
 from comboost.dask._shard_group import make_shards
-from comboost.metrics._outcomes import share_predicted
+from comboost.metrics._outcomes import label_accuracy
 
 #: Parameters that estimators on a cluster do not have, and what to do instead.
 CLUSTER_HINTS: Mapping[str, str] = {
@@ -98,8 +98,8 @@ class DaskBooster(Booster[Any]):
             super()._fit(*given)
 
     def _prepare(
-        self, settings: Any, samples: Samples, validation: Samples | None, past: Past | None
-    ) -> tuple[Fit, HeldRows | None]:
+        self, settings: Any, samples: Samples, validation: Samples | None, past: WarmStartState | None
+    ) -> tuple[Fit, ValidationData | None]:
         """Read the data where they are, and prepare them for boosting."""
         weak = vars(self).get("estimator")  # not a parameter here, but the attribute can be set
         if weak is not None:
@@ -155,10 +155,10 @@ class DaskBooster(Booster[Any]):
         self,
         settings: Any,
         fit: Fit,
-        held: HeldRows | None,
+        held: ValidationData | None,
         samples: Samples,
-        past: Past | None,
-    ) -> tuple[Origin, Callable[[], HeldVotes] | None]:
+        past: WarmStartState | None,
+    ) -> tuple[FitFingerprint, Callable[[], OutOfSampleScores] | None]:
         try:
             return super()._boost(settings, fit, held, samples, past)
         finally:
@@ -269,7 +269,7 @@ class DaskBooster(Booster[Any]):
         """
         # One after the other: Dask computes dataframes and arrays together only with a warning.
         truth, predicted, weights = map(self._computed, (y, self.predict(X), sample_weight))
-        return share_predicted(truth, predicted, weights)
+        return label_accuracy(truth, predicted, weights)
 
     def _computed(self, given: Any) -> Any:
         """A collection as it is in memory: computed by the client that was given, or as Dask does it by default."""

@@ -96,7 +96,7 @@ def without_rejected(y_true: ArrayLike, y_pred: ArrayLike, reject_label: Any) ->
     return as_objects([truth if is_rejected else predicted for truth, predicted, is_rejected in pairs]), rejected
 
 
-def share_predicted(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> float:
+def label_accuracy(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> float:
     """Accuracy by scikit-learn, from class indices: it does not accept labels such as dates."""
     outcomes = read_outcomes(y_true, y_pred, None, None)
     return float(accuracy_score(outcomes.true_idx, outcomes.pred_idx, sample_weight=sample_weight))

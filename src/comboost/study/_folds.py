@@ -139,7 +139,7 @@ def measure_fold(
     }
     for name, proba in (("mauc", "vote_fraction"), ("mauc_softmax", "softmax")):
         # Methods without this parameter have the same value twice.
-        model = fitted.set_params(proba=proba) if method.has_votes else fitted
+        model = fitted.set_params(proba=proba) if method.has_proba_parameter else fitted
         measures[name] = mauc_score(y, model.predict_proba(X), labels=classes)
     return measures
 

@@ -42,7 +42,7 @@ class Method:
     candidates: tuple[Setting, ...] = ({},)
     category_candidates: tuple[Setting, ...] = ()  # for data with categories, if different
     datasets: tuple[str, ...] = DATASETS
-    has_votes: bool = False  # whether it has the parameter proba
+    has_proba_parameter: bool = False  # whether it has the parameter proba
     needs: str | None = None  # a module
     work: float = 1.0  # fit time relative to CoMBo's
     overhead: float = 0.0  # seconds per fit, independent of the data
@@ -109,8 +109,8 @@ WITHOUT_CONNECT = tuple(name for name in DATASETS if name != "connect-4")
 make_combo = partial(make_booster, "comboost", "CoMBoClassifier", "n_rounds")
 make_mm = partial(make_booster, "comboost", "AdaBoostMMClassifier", "n_rounds")
 TUNED = [
-    Method("CoMBo", make_combo, GRID, CATEGORY_GRID, has_votes=True),
-    Method("AdaBoost.MM", make_mm, GRID, CATEGORY_GRID, has_votes=True),
+    Method("CoMBo", make_combo, GRID, CATEGORY_GRID, has_proba_parameter=True),
+    Method("AdaBoost.MM", make_mm, GRID, CATEGORY_GRID, has_proba_parameter=True),
     *(
         Method(
             name,
@@ -118,7 +118,7 @@ TUNED = [
             BASELINE_GRID,
             (),
             WITHOUT_CONNECT,
-            has_votes=True,
+            has_proba_parameter=True,
             needs=BASELINES,
             work=work,
         )
@@ -134,7 +134,7 @@ METHODS: dict[str, Method] = {
         *TUNED,
         Method("HistGradientBoosting", make_hist_boosting, work=4.0, overhead=0.3),
         Method("BalancedRandomForest", make_balanced_forest, needs="imblearn", work=2.0, overhead=0.3),
-        Method("CoMBo deep", make_combo, (DEEP_SETTING,), has_votes=True, work=3.0),
+        Method("CoMBo deep", make_combo, (DEEP_SETTING,), has_proba_parameter=True, work=3.0),
         *(fixed for method in TUNED for fixed in fix_settings(method)),
     )
 }

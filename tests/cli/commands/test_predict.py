@@ -51,7 +51,7 @@ def test_predict_uses_the_missing_value_markers_of_fit(cli, frame):
         (marked.to_csv if ending == "csv" else marked.to_parquet)(f"rows.{ending}", index=False)
         options = ("--missing", mark, "--missing", "unknown")
         assert cli("fit", f"rows.{ending}", "-t", "state", "-o", "m", *options, *QUICK).exit_code == 0
-        assert load_model("m").missing_marks_ == [mark, "unknown"]
+        assert load_model("m").missing_markers_ == [mark, "unknown"]
         assert cli("predict", "m", f"rows.{ending}").stdout.split()[1:] == expected
 
 

@@ -54,7 +54,7 @@ def save_fitted(fitted: Any, data: dict[str, Any], missing: Sequence[str], out: 
     """Save a model with the name of its target and the missing-value markers, which `predict` needs."""
     fitted.target_name_ = data["target"]
     if missing:
-        fitted.missing_marks_ = list(missing)
+        fitted.missing_markers_ = list(missing)
     fitted.save_model(out)
     return FitResult(
         data=data,

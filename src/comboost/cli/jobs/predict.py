@@ -58,7 +58,7 @@ def predict_file(
 
 def markers_of(fitted: Any, missing: Sequence[str]) -> MissingMarkers:
     """Return the missing-value markers of a model, and more."""
-    return MissingMarkers([*getattr(fitted, "missing_marks_", ()), *missing])
+    return MissingMarkers([*getattr(fitted, "missing_markers_", ()), *missing])
 
 
 def feature_columns(fitted: Any, table: RawTable) -> list[str]:

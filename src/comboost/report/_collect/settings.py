@@ -17,7 +17,7 @@ from comboost.report._collect.request import EvaluationRequest
 ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")  # of an object; it differs in every process
 NO_DEFAULT = "none"
 MAX_VALUE = 100  # characters
-STORED = {"target_name_": "target column", "missing_marks_": "missing-value markers"}  # by comboost fit
+STORED = {"target_name_": "target column", "missing_markers_": "missing-value markers"}  # by comboost fit
 
 
 def describe_parameters(estimator: Any) -> list[dict[str, Any]]:
