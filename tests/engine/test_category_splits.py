@@ -333,7 +333,7 @@ def test_category_of_rows_without_weight_is_an_unseen_one():
 def test_rules_of_missing_and_unseen_categories_are_documented():
     text = " ".join((CoMBoClassifier.__doc__ or "").split())
     assert "Missing values (NaN, None, NA) go to the side of a split that suits them best." in text
-    assert "A category that training has not seen counts as a missing one." in text
+    assert "Unseen categories are treated as missing." in text
     assert f"With more than {MAX_CATEGORIES} in a feature, the {MAX_CATEGORIES} that weigh most have codes of" in text
 
 

@@ -145,6 +145,6 @@ def test_bad_cost_matrix_says_what_is_wrong(cost_matrix, message):
         cost_array(cost_matrix, CLASSES)
 
 
-def test_error_shares_are_row_shares_without_the_diagonal():
-    shares = losses.error_shares(np.array([[3, 1], [0, 2]]))
+def test_error_confusion_has_row_fractions_without_the_diagonal():
+    shares = losses.error_confusion(np.array([[3, 1], [0, 2]]))
     np.testing.assert_allclose(shares, [[0, 0.25], [0, 0]])

@@ -33,8 +33,8 @@ def covered(forest, seed):
 
 def explain(forest, X, n_threads=1):
     values, base = np.zeros((*X.shape, forest.n_classes)), np.empty(forest.n_classes)
-    _core.explain(X, forest._checked, n_threads, values)
-    _core.expected_scores(forest._checked, base)
+    _core.explain(X, forest._native, n_threads, values)
+    _core.expected_scores(forest._native, base)
     return values, base
 
 
@@ -325,11 +325,11 @@ def test_arrays_that_do_not_fit_are_refused_by_the_kernel():
         (X, (3, N_FEATURES, 4), "contributions must be"),
     ):
         with pytest.raises(ValueError, match=words):
-            _core.explain(rows, forest._checked, 1, np.zeros(shape))
+            _core.explain(rows, forest._native, 1, np.zeros(shape))
     with pytest.raises(ValueError, match="no covers"):
-        _core.explain(X, dataclasses.replace(forest, covers=None)._checked, 1, np.zeros((4, N_FEATURES, 4)))
+        _core.explain(X, dataclasses.replace(forest, covers=None)._native, 1, np.zeros((4, N_FEATURES, 4)))
     with pytest.raises(ValueError, match="one entry per class"):
-        _core.expected_scores(forest._checked, np.zeros(3))
+        _core.expected_scores(forest._native, np.zeros(3))
 
 
 def test_shares_of_weight_do_not_depend_on_its_unit():

@@ -16,7 +16,7 @@ from comboost._data.labels import Candidates
 from comboost._data.tables import RawTable
 from comboost._engine.forest import Forest
 from comboost._engine.leaf_values import LeafValues
-from comboost._engine.losses import error_shares
+from comboost._engine.losses import error_confusion
 from comboost._engine.memory_plan import TreeLimits
 from comboost._engine.rows import PredictedRows, Rows, TreeRows
 from comboost._engine.scores import TableScorer
@@ -118,7 +118,7 @@ class Fit(ABC):
     def finished(self, history: History) -> dict[str, Any]:
         """All fitted attributes of the rounds in a history, except the origin."""
         plan, model = self.plan, self.attributes(history)
-        confusion = error_shares(self.rows.confusion(self._predictor(model)))
+        confusion = error_confusion(self.rows.confusion(self._predictor(model)))
         return model | {
             "stop_reason_": history.stop_reason,
             "train_confusion_": plan.candidates.expand_pairs(confusion),

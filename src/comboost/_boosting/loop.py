@@ -8,7 +8,7 @@ from comboost._boosting.learners import Learner
 from comboost._engine import losses
 from comboost._engine.leaf_values import LeafValues
 from comboost._engine.rows import Costs, Learned, Rows
-from comboost._types import MIN_LOSS, ROUNDING_ROOM
+from comboost._types import MAX_ROUNDING, MIN_LOSS, ROUNDING_ROOM
 
 #: Why a fit ended.
 N_ESTIMATORS = "n_estimators"  # all rounds asked for are there
@@ -112,7 +112,7 @@ def boost(
 
         loss, before = after.real_loss, loss  # L_t
         bound = values.next_bound(bound, edge, this.decrease)
-        if losses.exceeds(loss - values.loss_rounding, bound):
+        if loss - values.loss_rounding > (1.0 + MAX_ROUNDING) * bound:  # more than rounding explains
             reason = ROUNDING
             if t > 0:
                 history.stop_reason = reason

@@ -2,14 +2,13 @@
 
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from comboost._cached import cached_property
 from comboost._data.checks import check_unmasked, numbers_in_errors
 from comboost._types import MAX_WEIGHT_SUM, WEIGHT, Floats, Sums, Weights
 
@@ -149,17 +148,14 @@ class ClassWeightSums:
 
     sums: Sums  # M_l = Σ n_i
     scale: WeightScale = UNSCALED  # how sample weights became integers
+    plain: Floats = field(init=False, compare=False)  # as if no class were lifted: a sample of weight 1 counts 2^k
+    total: float = field(init=False, compare=False)  # the sum of these
 
-    @cached_property
-    def plain(self) -> Floats:
-        """The sums as if no class were lifted: a sample of weight 1 counts 2^k."""
+    def __post_init__(self) -> None:
         sums = self.sums.astype(np.float64)
-        return sums if self.scale.lifts is None else np.ldexp(sums, -self.scale.lifts)
-
-    @cached_property
-    def total(self) -> float:
-        """Sum over all classes."""
-        return float(np.cumsum(self.plain)[-1])
+        plain = sums if self.scale.lifts is None else np.ldexp(sums, -self.scale.lifts)
+        object.__setattr__(self, "plain", plain)
+        object.__setattr__(self, "total", float(np.cumsum(plain)[-1]))
 
     @property
     def proportions(self) -> Floats:

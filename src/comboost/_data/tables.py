@@ -8,7 +8,7 @@ are copied. Every missing-value marker becomes NaN.
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -35,13 +35,13 @@ class Source(ABC):
     data: Any
     offset: int = 0
 
-    @cached_property
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of samples and features."""
         n_samples, n_features = self.data.shape
         return n_samples, n_features
 
-    @cached_property
+    @property
     def names(self) -> list[str] | None:
         """Column names; None unless all of them are strings."""
         return None
@@ -256,12 +256,12 @@ class RawTable:
 
     source: Source
     chosen: NDArray[np.intp] | None = None
+    shape: tuple[int, int] = field(init=False, compare=False)  # number of samples and features
 
-    @cached_property
-    def shape(self) -> tuple[int, int]:
-        """Number of samples and features."""
+    def __post_init__(self) -> None:
         n_samples, n_features = self.source.shape
-        return n_samples if self.chosen is None else len(self.chosen), n_features
+        shape = n_samples if self.chosen is None else len(self.chosen), n_features
+        object.__setattr__(self, "shape", shape)
 
     def take(self, rows: NDArray[np.intp]) -> "RawTable":
         """Select samples by index, without copying them yet."""
@@ -291,16 +291,13 @@ class Table:
     raw: RawTable
     categories: Categories
     features: NDArray[np.integer[Any]] | None = None  # their indices in training, if not all are here
+    shape: tuple[int, int] = field(init=False, compare=False)  # number of samples and features
+    matrix: Matrix | None = field(init=False, compare=False)  # the whole table, if this takes no copy
 
-    @cached_property
-    def shape(self) -> tuple[int, int]:
-        """Number of samples and features."""
-        return self.raw.shape
-
-    @cached_property
-    def matrix(self) -> Matrix | None:
-        """The whole table, if this takes no copy."""
-        return None if self.categories.values or self.raw.chosen is not None else self.raw.source.view()
+    def __post_init__(self) -> None:
+        is_whole = not self.categories.values and self.raw.chosen is None
+        object.__setattr__(self, "shape", self.raw.shape)
+        object.__setattr__(self, "matrix", self.raw.source.view() if is_whole else None)
 
     def columns(self, first: int, last: int) -> Matrix:
         """Some features of all samples, (n_samples, last - first): a view, or a copy in Fortran order."""

@@ -1,14 +1,13 @@
 """Values to bins. In: a table and integer weights. Out: categories, bin edges, and codes feature by feature."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._cached import cached_property
 from comboost._data.categories import Categories
 from comboost._data.tables import Entries, RawTable, Table
 from comboost._data.validation import fit_categories
@@ -32,11 +31,22 @@ class BinMapper:
         Where the edges of every feature start, and where the last ones end.
     kinds : ndarray of uint8
         What every feature is: COMPLETE, WITH_MISSING or CATEGORIES.
+
+    Attributes
+    ----------
+    bin_offsets : ndarray of int64
+        Where the bins of every feature start in a histogram, and where the last ones end. Missing values have a bin of
+        their own, if there are any.
     """
 
     flat_edges: Floats
     edge_starts: NDArray[np.int64]
     kinds: Kinds
+    bin_offsets: NDArray[np.int64] = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        n_bins = np.diff(self.edge_starts) + 1 + (self.kinds != COMPLETE)
+        object.__setattr__(self, "bin_offsets", np.concatenate(([0], np.cumsum(n_bins))))
 
     @classmethod
     def of(cls, edges: Sequence[Floats], kinds: Kinds) -> "BinMapper":
@@ -93,14 +103,6 @@ class BinMapper:
     def edges(self) -> list[Floats]:
         """The edges of every feature."""
         return np.split(self.flat_edges, self.edge_starts[1:-1])
-
-    @cached_property
-    def bin_offsets(self) -> NDArray[np.int64]:
-        """Where the bins of every feature start in a histogram, and where the last ones end.
-
-        Missing values have a bin of their own, if there are any.
-        """
-        return np.concatenate(([0], np.cumsum(np.diff(self.edge_starts) + 1 + (self.kinds != COMPLETE))))
 
     def transform(self, table: Table, n_threads: int = 1, known: Mapping[int, Codes] | None = None) -> Codes:
         """Codes of the values, (n_features, n_samples); those of categories may be known already."""

@@ -1,7 +1,7 @@
 """Trees as flat arrays, and their scores of new samples."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._cached import cached_property
 from comboost._types import (
     KIND,
     LEAF,
@@ -113,6 +112,7 @@ class Forest:
     n_classes: int
     leaf_values: LeafValueArray | None = None
     covers: Floats | None = None
+    _native: _core.Forest = field(init=False, repr=False, compare=False)  # the trees as the core takes them
 
     def __post_init__(self) -> None:
         for name, (dtype, shape) in ARRAYS.items():
@@ -123,12 +123,7 @@ class Forest:
                 object.__setattr__(self, name, np.require(array, requirements=["C", "A"]))
         if type(self.n_classes) is not int or not 2 <= self.n_classes <= MAX_CLASSES:
             raise ValueError(f"there are {self.n_classes!r} classes")
-        _ = self._checked  # what is wrong is refused now, not when the first row comes
-
-    @cached_property
-    def _checked(self) -> _core.Forest:
-        """The trees as the core takes them."""
-        return _core.Forest(
+        native = _core.Forest(  # raises if the trees are invalid
             as_bytes(self.nodes),
             self.sets,
             self.offsets,
@@ -139,9 +134,10 @@ class Forest:
             len(self.kinds),
             self.n_classes,
         )
+        object.__setattr__(self, "_native", native)
 
     def __reduce__(self) -> Any:
-        return Forest, tuple(getattr(self, field.name) for field in fields(self))
+        return Forest, tuple(getattr(self, each.name) for each in fields(self) if each.init)
 
     @classmethod
     def join(cls, trees: Sequence[Tree], weights: Floats, kinds: Kinds, n_classes: int) -> "Forest":
@@ -190,7 +186,7 @@ class Forest:
 
     def predict_classes(self, codes: Codes, n_threads: int, elected: Labels) -> None:
         """Write the predicted classes of binned samples."""
-        _core.predict_classes(codes, self._checked, n_threads, elected)
+        _core.predict_classes(codes, self._native, n_threads, elected)
 
     def add_scores(
         self, X: NDArray[np.floating], missing: bool, scores: Floats, first: int, last: int, n_threads: int
@@ -210,7 +206,7 @@ class Forest:
         n_threads : int
             Threads.
         """
-        _core.add_scores(X, missing, self._checked, first, last, n_threads, scores)
+        _core.add_scores(X, missing, self._native, first, last, n_threads, scores)
 
 
 def with_covers(trees: Sequence[Tree], sums: Sequence[Sums]) -> list[Tree]:

@@ -1,7 +1,7 @@
-"""Values of the leaves. In: what was learned, and the costs that it was learned on. Out: values, and their bounds.
+"""Leaf values, and the decrease of the loss that they guarantee.
 
-The paper's round gives every leaf the value α·onehot(its class), with one α for all leaves; the other one gives a leaf
-one value per class.
+`ClassValues` gives every leaf the value α·onehot(predicted class), with one α per round, as in the paper.
+`BalancedValues` gives a leaf one value per class.
 """
 
 import math

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from comboost._data.sample_weights import ClassWeightSums
-from comboost._types import MAX_EDGE, MAX_ROUNDING, MIN_EDGE, UNIT_BITS, Floats, Sums
+from comboost._types import MAX_EDGE, MIN_EDGE, UNIT_BITS, Floats, Sums
 
 LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so it stays below 2**61 units
 CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
@@ -107,15 +107,14 @@ def balanced_weight_sums(weight_sums: ClassWeightSums, balance: float) -> Floats
     total, n_classes = weight_sums.total, len(weight_sums.sums)
     if balance == 0.0:
         return weight_sums.lifted(np.full(n_classes, total / n_classes))
-    shares = [
-        mass / total for mass in weight_sums.plain.tolist()
-    ]  # their powers do not depend on how weights are scaled
-    scale = sum(math.pow(share, 1.0 - balance) for share in shares) / n_classes
-    return weight_sums.lifted(np.array([total * (math.pow(share, balance) * scale) for share in shares]))
+    # Powers of proportions do not depend on how weights are scaled.
+    proportions = [weight_sum / total for weight_sum in weight_sums.plain.tolist()]
+    scale = sum(math.pow(proportion, 1.0 - balance) for proportion in proportions) / n_classes
+    return weight_sums.lifted(np.array([total * (math.pow(p, balance) * scale) for p in proportions]))
 
 
 def exponent_below(bound: float, n_classes: int) -> int:
-    """Largest e for which rounded rows of at most ``bound`` add up to no more than 2³⁰ units of 2^-e."""
+    """Largest e for which rounded costs of at most ``bound`` add up to no more than 2³⁰ units of 2^-e."""
     exponent = UNIT_BITS - math.frexp(bound)[1]
     return exponent - int(math.ldexp(bound, exponent) > 2**UNIT_BITS - n_classes)
 
@@ -150,17 +149,12 @@ def exact_step(right: int, wrong: int) -> float:
 
 
 def bound_factor(edge: float, learning_rate: float) -> float:
-    """1 − ν(1−√(1−δ²)): a round leaves at most this share of the loss."""
+    """1 − ν(1−√(1−δ²)): a round leaves at most this fraction of the loss."""
     return 1.0 - learning_rate * (1.0 - math.sqrt(1.0 - edge * edge))
 
 
-def exceeds(loss: float, bound: float) -> bool:
-    """Whether a loss is above its bound by more than the rounding of costs may excuse."""
-    return loss > (1.0 + MAX_ROUNDING) * bound
-
-
-def error_shares(confusion: Sums) -> Floats:
+def error_confusion(confusion: Sums) -> Floats:
     """C_S: the fraction of class l that is predicted as j, zero diagonal."""
-    shares: Floats = confusion / confusion.sum(axis=1, keepdims=True)
-    np.fill_diagonal(shares, 0.0)
-    return shares
+    fractions: Floats = confusion / confusion.sum(axis=1, keepdims=True)
+    np.fill_diagonal(fractions, 0.0)
+    return fractions

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Concatenate, Generic, NamedTuple, ParamSpec, Self, TypeAlias, TypeVar
 
 import joblib
 import numpy as np
@@ -58,6 +58,7 @@ from comboost._types import Floats, MatrixLike
 Matrix: TypeAlias = Floats | spmatrix
 SettingsT = TypeVar("SettingsT", bound=Settings)
 MemorySettingsT = TypeVar("MemorySettingsT", bound=MemorySettings)
+P = ParamSpec("P")
 PredictorT = TypeVar("PredictorT", bound=Predictor)
 
 
@@ -147,7 +148,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         settings.check(X_val, y_val, sample_weight_val)
         samples = Samples(X, y, sample_weight)
         validation = None if X_val is None or y_val is None else Samples(X_val, y_val, sample_weight_val)
-        fit_atomically(self, settings, lambda model, settings: model._fit(settings, samples, validation))
+        fit_atomically(self, settings, type(self)._fit, samples, validation)
         return self
 
     def _settings(self) -> MemorySettingsT:
@@ -449,8 +450,14 @@ def held_shape(settings: MemorySettings, table: RawTable | Matrix) -> HeldShape:
     return HeldShape(copies, by_scorer=by_scorer, by_counts=settings.scoring is not None and not by_scorer)
 
 
-def fit_atomically(estimator: PredictorT, settings: SettingsT, fit: Callable[[PredictorT, SettingsT], None]) -> None:
-    """Fit a copy of an estimator, and take over its attributes at the end; if the fit fails, nothing changes.
+def fit_atomically(
+    estimator: PredictorT,
+    settings: SettingsT,
+    fit: Callable[Concatenate[PredictorT, SettingsT, P], None],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> None:
+    """Call ``fit`` on a copy of an estimator, and take over its attributes at the end; if it fails, nothing changes.
 
     The fit draws from a copy of a ``random_state`` object, which moves on afterwards. Integers need no copy. NumPy's
     global state is used directly: fits in several threads would get the same numbers otherwise.
@@ -461,7 +468,7 @@ def fit_atomically(estimator: PredictorT, settings: SettingsT, fit: Callable[[Pr
         drawn, before = copy.deepcopy(given), state_hash(given)
     model = object.__new__(type(estimator))
     model.__dict__.update(estimator.__dict__)
-    fit(model, replace(settings, random_state=drawn))  # type: ignore[call-arg]
+    fit(model, replace(settings, random_state=drawn), *args, **kwargs)  # type: ignore[call-arg]
     attributes = dict(model.__dict__)  # a callback may have kept the model
     # One assignment: after an interrupt, and in other threads, the estimator is either as it was or fitted. The random
     # state follows, so it has moved on only if the fit has succeeded.

@@ -120,7 +120,7 @@ def contributions(
     for X, _ in blocks_of(table, None if is_direct else max(1, BLOCK_BYTES // size)):
         end = begin + len(X)
         block = values[begin:end] if is_direct else np.zeros((len(X), len(features), trees.n_classes))
-        _core.explain(X, trees._checked, n_threads, block)
+        _core.explain(X, trees._native, n_threads, block)
         if not is_direct:
             values[begin:end, features[:, np.newaxis], classes] = block
         begin = end
@@ -130,5 +130,5 @@ def contributions(
 def expected_scores(forest: Forest) -> Floats:
     """Compute the mean scores of the training samples, one per class."""
     scores = np.empty(forest.n_classes)
-    _core.expected_scores(forest._checked, scores)
+    _core.expected_scores(forest._native, scores)
     return scores

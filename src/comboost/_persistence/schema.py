@@ -214,7 +214,7 @@ def to_stored(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 def fields_to_dict(part: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name, without copying their values."""
-    return {field.name: getattr(part, field.name) for field in fields(part)}
+    return {field.name: getattr(part, field.name) for field in fields(part) if field.init}
 
 
 def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class BaselineClassifier(Predictor, ABC, Generic[SettingsT]):
             change.
         """
         settings: Any = self._table.of(self)
-        fit_atomically(self, settings, lambda model, settings: model._fit(settings, X, y))
+        fit_atomically(self, settings, type(self)._fit, X, y)
         return self
 
     def _fit(self, settings: SettingsT, X: MatrixLike, y: ArrayLike) -> None:
