@@ -107,8 +107,8 @@ def fit_in_blocks(problem, cuts):
     _, _, bins, codes = bin_table(
         raw, settings.categorical_features, data.weights, settings.max_bins, 1, lambda _: None
     )
-    n_classes = len(data.classes)
-    seed = booster._seed(settings, raw.shape[0], data.classes, None)
+    n_classes = len(data.candidates.classes)
+    seed = booster._seed(settings, raw.shape[0], data.candidates.classes, None)
     plan = booster._plan(settings, raw.shape[0], data.candidates, data.weight_sums, seed, 1, by_class=False)
     rules, loss = booster._tree_rules(settings, plan, bins.n_features), plan.values.objective.loss
     blocks = [

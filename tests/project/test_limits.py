@@ -11,7 +11,7 @@ import comboost
 PACKAGE = Path(comboost.__file__).parent
 TRACE = Path(__file__).parents[2] / "tools" / "trace_calls.py"
 COUNTS = re.compile(r"^(\w+)\.(\w+): (\d+) functions in (\d+) modules$", flags=re.MULTILINE)
-MAX_CALLS = {"fit": (110, 14), "predict": (25, 6)}  # functions, modules
+MAX_CALLS = {"fit": (112, 17), "predict": (25, 6)}  # functions, modules
 MAX_MODULES = 14  # of a package, its sub-packages aside
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost import _core
-from comboost._boosting.fit import Fit
+from comboost._boosting.learners import Fit
 from comboost._boosting.loop import History
 from comboost._boosting.warm_start import check_same_values
 from comboost._cached import cached_property
@@ -124,13 +124,13 @@ def hold_out_samples(
     fraction, seed
         Fraction of the samples to hold out, and the random seed; see `hold_out`.
     """
-    train, indices = hold_out(data.labels, len(data.classes), fraction, np.random.RandomState(seed))
+    train, indices = hold_out(data.labels, len(data.candidates.classes), fraction, np.random.RandomState(seed))
     held = data.take(indices)
     rows, lifts = held.rows, held.weight_sums.scale.lifts
     assert rows is not None
     return data.take(train), ValidationData(
         None if given is None else given.take(rows).to_container(),
-        data.classes[held.labels],
+        data.candidates.classes[held.labels],
         None if sample_weight is None else np.asarray(weight_per_sample(sample_weight, table.shape[0]))[rows],
         table.take(rows) if isinstance(table, RawTable) else table[rows],
         held.candidates.to_all(held.labels),
@@ -332,7 +332,7 @@ class PartialModel:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class with the highest score."""
-        classes: NDArray[Any] = self._fit.plan.classes[self._raw_scores(X).argmax(axis=1)]
+        classes: NDArray[Any] = self._fit.plan.candidates.classes[self._raw_scores(X).argmax(axis=1)]
         return classes
 
     def predict_proba(self, X: Any) -> Floats:
@@ -389,7 +389,7 @@ class Validation:
         self.patience = patience
         self._estimator = estimator
         self._predictor = fit.table_scorer(held.table)
-        self._scores = np.zeros((len(held.labels), len(fit.plan.classes)))
+        self._scores = np.zeros((len(held.labels), len(fit.plan.candidates.classes)))
         self._shift: Floats | None = estimator._validation_shift(fit)
         self._by_scores = predicts_by_scores(type(estimator))
 

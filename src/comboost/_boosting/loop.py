@@ -1,14 +1,14 @@
 """Algorithm 1 of the paper. In: samples, a weak learner, how leaf values are chosen. Out: the rounds kept."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
-from comboost._boosting.learners import Learner
 from comboost._engine import losses
 from comboost._engine.leaf_values import LeafValues
-from comboost._engine.rows import Costs, Learned, Rows
-from comboost._types import MAX_ROUNDING, MIN_LOSS, ROUNDING_ROOM
+from comboost._engine.rows import Costs, Hypothesis, Learned, Rows
+from comboost._types import MAX_ROUNDING, MIN_LOSS, ROUNDING_ROOM, Sums
 
 #: Why a fit ended.
 N_ESTIMATORS = "n_estimators"  # all rounds asked for are there
@@ -45,6 +45,24 @@ class History:
             self.decreases[:n_rounds],
             self.stop_reason,
         )
+
+
+class Learner(Protocol):
+    """The weak learner W of the paper; ``kept`` are its hypotheses, as they predict new samples."""
+
+    kept: list[Any]
+
+    def learn(self, rows: Any, costs: Costs, round_idx: int) -> Learned:
+        """Learn h_t on D_t."""
+
+    def keep(self, learned: Learned, hypothesis: Any, drop: float, covers: Sums | None) -> None:
+        """Keep what was just learned, the hypothesis with its leaf values.
+
+        ``drop`` is by how much the logarithm of the loss fell, ``covers`` is what the samples of every leaf weigh.
+        """
+
+    def past_hypotheses(self) -> Iterator[Hypothesis]:
+        """The hypotheses of an earlier fit."""
 
 
 class Monitor(Protocol):

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from comboost._boosting.early_stopping import Validation
-from comboost._boosting.fit import Fit
+from comboost._boosting.learners import Fit
 from comboost._boosting.loop import CALLBACK, EARLY_STOPPING, History
 
 FitMethod = TypeVar("FitMethod", bound=Callable[..., Any])

@@ -280,17 +280,12 @@ class TrainingSet:
         labels = candidates.to_trained(labels[kept])
         return cls(kept, labels, weights[kept], candidates, weight_sums, class_weights.by_class)
 
-    @property
-    def classes(self) -> NDArray[Any]:
-        """The classes with weight."""
-        return self.candidates.classes
-
     def take(self, indices: NDArray[np.intp]) -> "TrainingSet":
         """Select samples by their index among these."""
         rows = indices if self.rows is None else self.rows[indices]
         labels = self.labels[indices]
         weights = None if self.weights is None else self.weights[indices]
-        weight_sums = replace(self.weight_sums, sums=class_sums(labels, weights, len(self.classes)))
+        weight_sums = replace(self.weight_sums, sums=class_sums(labels, weights, len(self.candidates.classes)))
         return replace(self, rows=rows, labels=labels, weights=weights, weight_sums=weight_sums)
 
 

@@ -6,7 +6,7 @@ planned as large as their limits let them grow.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from comboost import _core
 from comboost._data.tables import RawTable
@@ -310,9 +310,9 @@ class FitShape:
         """What the largest phase holds."""
         return largest(self.phases().values())
 
-    def check(self) -> None:
-        """Raise if the fit would need more memory than there is; what is small is not worth a question."""
-        needed = self.peak()
+    def check(self, n_bins: int | None = None) -> None:
+        """Raise MemoryError if the fit, with that many bins, would need more memory than is available."""
+        needed = (self if n_bins is None else replace(self, n_bins=n_bins)).peak()
         if sum(needed.values()) <= memory.NOT_WORTH_ASKING:
             return
         validated = "" if self.held is None else f", validated on {self.held.copies.n_samples} rows,"

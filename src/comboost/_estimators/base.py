@@ -17,8 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from comboost._boosting.early_stopping import Patience, Validation, ValidationData, hold_out_samples, needs_model
-from comboost._boosting.fit import EstimatorFit, Fit, FitPlan, TreeFit
-from comboost._boosting.learners import EstimatorLearner, TreeLearner, TreePast
+from comboost._boosting.learners import EstimatorFit, EstimatorLearner, Fit, FitPlan, TreeFit, TreeLearner, TreePast
 from comboost._boosting.loop import FINAL, History, boost
 from comboost._boosting.monitor import (
     CALLBACKS,
@@ -262,7 +261,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         held = None if validation is None else self._read_validation(settings, validation, data.candidates)
         shape = self._shape(settings, table, data, held)
         shape.check()
-        seed = self._seed(settings, n_samples, data.classes, past)
+        seed = self._seed(settings, n_samples, data.candidates.classes, past)
         if held is None and settings.early_stopping:
             scored = None
             if needs_model(settings.scoring):
@@ -283,7 +282,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         plan = self._plan(
             settings, table.shape[0], data.candidates, data.weight_sums, seed, shape.n_threads, by_class=data.by_class
         )
-        n_classes, n_threads = len(data.classes), plan.n_threads
+        n_classes, n_threads = len(data.candidates.classes), plan.n_threads
         if settings.estimator is not None:
             assert not isinstance(table, RawTable)
             matrix = table if data.rows is None else table[data.rows]
@@ -298,7 +297,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             data.weights,
             settings.max_bins,
             n_threads,
-            lambda n_bins: replace(shape, n_bins=n_bins).check(),
+            shape.check,
         )
         rules = self._tree_rules(settings, plan, len(bins.kinds))
         learner = TreeLearner(bins.kinds, n_classes, rules.smoothing, learned)
@@ -332,7 +331,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         shape = FitShape(
             n_samples,
             0 if trees is None else table.shape[1],
-            len(data.classes),
+            len(data.candidates.classes),
             limits=self._tree_limits(settings, data.weight_sums),
             n_threads=n_threads_of(settings.n_jobs),
             table=None if trees is None else TableCopies.of(trees),

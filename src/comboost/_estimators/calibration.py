@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import spmatrix
 
-from comboost._boosting.fit import Fit
+from comboost._boosting.learners import Fit
 from comboost._boosting.loop import boost
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
@@ -108,7 +108,7 @@ def out_of_fold_scores(
     prepare : callable
         Prepares the fit of a part of the samples.
     """
-    n_samples, n_classes = len(data.labels), len(data.classes)
+    n_samples, n_classes = len(data.labels), len(data.candidates.classes)
     check_large(
         f"Calibration on {n_samples} rows",
         {"out-of-fold scores": SCORE_ARRAYS * 8 * n_samples * n_classes},

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from comboost._boosting.fit import Fit, FitPlan
-from comboost._boosting.learners import count_features
+from comboost._boosting.learners import Fit, FitPlan, count_features
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._engine.leaf_values import BalancedValues, LeafValues
 from comboost._engine.losses import Objective

@@ -75,7 +75,8 @@ def probability_map(model: Model) -> ProbabilityMap:
     learned, calibration = model._learned_log_priors, {}
     if model.calibration is not None:
         kind = CALIBRATION.read(type(model).__name__, "calibration", model.calibration)
-        check_calibrated(kind, vars(model).get("proba", "softmax"))
+        if vars(model).get("proba") == "vote_fraction":
+            raise not_calibrated_error(kind)
         fitted = vars(model).get(FITTED_CALIBRATION[kind])
         if fitted is not None:
             calibration = {"temperature": fitted} if kind == "temperature" else {"curves": fitted}
@@ -89,12 +90,11 @@ def probability_map(model: Model) -> ProbabilityMap:
     )
 
 
-def check_calibrated(calibration: str | None, proba: str) -> None:
-    """Raise if probabilities of this kind cannot be calibrated."""
-    if calibration is not None and proba == "vote_fraction":
-        raise ValueError(
-            f'calibration={calibration!r} requires proba="softmax", but proba="vote_fraction" is set; leave one out.'
-        )
+def not_calibrated_error(calibration: str) -> ValueError:
+    """Error about vote fractions, which cannot be calibrated."""
+    return ValueError(
+        f'calibration={calibration!r} requires proba="softmax", but proba="vote_fraction" is set; leave one out.'
+    )
 
 
 def log_priors(model: Model, learned: Floats | None) -> Floats | None:

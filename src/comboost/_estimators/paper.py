@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
-from comboost._boosting.fit import FitPlan
-from comboost._boosting.learners import count_features
+from comboost._boosting.learners import FitPlan, count_features
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._engine.leaf_values import ClassValues, LeafValues
 from comboost._engine.losses import Objective
 from comboost._engine.memory_plan import TreeLimits
 from comboost._engine.rows import TreeRules
 from comboost._estimators.base import Booster
-from comboost._estimators.decisions import check_calibrated, log_training_priors
+from comboost._estimators.decisions import log_training_priors, not_calibrated_error
 from comboost._estimators.parameters import (
     PROBA,
     BoosterSettings,
@@ -108,7 +107,8 @@ class PaperMemorySettings(PaperSettings, MemorySettings):
     def check(self, X_val: MatrixLike | None, y_val: ArrayLike | None, sample_weight_val: ArrayLike | None) -> None:
         """Raise if parameters, or parameters and validation data, contradict each other."""
         super().check(X_val, y_val, sample_weight_val)
-        check_calibrated(self.calibration, self.proba)
+        if self.calibration is not None and self.proba == "vote_fraction":
+            raise not_calibrated_error(self.calibration)
 
 
 class PaperBooster(Booster[PaperMemorySettings]):

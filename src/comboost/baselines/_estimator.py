@@ -60,7 +60,7 @@ class Problem:
         """
         n_samples, n_features = raw.shape
         data = TrainingSet.read(y, None, n_samples)
-        n_classes = len(data.classes)
+        n_classes = len(data.candidates.classes)
         n_resampled = n_classes * int(data.weight_sums.sums.max())
         shape = FitShape(
             n_resampled,
@@ -82,7 +82,7 @@ class Problem:
 
         check()
         binned = bin_table(raw, categorical_features, None, max_bins, n_threads, check, sparse=sparse)
-        return cls(*binned, data.labels, data.classes, data.weight_sums.sums, rules, n_threads)
+        return cls(*binned, data.labels, data.candidates.classes, data.weight_sums.sums, rules, n_threads)
 
     @property
     def n_classes(self) -> int:

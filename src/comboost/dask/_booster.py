@@ -10,8 +10,7 @@ from distributed import Client
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from comboost._boosting.early_stopping import ValidationData
-from comboost._boosting.fit import Fit, TreeFit
-from comboost._boosting.learners import TreeLearner
+from comboost._boosting.learners import Fit, TreeFit, TreeLearner
 from comboost._boosting.warm_start import FitFingerprint, WarmStartState, fingerprint_rows
 from comboost._distributed.memory import check_client_memory
 from comboost._distributed.preparation import PreparedTable
@@ -133,12 +132,13 @@ class DaskBooster(Booster[Any]):
         categories = prepared.survey.categories()
         bins = prepared.find_bins(categories)
         rules, loss = self._tree_rules(settings, plan, len(bins.kinds)), plan.values.objective.loss
-        grower = make_grower(bins, len(plan.classes), rules)
-        learner = TreeLearner(bins.kinds, len(plan.classes), rules.smoothing, None if past is None else past.learned)
+        n_classes, learned = len(plan.candidates.classes), None if past is None else past.learned
+        grower = make_grower(bins, n_classes, rules)
+        learner = TreeLearner(bins.kinds, n_classes, rules.smoothing, learned)
         shape = FitShape(
             n_samples,
             collection.n_features,
-            len(plan.classes),
+            n_classes,
             int(bins.bin_offsets[-1]),
             plan.limits,
             plan.n_threads,
