@@ -23,7 +23,7 @@ from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._distributed.steps import DivideStep, pack
 from comboost.dask import DaskCoMBoClassifier, _cluster, _shard, _shard_group
 from comboost.dask._cluster import Cluster, ClusterError
-from comboost.dask._shard import Shard, ShardFacts, call, wait_for_answer
+from comboost.dask._shard import Shard, ShardFacts, call, wait_for_result
 from comboost.dask._shard_group import CONNECTION_ERRORS, FAN_OUT, ShardGroup, ShardHandle, children_of
 from comboost.datasets import load_yeast
 
@@ -103,9 +103,9 @@ class Striking:
             self.left -= 1
             if self.left == 0:
                 strike(sorted(client.nthreads()))  # the worker with the smallest address has the root
-            return wait_for_answer(future, check)
+            return wait_for_result(future, check)
 
-        monkeypatch.setattr(_shard_group, "wait_for_answer", wait)
+        monkeypatch.setattr(_shard_group, "wait_for_result", wait)
 
     @property
     def has_struck(self):
@@ -287,7 +287,7 @@ def comes_true(condition):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_fit_keeps_only_its_shards_on_the_workers_and_nothing_once_it_is_cancelled(client, rows, monkeypatch, error):
     X, y = rows
-    steps = ShardGroup.ask
+    steps = ShardGroup.run
 
     def cancelled(shards, step):
         if shards._step_number == 5:
@@ -295,7 +295,7 @@ def test_fit_keeps_only_its_shards_on_the_workers_and_nothing_once_it_is_cancell
             raise error
         return steps(shards, step)
 
-    monkeypatch.setattr(ShardGroup, "ask", cancelled)
+    monkeypatch.setattr(ShardGroup, "run", cancelled)
     model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=client)
     with pytest.raises(error):
         model.fit(da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300))
@@ -377,12 +377,12 @@ def test_shard_that_dask_has_lost_is_told_from_a_step_that_failed(error):
 
 def test_step_that_comes_late_is_not_taken():
     shard = object.__new__(Shard)
-    shard._children, shard._tree_number, shard._given_up, shard._last_number = [], 2, 1, 5
+    shard._children, shard._tree_number, shard._abandoned, shard._last_number = [], 2, 1, 5
     step = pack(DivideStep(np.zeros((0, 3), dtype=np.int32)))
     with pytest.raises(RuntimeError, match="Step 4 came after step 5"):
-        shard.ask(2, 4, step)
+        shard.run(2, 4, step)
     with pytest.raises(RuntimeError, match="tree 1 of the shards"):
-        shard.ask(1, 6, step)
+        shard.run(1, 6, step)
 
 
 def test_rows_that_change_when_they_are_read_again_are_refused(client, rows, tmp_path):

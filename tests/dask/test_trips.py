@@ -16,14 +16,14 @@ from comboost.datasets import load_yeast
 def trips(monkeypatch):
     """The steps that are asked for, each with its answer."""
     asked = []
-    ask = ShardGroup.ask
+    ask = ShardGroup.run
 
     def recording(shards, step):
         answer = ask(shards, step)
         asked.append((step, answer))
         return answer
 
-    monkeypatch.setattr(ShardGroup, "ask", recording)
+    monkeypatch.setattr(ShardGroup, "run", recording)
     return asked
 
 
@@ -91,13 +91,13 @@ class Started(SchedulerPlugin):
 
 def test_rounds_give_the_scheduler_no_tasks(client, monkeypatch):
     started, seen = Started(), []
-    ask = ShardGroup.ask
+    ask = ShardGroup.run
 
     def counting(shards, step):
         seen.append(len(started.keys))
         return ask(shards, step)
 
-    monkeypatch.setattr(ShardGroup, "ask", counting)
+    monkeypatch.setattr(ShardGroup, "run", counting)
     client.cluster.scheduler.add_plugin(started)
     fit(client, n_estimators=4)
     assert seen[0] > 0

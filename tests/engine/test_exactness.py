@@ -93,8 +93,8 @@ class Blocks:
     def __init__(self, blocks):
         self.shards = [ShardState(block) for block in blocks]
 
-    def ask(self, step):
-        return reduce(add, (step.take(shard) for shard in self.shards))
+    def run(self, step):
+        return reduce(add, (step.run(shard) for shard in self.shards))
 
 
 def fit_in_blocks(problem, cuts):
