@@ -88,7 +88,7 @@ def other_process():
 
 
 class Blocks:
-    """Samples cut into blocks, each of which knows only its own; their answers are added up, as those of shards."""
+    """Samples cut into blocks, each of which knows only its own; their results are added up, as those of shards."""
 
     def __init__(self, blocks):
         self.shards = [ShardState(block) for block in blocks]

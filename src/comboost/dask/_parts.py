@@ -26,52 +26,29 @@ OPAQUE = np.empty(0, dtype=object)  # metadata of arrays whose blocks are other 
 
 @dataclass(frozen=True)
 class Collection:
-    """A table in delayed parts.
+    """A table in delayed parts."""
 
-    Attributes
-    ----------
-    parts : list of Delayed
-        Each computes to a `Part`.
-    header : ndarray or DataFrame
-        The columns of X with names and dtypes, from the metadata; without rows.
-    n_features : int
-        Number of features.
-    """
-
-    parts: list[Delayed]
-    header: Any
+    parts: list[Delayed]  # each computes to a `Part`
+    header: Any  # columns of X with names and dtypes, from the metadata; without samples
     n_features: int
 
 
 def read_collections(X: Any, y: Any, sample_weight: Any) -> Collection:
     """Check the metadata of collections, and split them into parts.
 
-    Parameters
-    ----------
-    X : Dask array or DataFrame
-        The data; chunks of arrays may be NumPy arrays or SciPy sparse matrices.
-    y : Dask array, Series or DataFrame of one column
-        The labels.
-    sample_weight : Dask array, Series, number or None
-        The sample weights.
+    Chunks of arrays may be NumPy arrays or SciPy sparse matrices. ``sample_weight`` may be a number or None.
     """
     with numbers_in_errors(sample_weight, "sample_weight"):
         weight = float(sample_weight) if isinstance(sample_weight, numbers.Real) else None
-    given = cut_alike(X, y, sample_weight if weight is None else None)
-    header = header_of(given["X"])
-    check_header(list(getattr(header, "columns", ())))
-    return Collection(parts_of(given, header, weight), header, header.shape[1])
-
-
-def cut_alike(X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
-    """Return the collections by name, with equal partitions."""
     table = as_table(X)
     if sum(sizes_of(table) or (1,)) == 0:
         raise ValueError("Found array with 0 sample(s): X has no rows, while a minimum of 1 is required.")
     given = {"X": table, "y": align(as_label_column(y), table, "y")}
-    if sample_weight is not None:
+    if sample_weight is not None and weight is None:
         given["sample_weight"] = align(as_column(sample_weight, "sample_weight"), table, "sample_weight")
-    return given
+    header = header_of(table)
+    check_header(list(getattr(header, "columns", ())))
+    return Collection(parts_of(given, header, weight), header, header.shape[1])
 
 
 def parts_of(given: dict[str, Any], header: Any, weight: float | None) -> list[Delayed]:
