@@ -84,7 +84,7 @@ class CheckedPart:
 
 
 @dataclass(frozen=True)
-class CodedRows:
+class CodedSamples:
     """Binned samples, without the values of X."""
 
     codes: Codes
@@ -92,13 +92,13 @@ class CodedRows:
     weights: Weights | None
 
     @classmethod
-    def join(cls, coded: "list[CodedRows]") -> "CodedRows":
+    def join(cls, coded: "list[CodedSamples]") -> "CodedSamples":
         """Concatenate several."""
-        codes = [rows.codes for rows in coded]
-        weights = [rows.weights for rows in coded if rows.weights is not None]
+        codes = [samples.codes for samples in coded]
+        weights = [samples.weights for samples in coded if samples.weights is not None]
         return cls(
             codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1),  # avoids a copy of the largest array
-            np.concatenate([rows.labels for rows in coded]),
+            np.concatenate([samples.labels for samples in coded]),
             np.concatenate(weights) if weights else None,
         )
 
@@ -112,11 +112,11 @@ class Coding:
     categories: Categories
     bins: BinMapper
 
-    def code(self, part: Part) -> CodedRows:
+    def code(self, part: Part) -> CodedSamples:
         """Bin the samples of a part that have positive weight."""
         with partition_in_errors(part):
             checked = CheckedPart.read(part, self.scale)
             found, indices = find_distinct(checked.kept_labels, "y")
             labels = locate_labels(found, self.classes)[indices].astype(LABEL)
             codes = self.bins.transform(checked.table.encode(self.categories))
-            return CodedRows(codes, labels, checked.kept_weights)
+            return CodedSamples(codes, labels, checked.kept_weights)

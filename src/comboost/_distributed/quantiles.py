@@ -188,14 +188,14 @@ class EdgeSearch:
     def _refine(self, cells: Cells, n_cuts: Integers) -> CountRequest:
         """Request every key of a feature whose open cells have few samples, and finer cells of others."""
         features, n_features = features_of(cells), len(self.edges)
-        rows = sums_of(features, cells["rows"], n_features)
-        n_open = int(np.count_nonzero(rows))
+        n_samples = sums_of(features, cells["rows"], n_features)
+        n_open = int(np.count_nonzero(n_samples))
         most_keys = self._most_keys // n_open
         most_cells = min(MOST_CELLS_OF_FEATURE, MOST_CELLS // n_open)
         most_steps = most_cells / np.maximum(1, sums_of(features, n_cuts, n_features)) - ENDS
-        steps = n_cuts * steps_per_cut(rows / max(1, most_keys), most_steps)[features]
+        steps = n_cuts * steps_per_cut(n_samples / max(1, most_keys), most_steps)[features]
         shifts = np.maximum(0, np.ceil(np.log2((cells["high"] - cells["low"]) / steps))).astype(np.int64)
-        shifts[rows[features] <= most_keys] = 0
+        shifts[n_samples[features] <= most_keys] = 0
         return make_request(features, cells["low"], cells["high"], shifts, n_features)
 
 

@@ -23,7 +23,7 @@ class UpdateResult(NamedTuple):
     """Result of `UpdateStep`; see `Costs`."""
 
     loss: int
-    largest: float  # loss of a sample
+    largest: float  # loss of a sample per unit of weight
     root: Sums | None  # histogram of all samples
     log_loss: int = 0  # in units of its own; 0 if it is not the loss
     covers: Sums | None = None  # weight sums of the leaves of the added tree

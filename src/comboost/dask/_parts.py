@@ -52,7 +52,7 @@ def read_collections(X: Any, y: Any, sample_weight: Any) -> Collection:
 
 
 def parts_of(given: dict[str, Any], header: Any, weight: float | None) -> list[Delayed]:
-    """Make a delayed `Part` of every partition; ``weight`` applies to all samples."""
+    """Make a delayed `Part` of every partition. A ``weight`` that is not None is that of all samples."""
     names = None if isinstance(given["X"], da.Array) else tuple(header.columns)
     parts = da.map_blocks(
         make_part,
@@ -64,7 +64,7 @@ def parts_of(given: dict[str, Any], header: Any, weight: float | None) -> list[D
         meta=OPAQUE,
     )
     # As Dask does: fuse the tasks of arrays, but not of dataframes, since fusing may break shuffles.
-    only_arrays = all(isinstance(rows, da.Array) for rows in given.values())
+    only_arrays = all(isinstance(collection, da.Array) for collection in given.values())
     fuse = dask.config.get("optimization.fuse.active", None) if only_arrays else False
     with dask.config.set({"optimization.fuse.active": fuse}):
         return list(parts.to_delayed())
@@ -99,7 +99,7 @@ def as_table(X: Any) -> Any:
 
 
 def header_of(X: Any) -> Any:
-    """Return the columns of X without rows."""
+    """Return the columns of X without samples."""
     return np.empty((0, X.shape[1]), dtype=X.dtype) if isinstance(X, da.Array) else X._meta
 
 
@@ -175,7 +175,7 @@ def bundles_of(collections: dict[str, Any]) -> list[da.Array]:
 def bundle_frames(frames: dict[str, Any]) -> da.Array:
     """Combine dataframes and Series in one expression, so that Dask reads each column once."""
     first, *others = frames.values()
-    rows = first.map_partitions(
+    bundles = first.map_partitions(
         make_bundle,
         *others,
         names=tuple(frames),
@@ -184,7 +184,7 @@ def bundle_frames(frames: dict[str, Any]) -> da.Array:
         transform_divisions=False,
         align_dataframes=False,
     )
-    graph, name = materialize(rows)
+    graph, name = materialize(bundles)
     return da.Array(graph, name, chunks=((np.nan,) * first.npartitions,), meta=OPAQUE)
 
 
@@ -235,20 +235,6 @@ def make_part(
     if weight is not None:
         given["sample_weight"] = np.full(given["X"].shape[0], weight)
     part = Part(block_id[0], given["X"], given["y"], given.get("sample_weight"))
-    check_columns(part, names, n_features)
-    n_samples = part.X.shape[0]
-    for name, column in (("y", part.y), ("sample_weight", part.sample_weight)):
-        if column is not None and column.shape != (n_samples,):
-            raise ValueError(
-                f"Partition {part.number} of X has {n_samples} rows, but that of {name} has {column.shape[0]}, of "
-                f"shape {column.shape}; rows belong together by their position in the partitions, which must have "
-                "equal sizes. Take all from one dataframe, or rechunk them alike."
-            )
-    return part
-
-
-def check_columns(part: Part, names: tuple[Any, ...] | None, n_features: int) -> None:
-    """Raise if the columns of a partition differ from the metadata."""
     if part.X.ndim != 2 or part.X.shape[1] != n_features:
         raise ValueError(
             f"Partition {part.number} of X has the shape {part.X.shape}, but by the metadata it has {n_features} "
@@ -259,6 +245,15 @@ def check_columns(part: Part, names: tuple[Any, ...] | None, n_features: int) ->
             f"Partition {part.number} of X has the columns {list(part.X.columns)}, but by the metadata they are "
             f"{list(names)}; give partitions with the same columns in the same order."
         )
+    n_samples = part.X.shape[0]
+    for name, column in (("y", part.y), ("sample_weight", part.sample_weight)):
+        if column is not None and column.shape != (n_samples,):
+            raise ValueError(
+                f"Partition {part.number} of X has {n_samples} rows, but that of {name} has {column.shape[0]}, of "
+                f"shape {column.shape}; rows belong together by their position in the partitions, which must have "
+                "equal sizes. Take all from one dataframe, or rechunk them alike."
+            )
+    return part
 
 
 def local_error(value: Any, name: str) -> TypeError:

@@ -17,7 +17,7 @@ from distributed import get_client, get_worker
 
 from comboost._boosting.warm_start import RowDigest, digest_rows
 from comboost._data.sample_weights import class_sums
-from comboost._distributed.coding import CodedRows
+from comboost._distributed.coding import CodedSamples
 from comboost._distributed.memory import worker_uses
 from comboost._distributed.steps import PackedResult, ShardState, StepResult, add, pack_result, unpack, unpack_result
 from comboost._engine.binning import BinMapper
@@ -64,23 +64,23 @@ class ChildShard(NamedTuple):
 class Shard:
     """The samples of one worker."""
 
-    def __init__(self, coded: list[CodedRows], settings: ShardSettings) -> None:
+    def __init__(self, coded: list[CodedSamples], settings: ShardSettings) -> None:
         settings = pickle.loads(pickle.dumps(settings, protocol=4))  # aligns its arrays; see `pack`
         worker, n_classes = get_worker(), settings.shape.n_classes
-        n_samples = sum(len(rows.labels) for rows in coded)
+        n_samples = sum(len(samples.labels) for samples in coded)
         check_worker_memory(f"The {n_samples} rows", worker_uses(settings.shape, n_samples), ADVICE)
-        rows = CodedRows.join(coded)
+        samples = CodedSamples.join(coded)
         self._facts = ShardFacts(
             worker.address,
-            class_sums(rows.labels, rows.weights, n_classes),
-            rows.codes.sum(axis=1, dtype=SUM),
-            digest_rows(rows.codes, rows.labels, rows.weights),
+            class_sums(samples.labels, samples.weights, n_classes),
+            samples.codes.sum(axis=1, dtype=SUM),
+            digest_rows(samples.codes, samples.labels, samples.weights),
         )
         binned = ShardRows(
-            rows.labels,
-            rows.weights,
+            samples.labels,
+            samples.weights,
             settings.loss,
-            rows.codes,
+            samples.codes,
             make_grower(settings.bins, n_classes, settings.rules),
             threads_of(worker, settings.n_jobs),
         )
