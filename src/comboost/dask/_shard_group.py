@@ -80,7 +80,7 @@ class ShardGroup:
         self._step_number = 0
         self._is_running_step = False
         self._n_losses = 0  # during this step
-        self._rounds: list[UpdateStep] = []
+        self._rounds: list[UpdateStep] = []  # which rebuilt shards must run again
         self._tree_steps: list[Step[StepResult]] = []  # steps of the decision tree that is being grown
         try:
             self._complete()
