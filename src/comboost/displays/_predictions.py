@@ -84,7 +84,7 @@ def check_none_rejected(predicted: NDArray[Any], classes: Any, name: Any) -> Non
     if others.size:
         raise ValueError(
             f"{name} predicts {others.tolist()}, but its classes are {known.tolist()}. Rejected samples "
-            "have no place in a confusion matrix; set_params(reject_cost=None, reject_label=None) makes the fitted "
+            "do not belong in a confusion matrix; set_params(reject_cost=None, reject_label=None) makes the fitted "
             "model predict a class for every sample."
         )
 
