@@ -67,7 +67,7 @@ def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, LINE, max_lines=MAX_LINES, placeholder=" …")
 
 
-def boxes_of(paths: TreePaths, words: NodeFormatter, max_depth: int | None) -> list[Box]:
+def boxes_of(paths: TreePaths, formatter: NodeFormatter, max_depth: int | None) -> list[Box]:
     """Return the boxes of a tree, parents before children; a box at the depth limit counts the leaves below it."""
     nodes, n_leaves = paths.forest.nodes, paths.summed(np.ones(int(paths.is_leaf.sum()), dtype=np.intp))
     is_end = paths.is_leaf if max_depth is None else paths.is_leaf | (paths.depth >= max_depth)
@@ -85,7 +85,7 @@ def boxes_of(paths: TreePaths, words: NodeFormatter, max_depth: int | None) -> l
     rank = {idx: i for i, idx in enumerate(order)}
     boxes = []
     for idx in order:
-        lines, colour = words.lines(idx, nodes[idx])
+        lines, colour = formatter.lines(idx, nodes[idx])
         if is_end[idx] and not paths.is_leaf[idx]:
             lines = [f"… {n_leaves[idx]} leaves", lines[-1]]
         parent = rank.get(int(paths.parent[idx]))

@@ -48,7 +48,7 @@ def export_tree(
     is_leaf = nodes["feature"] == LEAF
     features = list_names(feature_names, nodes["feature"][~is_leaf], "feature")
     classes = list_names(class_names, nodes["label"][is_leaf], "class")
-    words = SplitFormatter(sets, features, categories, infrequent, missing, decimals)
+    formatter = SplitFormatter(sets, features, categories, infrequent, missing, decimals)
     lines = []
     ahead = [(0, 0, "")]  # a stack, since a tree may be deeper than Python lets functions call each other
     while ahead:
@@ -59,7 +59,7 @@ def export_tree(
         if is_leaf[idx]:
             lines.append("|   " * depth + f"|--- {format_leaf(node, classes, leaf_values)}")
             continue
-        left, right = words.rules(node)
+        left, right = formatter.rules(node)
         first = int(node["left"])
         ahead += [(first + 1, depth + 1, right), (first, depth + 1, left)]
     return "\n".join(lines)

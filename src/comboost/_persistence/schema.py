@@ -198,13 +198,10 @@ def to_stored(attributes: Mapping[str, Any]) -> dict[str, Any]:
     stored = {}
     for name, value in attributes.items():
         attribute = FITTED[name]
-        stored[attribute.stored_as or name] = value if attribute.part is None else fields_to_dict(value)
+        if attribute.part is not None:  # dataclasses.asdict would copy the arrays
+            value = {field.name: getattr(value, field.name) for field in fields(value)}
+        stored[attribute.stored_as or name] = value
     return stored
-
-
-def fields_to_dict(part: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, without copying their values."""
-    return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
 def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:

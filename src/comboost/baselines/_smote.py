@@ -92,9 +92,8 @@ def nearest(metric: Metric, n_neighbours: int) -> Indices:
     for first in range(0, n_samples, step):
         last = min(n_samples, first + step)
         squares = metric.squares(first, last)
-        squares[np.arange(last - first), np.arange(first, last)] = (
-            np.nan
-        )  # a sample is not its own neighbour; NaN sorts last
+        # A sample is not its own neighbour. NaN sorts last.
+        squares[np.arange(last - first), np.arange(first, last)] = np.nan
         found[first:last] = smallest(squares, n_found)
     return found
 
