@@ -47,7 +47,9 @@ def state_of(value):
     if isinstance(value, list | tuple):
         return [state_of(each) for each in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return type(value).__name__, [state_of(getattr(value, part.name)) for part in dataclasses.fields(value)]
+        return type(value).__name__, [
+            state_of(getattr(value, part.name)) for part in dataclasses.fields(value) if part.init
+        ]
     if hasattr(value, "get_params") and not isinstance(value, type):
         return type(value).__name__, state_of(vars(value))
     return repr(value)

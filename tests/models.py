@@ -113,5 +113,7 @@ def in_bytes(value):
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.dtype.descr, value.shape, value.tobytes()
     if dataclasses.is_dataclass(value):
-        return type(value).__name__, [in_bytes(getattr(value, part.name)) for part in dataclasses.fields(value)]
+        return type(value).__name__, [
+            in_bytes(getattr(value, part.name)) for part in dataclasses.fields(value) if part.init
+        ]
     return repr(value.tolist() if isinstance(value, np.ndarray) else value)

@@ -23,7 +23,7 @@ from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._distributed.steps import DivideStep, pack
 from comboost.dask import DaskCoMBoClassifier, _cluster, _shard, _shard_group
 from comboost.dask._cluster import Cluster, ClusterError
-from comboost.dask._shard import Shard, ShardFacts, call, wait_for_answer
+from comboost.dask._shard import Shard, ShardFacts, call, wait_for_result
 from comboost.dask._shard_group import CONNECTION_ERRORS, FAN_OUT, ShardGroup, ShardHandle, children_of
 from comboost.datasets import load_yeast
 
@@ -31,7 +31,7 @@ N_ROUNDS = 4
 COMBO = CoMBoClassifier(random_state=0, n_estimators=N_ROUNDS)
 BY_LEVEL = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_depth=4)
 BEST_FIRST = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_leaf_nodes=6)
-MAKING_SHARDS, MIDST_OF_A_TREE = 3, 14  # answers of shards
+MAKING_SHARDS, MIDST_OF_A_TREE = 3, 14  # results of shards
 TIMEOUT = 2  # seconds: a few heartbeats, even if the machine is busy
 DEADLINE = 60  # seconds, far more than needed
 ROOT, CHILD, ALL = slice(1), slice(1, None), slice(None)  # of two workers, by address
@@ -94,18 +94,18 @@ def go_on(pid):
 
 
 class Striking:
-    """Strikes while the n-th answer of shards is awaited: in the midst of a step."""
+    """Strikes while waiting for the n-th result of shards: in the midst of a step."""
 
-    def __init__(self, monkeypatch, client, n_answers, strike):
-        self.left = n_answers
+    def __init__(self, monkeypatch, client, n_results, strike):
+        self.left = n_results
 
         def wait(future, check):
             self.left -= 1
             if self.left == 0:
                 strike(sorted(client.nthreads()))  # the worker with the smallest address has the root
-            return wait_for_answer(future, check)
+            return wait_for_result(future, check)
 
-        monkeypatch.setattr(_shard_group, "wait_for_answer", wait)
+        monkeypatch.setattr(_shard_group, "wait_for_result", wait)
 
     @property
     def has_struck(self):
@@ -113,23 +113,23 @@ class Striking:
 
 
 @pytest.mark.parametrize(
-    ("local", "n_answers", "lost"),
-    [(COMBO, n_answers, lost) for n_answers in (MAKING_SHARDS, MIDST_OF_A_TREE) for lost in (ROOT, CHILD, ALL)]
+    ("local", "n_results", "lost"),
+    [(COMBO, n_results, lost) for n_results in (MAKING_SHARDS, MIDST_OF_A_TREE) for lost in (ROOT, CHILD, ALL)]
     + [(BY_LEVEL, MIDST_OF_A_TREE, ROOT), (BEST_FIRST, MIDST_OF_A_TREE, ALL)],
 )
-def test_fit_with_killed_workers_gives_the_same_bits(breakable, rows, monkeypatch, local, n_answers, lost):
-    strike = Striking(monkeypatch, breakable, n_answers, lambda workers: kill(breakable, workers[lost]))
+def test_fit_with_killed_workers_gives_the_same_bits(breakable, rows, monkeypatch, local, n_results, lost):
+    strike = Striking(monkeypatch, breakable, n_results, lambda workers: kill(breakable, workers[lost]))
     model = on_dask(local, breakable).fit(*(cut(each, 300) for each in rows))
     assert strike.has_struck
     assert same_bytes(model, clone(local).fit(*rows))
 
 
 @pytest.mark.parametrize(
-    ("local", "n_answers", "stopped"),
+    ("local", "n_results", "stopped"),
     [(COMBO, MAKING_SHARDS, CHILD), (COMBO, MIDST_OF_A_TREE, ROOT), (BEST_FIRST, MIDST_OF_A_TREE, CHILD)],
 )
-def test_fit_with_a_stopped_worker_gives_the_same_bits(breakable, rows, monkeypatch, stop, local, n_answers, stopped):
-    strike = Striking(monkeypatch, breakable, n_answers, lambda workers: stop(workers[stopped]))
+def test_fit_with_a_stopped_worker_gives_the_same_bits(breakable, rows, monkeypatch, stop, local, n_results, stopped):
+    strike = Striking(monkeypatch, breakable, n_results, lambda workers: stop(workers[stopped]))
     model = on_dask(local, breakable).set_params(timeout=TIMEOUT).fit(*(cut(each, 300) for each in rows))
     assert strike.has_struck
     assert same_bytes(model, clone(local).fit(*rows))
@@ -158,12 +158,12 @@ def test_persisted_rows_of_a_stopped_worker_are_computed_again(breakable, rows, 
 
 
 @pytest.mark.parametrize("stopped", [ROOT, CHILD])
-def test_late_answers_of_a_worker_that_goes_on_are_ignored(breakable, rows, local, monkeypatch, stop, stopped):
+def test_late_results_of_a_resumed_worker_are_ignored(breakable, rows, local, monkeypatch, stop, stopped):
     complete, pids = ShardGroup._replace_lost, breakable.run(os.getpid)
 
     def complete_then_go_on(shards):
         complete(shards)
-        for pid in pids.values():  # in the midst of the step that was not answered
+        for pid in pids.values():  # during the step that did not finish
             go_on(pid)
 
     strike = Striking(monkeypatch, breakable, MIDST_OF_A_TREE, lambda workers: stop(workers[stopped]))
@@ -287,7 +287,7 @@ def comes_true(condition):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_fit_keeps_only_its_shards_on_the_workers_and_nothing_once_it_is_cancelled(client, rows, monkeypatch, error):
     X, y = rows
-    steps = ShardGroup.ask
+    steps = ShardGroup.run
 
     def cancelled(shards, step):
         if shards._step_number == 5:
@@ -295,7 +295,7 @@ def test_fit_keeps_only_its_shards_on_the_workers_and_nothing_once_it_is_cancell
             raise error
         return steps(shards, step)
 
-    monkeypatch.setattr(ShardGroup, "ask", cancelled)
+    monkeypatch.setattr(ShardGroup, "run", cancelled)
     model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=client)
     with pytest.raises(error):
         model.fit(da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300))
@@ -375,14 +375,14 @@ def test_shard_that_dask_has_lost_is_told_from_a_step_that_failed(error):
         call(Lost(), "facts")
 
 
-def test_step_that_comes_late_is_not_taken():
+def test_step_that_comes_late_is_not_run():
     shard = object.__new__(Shard)
-    shard._children, shard._tree_number, shard._given_up, shard._last_number = [], 2, 1, 5
+    shard._children, shard._tree_number, shard._abandoned, shard._last_number = [], 2, 1, 5
     step = pack(DivideStep(np.zeros((0, 3), dtype=np.int32)))
     with pytest.raises(RuntimeError, match="Step 4 came after step 5"):
-        shard.ask(2, 4, step)
+        shard.run(2, 4, step)
     with pytest.raises(RuntimeError, match="tree 1 of the shards"):
-        shard.ask(1, 6, step)
+        shard.run(1, 6, step)
 
 
 def test_rows_that_change_when_they_are_read_again_are_refused(client, rows, tmp_path):

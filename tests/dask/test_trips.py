@@ -14,17 +14,17 @@ from comboost.datasets import load_yeast
 
 @pytest.fixture
 def trips(monkeypatch):
-    """The steps that are asked for, each with its answer."""
-    asked = []
-    ask = ShardGroup.ask
+    """All steps that are run, each with its result."""
+    steps = []
+    run = ShardGroup.run
 
     def recording(shards, step):
-        answer = ask(shards, step)
-        asked.append((step, answer))
-        return answer
+        result = run(shards, step)
+        steps.append((step, result))
+        return result
 
-    monkeypatch.setattr(ShardGroup, "ask", recording)
-    return asked
+    monkeypatch.setattr(ShardGroup, "run", recording)
+    return steps
 
 
 def fit(client, classifier=DaskCoMBoClassifier, **parameters):
@@ -57,11 +57,11 @@ def test_leaf_values_take_one_trip_more(client, trips, limits, n_splits):
 @pytest.mark.parametrize("classifier", [DaskCoMBoClassifier, DaskConfusionBoostingClassifier])
 def test_one_histogram_per_split_and_the_root_travel(client, trips, classifier):
     fit(client, classifier, n_estimators=3, max_depth=3)
-    for step, answer in trips:
+    for step, result in trips:
         if isinstance(step, SplitStep):
-            assert len(answer) == len(step.splits)
+            assert len(result) == len(step.splits)
         elif isinstance(step, UpdateStep) and step.with_root:
-            assert len(answer.root) == 1
+            assert len(result.root) == 1
 
 
 def test_leaf_values_travel_only_as_factors(client, trips):
@@ -91,13 +91,13 @@ class Started(SchedulerPlugin):
 
 def test_rounds_give_the_scheduler_no_tasks(client, monkeypatch):
     started, seen = Started(), []
-    ask = ShardGroup.ask
+    run = ShardGroup.run
 
     def counting(shards, step):
         seen.append(len(started.keys))
-        return ask(shards, step)
+        return run(shards, step)
 
-    monkeypatch.setattr(ShardGroup, "ask", counting)
+    monkeypatch.setattr(ShardGroup, "run", counting)
     client.cluster.scheduler.add_plugin(started)
     fit(client, n_estimators=4)
     assert seen[0] > 0

@@ -480,7 +480,7 @@ def test_connect4_has_the_rows_of_the_paper_and_categories_in_frames():
 
 
 def test_description_of_connect4_names_every_cell_and_class():
-    text = (resources.files("comboost.datasets") / "descr" / CONNECT4.description_filename).read_text()
+    text = (resources.files("comboost.datasets") / "descr" / "connect_4.rst").read_text()
     words = text.replace(",", " ").replace(":", " ").split()
     assert {*CELLS, *CONNECT4_COUNTS, *map(str, CONNECT4_COUNTS.values())} <= set(words)
 

@@ -473,7 +473,9 @@ def test_models_that_reject_samples_are_refused_with_advice(yeast):
     model = ConfusionBoostingClassifier(n_estimators=3, **options).fit(X, y)
     kinds = (ConfusionNormDisplay, PerClassRecallDisplay, TrainingCurveDisplay)
     for kind in kinds:
-        with pytest.raises(ValueError, match=r"predicts \['ask'\].* no place in a confusion matrix.*reject_cost=None"):
+        with pytest.raises(
+            ValueError, match=r"predicts \['ask'\].* do not belong in a confusion matrix.*reject_cost=None"
+        ):
             kind.from_estimator(model, X, y)
     model.set_params(reject_cost=None, reject_label=None)
     for kind in kinds:

@@ -14,13 +14,13 @@ from comboost._distributed.steps import (
     ShardState,
     SplitStep,
     SumLeavesStep,
-    UpdateAnswer,
+    UpdateResult,
     UpdateStep,
     add,
     pack,
-    pack_answer,
+    pack_result,
     unpack,
-    unpack_answer,
+    unpack_result,
 )
 from comboost._engine.binning import BinMapper
 from comboost._engine.losses import Loss
@@ -69,16 +69,16 @@ def test_arrays_of_a_step_are_aligned_wherever_its_bytes_lie(step, place):
     assert [array.ctypes.data % 8 for array in arrays_in(arrived)] == [0] * len(arrays_in(step))
 
 
-@pytest.mark.parametrize("answer", [None, SUMS, UpdateAnswer(7, 0.5, None, 3), UpdateAnswer(7, 0.5, SUMS, 3)])
-def test_answer_is_the_same_after_its_way(answer):
-    arrived = unpack_answer(pickle.loads(pickle.dumps(pack_answer(answer))))
-    assert type(arrived) is type(answer)
-    assert pickle.dumps(arrived) == pickle.dumps(answer)
+@pytest.mark.parametrize("result", [None, SUMS, UpdateResult(7, 0.5, None, 3), UpdateResult(7, 0.5, SUMS, 3)])
+def test_result_is_the_same_after_unpacking(result):
+    arrived = unpack_result(pickle.loads(pickle.dumps(pack_result(result))))
+    assert type(arrived) is type(result)
+    assert pickle.dumps(arrived) == pickle.dumps(result)
 
 
-def test_sums_of_an_answer_are_aligned_wherever_they_arrive():
-    packed = pack_answer(SUMS)
-    arrived = unpack_answer(packed._replace(sums=packed.sums._replace(packed=moved(packed.sums.packed))))
+def test_sums_of_a_result_are_aligned_at_any_address():
+    packed = pack_result(SUMS)
+    arrived = unpack_result(packed._replace(sums=packed.sums._replace(packed=moved(packed.sums.packed))))
     assert arrived.flags.aligned
     assert arrived.flags.writeable
     np.testing.assert_array_equal(arrived, SUMS)
@@ -95,9 +95,9 @@ def test_request_is_aligned_wherever_it_arrives():
         np.testing.assert_array_equal(aligned, getattr(request, name))
 
 
-def test_answers_add_up_as_those_of_all_rows():
+def test_results_add_up_over_samples():
     sums = np.arange(6, dtype=SUM)
-    whole = add(UpdateAnswer(7, 0.5, sums, 3), UpdateAnswer(2, 0.75, 2 * sums, 4))
+    whole = add(UpdateResult(7, 0.5, sums, 3), UpdateResult(2, 0.75, 2 * sums, 4))
     assert (whole.loss, whole.largest, whole.log_loss) == (9, 0.75, 7)
     np.testing.assert_array_equal(whole.root, 3 * sums)
 
@@ -117,12 +117,12 @@ def split_of(node, feature, last_left):
 
 
 @pytest.mark.parametrize("n_kept", [0, 2, 3, 100])
-def test_split_is_answered_with_its_left_child_whatever_histograms_were_kept(monkeypatch, n_kept):
+def test_split_returns_its_left_child_whatever_histograms_were_kept(monkeypatch, n_kept):
     shard = ShardState(binned_rows(), best_first=True)
-    root = UpdateStep(None, None, 20, with_root=True).take(shard).root
+    root = UpdateStep(None, None, 20, with_root=True).run(shard).root
     monkeypatch.setattr("comboost._distributed.steps.HISTOGRAM_BUDGET", n_kept * root.nbytes)
     for split in (split_of(0, 0, 1), split_of(2, 1, 0), split_of(1, 1, 2), split_of(4, 0, 2)):
         left = shard.n_nodes
-        answer = SplitStep(split).take(shard)
-        np.testing.assert_array_equal(answer, shard.rows.count(np.array([left], dtype=np.int32)))
+        result = SplitStep(split).run(shard)
+        np.testing.assert_array_equal(result, shard.rows.count(np.array([left], dtype=np.int32)))
         assert len(shard.histograms) <= n_kept

@@ -334,7 +334,7 @@ def test_rules_of_missing_and_unseen_categories_are_documented():
     text = " ".join((CoMBoClassifier.__doc__ or "").split())
     assert "Missing values (NaN, None, NA) go to the side of a split that suits them best." in text
     assert "Unseen categories are treated as missing." in text
-    assert f"Of more than {MAX_CATEGORIES} categories in a feature, the {MAX_CATEGORIES} with the largest weight" in text
+    assert f"Of more than {MAX_CATEGORIES} categories in a feature, the {MAX_CATEGORIES} with the largest" in text
 
 
 # How many there may be

@@ -88,13 +88,13 @@ def other_process():
 
 
 class Blocks:
-    """Samples cut into blocks, each of which knows only its own; their answers are added up, as those of shards."""
+    """Samples cut into blocks, each of which knows only its own; their results are added up, as those of shards."""
 
     def __init__(self, blocks):
         self.shards = [ShardState(block) for block in blocks]
 
-    def ask(self, step):
-        return reduce(add, (step.take(shard) for shard in self.shards))
+    def run(self, step):
+        return reduce(add, (step.run(shard) for shard in self.shards))
 
 
 def fit_in_blocks(problem, cuts):

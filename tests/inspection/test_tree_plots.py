@@ -1,7 +1,5 @@
 """Trees as frames and pictures: what they show is what the trees do."""
 
-import dataclasses
-
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -129,8 +127,6 @@ def test_colours_are_those_of_the_class_with_the_highest_score():
     forest = model._forest
 
     class Words:
-        covers = None
-
         def lines(self, idx, node):
             return [str(idx)], COLOURS[node["label"]] if node["feature"] < 0 else PLAIN
 
@@ -151,14 +147,6 @@ def test_bad_questions_for_a_picture_are_refused():
     ):
         with pytest.raises(ValueError, match=words):
             ask()
-
-
-def test_trees_without_covers_are_drawn_and_listed():
-    frame, y = make_table()
-    model = CoMBoClassifier(n_estimators=1).fit(frame, y)
-    model._forest = dataclasses.replace(model._forest, covers=None)
-    assert "%" not in model.plot_tree(0).texts[-1].get_text()
-    assert "cover" not in model.trees_to_frame()
 
 
 def test_names_with_dollars_are_shown_as_they_are():

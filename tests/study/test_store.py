@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from comboost.study import METHODS, Store, StoreError, Study, Task, describe
 from comboost.study import _store as store_module
-from comboost.study._settings import FINGERPRINTED, fingerprint_method
-from comboost.study._store import read_result
+from comboost.study._store import FINGERPRINTED, fingerprint_method, read_result
 
 TASK = Task("glass", "CoMBo depth 2 gini", 3, 4)
 RESULT = TASK._asdict() | {"measures": {"g_mean": 0.1 + 0.2}}

@@ -1,4 +1,4 @@
-"""Parts of a distributed table, validated and binned where they are.
+"""Validation and binning of the parts of a distributed table, on their workers.
 
 Classes, categories and bins depend on all parts. Parts are therefore read several times: to survey them, to count
 their values, and to code them.
@@ -22,24 +22,12 @@ from comboost._types import LABEL, Codes, Floats, Labels, Weights
 
 
 class Part(NamedTuple):
-    """One partition, as it lies on a worker.
+    """One partition, in the memory of a worker. It may be empty."""
 
-    Attributes
-    ----------
-    number : int
-        Which partition this is, counted from 0.
-    X : ndarray, sparse matrix or DataFrame
-        The rows, maybe none.
-    y : ndarray or Series
-        Their labels, 1-D.
-    sample_weight : ndarray, Series or None
-        Their weights, 1-D.
-    """
-
-    number: int
-    X: Any
-    y: Any
-    sample_weight: Any
+    number: int  # of the partition, from 0
+    X: Any  # ndarray, sparse matrix or DataFrame
+    y: Any  # 1-D ndarray or Series
+    sample_weight: Any  # 1-D ndarray, Series or None
 
 
 @contextmanager
@@ -52,17 +40,9 @@ def partition_in_errors(part: Part) -> Iterator[None]:
 
 
 class LabelScale(NamedTuple):
-    """Scale of the integer sample weights, before the classes are known.
+    """Scale of the integer sample weights, before the classes are known."""
 
-    Attributes
-    ----------
-    labels : ndarray
-        The distinct labels of all rows, sorted.
-    scale : WeightScale
-        The scale of their weights.
-    """
-
-    labels: NDArray[Any]
+    labels: NDArray[Any]  # distinct labels of all parts, sorted
     scale: WeightScale
 
     def apply(self, sample_weight: Floats, labels: NDArray[Any]) -> Weights:
@@ -75,21 +55,11 @@ class LabelScale(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedPart:
-    """A validated part.
+    """A validated part."""
 
-    Attributes
-    ----------
-    labels : ndarray
-        Labels of all samples.
-    weights : ndarray of uint32 or None
-        Integer weights of all samples; None if all are 1.
-    table : RawTable
-        The samples with positive weight.
-    """
-
-    labels: NDArray[Any]
-    weights: Weights | None
-    table: RawTable
+    labels: NDArray[Any]  # of all samples
+    weights: Weights | None  # of all samples; None if all are 1
+    table: RawTable  # the samples with positive weight
 
     @classmethod
     def read(cls, part: Part, scale: LabelScale | None) -> "CheckedPart":
@@ -114,51 +84,39 @@ class CheckedPart:
 
 
 @dataclass(frozen=True)
-class CodedRows:
-    """Binned samples: all that a worker keeps of them."""
+class CodedSamples:
+    """Binned samples, without the values of X."""
 
     codes: Codes
     labels: Labels
     weights: Weights | None
 
     @classmethod
-    def join(cls, coded: "list[CodedRows]") -> "CodedRows":
+    def join(cls, coded: "list[CodedSamples]") -> "CodedSamples":
         """Concatenate several."""
-        codes = [rows.codes for rows in coded]
-        weights = [rows.weights for rows in coded if rows.weights is not None]
+        codes = [samples.codes for samples in coded]
+        weights = [samples.weights for samples in coded if samples.weights is not None]
         return cls(
             codes[0] if len(codes) == 1 else np.concatenate(codes, axis=1),  # avoids a copy of the largest array
-            np.concatenate([rows.labels for rows in coded]),
+            np.concatenate([samples.labels for samples in coded]),
             np.concatenate(weights) if weights else None,
         )
 
 
 @dataclass(frozen=True)
 class Coding:
-    """Mapping of values to codes.
+    """Mapping of values to codes."""
 
-    Attributes
-    ----------
-    scale : LabelScale or None
-        How weights become integers; None if there are none.
-    classes : ndarray
-        The classes with weight, sorted.
-    categories : Categories
-        The values of every feature of categories.
-    bins : BinMapper
-        The bins.
-    """
-
-    scale: LabelScale | None
-    classes: NDArray[Any]
+    scale: LabelScale | None  # None without sample weights
+    classes: NDArray[Any]  # those with positive weight, sorted
     categories: Categories
     bins: BinMapper
 
-    def code(self, part: Part) -> CodedRows:
+    def code(self, part: Part) -> CodedSamples:
         """Bin the samples of a part that have positive weight."""
         with partition_in_errors(part):
             checked = CheckedPart.read(part, self.scale)
             found, indices = find_distinct(checked.kept_labels, "y")
             labels = locate_labels(found, self.classes)[indices].astype(LABEL)
             codes = self.bins.transform(checked.table.encode(self.categories))
-            return CodedRows(codes, labels, checked.kept_weights)
+            return CodedSamples(codes, labels, checked.kept_weights)

@@ -14,11 +14,8 @@ MAX_PAUSE = 4.0  # seconds of silence, at most, that two consecutive updates add
 class Heartbeats:
     """Time since the last heartbeat of every worker.
 
-    Parameters
-    ----------
-    timeout : float or None
-        Seconds without a heartbeat after which a worker counts as lost. None adapts: every false alarm triples the
-        limit, so that the same worker is not given up repeatedly.
+    A worker counts as lost after ``timeout`` seconds without a heartbeat. None adapts: every false alarm triples the
+    limit, so that the same worker is not abandoned repeatedly.
     """
 
     def __init__(self, timeout: float | None) -> None:

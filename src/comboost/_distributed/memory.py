@@ -1,30 +1,30 @@
-"""Memory of a fit on a cluster, before any of it is taken. In: the shape of the fit. Out: bytes, or an error."""
+"""Estimates of the memory of a fit on a cluster, which are checked before the fit."""
 
 from dataclasses import replace
 
 from comboost._engine.memory import check_room
 from comboost._engine.memory_plan import NUMBER, ROUND_SQUARES, FitShape, Uses, largest
 
-# The client keeps votes for lost shards, too, as e^v and e^-v in float64 beside the float32 of the model.
+# For lost shards, the client also keeps e^v and e^-v of leaf values v in float64, beside the float32 of the model.
 STEP_COPIES = 5
 
 
 def worker_uses(shape: FitShape, n_samples: int) -> Uses:
-    """What a worker with that many of the rows takes. Its trees have the leaves of all rows."""
+    """Memory of a worker with ``n_samples`` of the samples. Its trees have the leaves of all samples."""
     parts, samples = shape.parts(), replace(shape, n_samples=n_samples).parts()["samples"]
     held = samples | {"matrices of classes": ROUND_SQUARES * NUMBER * shape.n_classes**2}
     return largest(
         (
-            samples | {"codes": 2 * samples["codes"]},  # as they came, and joined
+            samples | {"codes": 2 * samples["codes"]},  # received and joined
             held | {"histograms": parts["leaf values"]["histograms"]},
             held | parts["leaf values"],
-            held | {use: 2 * n_bytes for use, n_bytes in parts["trees"].items()},  # as they came, and unpacked
+            held | {use: 2 * n_bytes for use, n_bytes in parts["trees"].items()},  # received and unpacked
         )
     )
 
 
 def client_uses(shape: FitShape) -> Uses:
-    """What this process takes, which has no rows but those to validate on."""
+    """Memory of this process, which holds the validation set only."""
     held = {} if shape.held is None else shape.held.kept(shape.n_classes)
     parts = shape.parts()
     kept = held | {"matrices of classes": ROUND_SQUARES * NUMBER * shape.n_classes**2}
@@ -33,7 +33,7 @@ def client_uses(shape: FitShape) -> Uses:
 
 
 def check_client_memory(shape: FitShape) -> None:
-    """Raise if trees, or rows to validate on, would need more memory than there is in this process."""
+    """Raise if trees or the validation set need more memory than this process has."""
     check_room(
         f"In this process, a fit of {shape.n_samples} rows and {shape.n_classes} classes",
         client_uses(shape),

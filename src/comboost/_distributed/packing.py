@@ -11,24 +11,12 @@ Numbers = NDArray[Any]  # of int64, uint32 or uint64
 
 
 class PackedIntegers(NamedTuple):
-    """An encoded array: the lowest bytes of every number, without trailing columns of zeros.
-
-    Attributes
-    ----------
-    packed : ndarray of uint8
-        The bytes.
-    n_columns, n_bytes : int
-        Number of columns that are stored, and bytes per number.
-    shape : tuple of int
-        The shape of the array.
-    dtype : str
-        Its dtype.
-    """
+    """An encoded array: the lowest bytes of every number, without trailing columns of zeros."""
 
     packed: NDArray[np.uint8]
-    n_columns: int
-    n_bytes: int
-    shape: tuple[int, ...]
+    n_columns: int  # that are stored
+    n_bytes: int  # per number
+    shape: tuple[int, ...]  # of the array
     dtype: str
 
     @classmethod

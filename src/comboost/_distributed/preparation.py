@@ -18,9 +18,9 @@ from comboost._distributed.survey import (
     ColumnContents,
     LabelWeights,
     Survey,
+    contents_of_part,
     count_part,
     join_contents,
-    mix_part,
 )
 from comboost._engine.binning import BinMapper, category_edges, infinity_error
 from comboost._types import CATEGORIES, COMPLETE, KIND, WITH_MISSING
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 
 class Transport(Protocol):
-    """What preparation needs of a cluster; `comboost.dask` has one for Dask."""
+    """Interface of a cluster; `comboost.dask` implements it for Dask."""
 
     def merge(
         self, call: Callable[..., Result], parts: Sequence[Any], join: Callable[[list[Result]], Result], *args: Any
@@ -59,32 +59,14 @@ class PartitionedTable(Protocol):
 
 @dataclass(frozen=True)
 class PreparedTable:
-    """A table in parts, read once (twice with sample weights).
-
-    Attributes
-    ----------
-    cluster : Transport
-        Where the parts are.
-    collection : PartitionedTable
-        The parts to train on.
-    header : RawTable
-        Their columns, without rows.
-    weights : LabelWeights or None
-        What the weights of every label are like; None if there are none.
-    scale : LabelScale or None
-        How they become integers.
-    search : EdgeSearch
-        Looks for the edges of all numbers, of which the first digits are known.
-    survey : Survey
-        Knows the classes and the categories.
-    """
+    """A table in parts, read once (twice with sample weights)."""
 
     cluster: Transport
     collection: PartitionedTable
-    header: RawTable
-    weights: LabelWeights | None
-    scale: LabelScale | None
-    search: EdgeSearch
+    header: RawTable  # columns without samples
+    weights: LabelWeights | None  # None without sample weights
+    scale: LabelScale | None  # of the integer weights
+    search: EdgeSearch  # for the bin edges; the survey has the counts that it needs first
     survey: Survey
 
     @classmethod
@@ -99,7 +81,11 @@ class PreparedTable:
     ) -> "PreparedTable":
         """Survey all parts."""
         header = read_part(collection.header)
-        weights = find_weights(cluster, collection) if weighted else None
+        weights: LabelWeights | None = None
+        if weighted:
+            weights = cluster.merge(LabelWeights.of_part, collection.parts, LabelWeights.join)
+        if weights is not None and not weights.weights.most.any():
+            raise no_weight_error("sample_weight")
         scale = None if weights is None else LabelScale(weights.labels, find_scale(weights.weights.exponents))
         features = find_features(cluster, collection, header, categorical_features, scale)
         numeric = [f for f in range(collection.n_features) if f not in features]
@@ -112,15 +98,15 @@ class PreparedTable:
         return cls(cluster, collection, header, weights, scale, search, survey)
 
     def training_weights(self, counts: ClassCounts) -> tuple[ClassWeightSums, bool]:
-        """The weight_sums of the candidates, and whether weights only tell classes apart."""
+        """Weight sums of the candidates, and whether sample weights differ between classes only."""
         if self.weights is None or self.scale is None:
             return ClassWeightSums(counts.sums), False
         scale = self.scale.scale.of_classes(counts.candidates.indices)
         return ClassWeightSums(counts.sums, scale), self.weights.weights.by_class
 
     def find_bins(self, categories: Categories) -> BinMapper:
-        """Ask for counts of values until they tell all edges."""
-        # Neighbours are joined first, so those on one worker: only what is joined there travels.
+        """Count values, pass by pass, until all edges are known."""
+        # Neighbours are joined first. Sorted by worker, they are joined there, and only the result is sent.
         locations = sorted(self.survey.locations, key=lambda part: (part.worker, part.number))
         search, parts = self.search, [self.collection.parts[part.number] for part in locations]
         assert self.survey.key_counts is not None
@@ -136,7 +122,7 @@ class PreparedTable:
         return BinMapper.of([of_categories.get(f, edges) for f, edges in enumerate(search.edges)], kinds)
 
     def coding(self, counts: ClassCounts, categories: Categories, bins: BinMapper) -> Coding:
-        """How values become codes."""
+        """Make the mapping of values to codes."""
         return Coding(self.scale, counts.candidates.classes, categories, bins)
 
 
@@ -147,25 +133,17 @@ def find_features(
     categorical_features: Any,
     scale: LabelScale | None,
 ) -> list[int]:
-    """The features that hold categories. If dtypes leave it open, their values are looked at first."""
+    """Find the categorical features, from the values where dtypes do not decide."""
     known, text_allowed = find_categorical(header, categorical_features), accepts_text(categorical_features)
     undecided = find_undecided(header.source, known)
     if not undecided:
         return known
-    mixtures: ColumnContents = cluster.merge(mix_part, collection.parts, join_contents, undecided, scale)
+    contents: ColumnContents = cluster.merge(contents_of_part, collection.parts, join_contents, undecided, scale)
     invalid, found = InvalidColumns(), set(known)
-    for f, mixture in mixtures.items():
+    for f, content in contents.items():
         with invalid:
             if_empty = text_allowed and header.source.kind(f) == "text"
-            if mixture.is_category(text_allowed=text_allowed, if_empty=if_empty):
+            if content.is_category(text_allowed=text_allowed, if_empty=if_empty):
                 found.add(f)
     invalid.raise_any()
     return sorted(found)
-
-
-def find_weights(cluster: Transport, collection: PartitionedTable) -> LabelWeights | None:
-    """What the weights of every label are like; None if there are no rows."""
-    found: LabelWeights | None = cluster.merge(LabelWeights.of_part, collection.parts, LabelWeights.join)
-    if found is not None and not found.weights.most.any():
-        raise no_weight_error("sample_weight")
-    return found

@@ -24,7 +24,7 @@ Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 Cells = NDArray[np.void]  # of CELL_DTYPE, in the order of features and keys
 
-#: The rows of one feature whose keys lie in one cell. Mirrors ``Cell`` of ``cpp/comboost/binning.hpp``.
+#: The samples of one feature whose keys lie in one cell. Mirrors ``Cell`` of ``cpp/comboost/binning.hpp``.
 CELL_DTYPE = np.dtype(
     [
         ("low", "<u8"),  # the smallest and the largest key seen
@@ -42,31 +42,21 @@ LOWEST = np.uint64(0x000F_FFFF_FFFF_FFFF)  # the keys of the infinities; those o
 HIGHEST = np.uint64(0xFFF0_0000_0000_0000)
 
 FIRST_SHIFT = 50  # the first pass has 4 cells from one power of two to the next
-MOST_KEYS = 2**21  # of all features and parts that are asked for one by one: 64 MiB, and a third of it on a wire
-MOST_CELLS = 2**19  # of all features that every part may be asked for: 16 MiB
+MOST_KEYS = 2**21  # of all features and parts that are requested one by one: 64 MiB, a third of it when sent
+MOST_CELLS = 2**19  # of all features that are requested of a part: 16 MiB
 MOST_CELLS_OF_FEATURE = 2**16  # the core has counters for that many
-FEWEST_BITS, MOST_BITS = 2, 7  # a cell is looked at in 2**bits steps for every cut that it may hold
+FEWEST_BITS, MOST_BITS = 2, 7  # a cell is divided into 2**bits steps for every cut that it may hold
 ENDS = 2  # an interval reaches into that many more cells than it is wide
 
 
 @dataclass(frozen=True)
 class CountRequest:
-    """Counts requested of every part: intervals of keys, and how they are cut into cells.
+    """Counts requested of every part: intervals of keys, and how they are cut into cells."""
 
-    Parameters
-    ----------
-    lows, highs : ndarray of uint64
-        Closed intervals, ascending and disjoint within a feature.
-    shifts : ndarray of uint8
-        The keys of an interval that agree but for their last ``shift`` bits share a cell.
-    starts : ndarray of int64, shape (n_features + 1,)
-        Where the intervals of every feature start, and where the last ones end. Most features may have none.
-    """
-
-    lows: Keys
+    lows: Keys  # closed intervals, ascending and disjoint within a feature
     highs: Keys
-    shifts: NDArray[np.uint8]
-    starts: Integers
+    shifts: NDArray[np.uint8]  # keys of an interval that agree but for their last ``shift`` bits share a cell
+    starts: Integers  # of the intervals of every feature, which may have none, and the end of the last
 
     def aligned(self) -> "CountRequest":
         """Return the request with aligned arrays, as the core requires; deserialised ones may not be."""
@@ -133,22 +123,13 @@ def cell_bytes(cells: Cells) -> NDArray[np.uint8]:
 
 
 def count_keys(table: Table, request: CountRequest, weights: Weights | None, n_threads: int = 1) -> KeyCounts:
-    """Count the keys of a table that a request asks for.
+    """Count the requested keys of a table with at least one sample; all weights are positive.
 
-    Parameters
-    ----------
-    table : Table
-        At least one row. Features without intervals are not read, unless the table is one matrix.
-    request : CountRequest
-        What to count.
-    weights : ndarray of uint32 or None
-        The weights of the rows, none of them 0; None if every row weighs 1.
-    n_threads : int, default=1
-        Threads to count with.
+    Features without intervals are not read, unless the table is one matrix.
     """
     request = request.aligned()
     is_requested = np.diff(request.starts) > 0
-    answers: list[Cells] = []
+    counted: list[Cells] = []
     # Columns are read in runs of the same kind: requested ones, and others, as if they were categories.
     for first, last in runs(table, np.where(is_requested, COMPLETE, CATEGORIES).astype(KIND)):
         if not is_requested[first:last].any():
@@ -159,8 +140,8 @@ def count_keys(table: Table, request: CountRequest, weights: Weights | None, n_t
             _core.count_cells(matrix, weights, request.lows, request.highs, request.shifts, starts, n_threads)
         )
         cells["tag"] += np.uint32(first << SHIFT_BITS)
-        answers.append(cells)
-    cells = answers[0] if len(answers) == 1 else np.concatenate([np.empty(0, dtype=CELL_DTYPE), *answers])
+        counted.append(cells)
+    cells = counted[0] if len(counted) == 1 else np.concatenate([np.empty(0, dtype=CELL_DTYPE), *counted])
     return KeyCounts(table.shape[0], cells)
 
 
@@ -168,32 +149,13 @@ class EdgeSearch:
     """Search for the bin edges of all samples.
 
     Send ``request`` to every part, pass the merged counts to ``learn``, and repeat until ``request`` is None.
-
-    Parameters
-    ----------
-    features : sequence of int
-        The numeric features.
-    n_features : int
-        The number of all features.
-    max_bins : int
-        The most bins of a feature.
-    most_keys : int, default=2**19
-        With fewer samples in open cells, every key is requested.
-
-    Attributes
-    ----------
-    request : CountRequest or None
-        The next request; None when all edges are known. The first one is always sent.
-    missing, infinite : ndarray of bool, shape (n_features,)
-        Whether a numeric feature has such values; known after the first counts.
-    edges : list of ndarray
-        The edges of every feature, none for those that are not numeric; known after the last counts.
+    ``features`` are the numeric ones. With at most ``most_keys`` samples in open cells, every key is requested.
     """
 
     def __init__(self, features: Sequence[int], n_features: int, max_bins: int, most_keys: int = MOST_KEYS) -> None:
-        self.missing = np.zeros(n_features, dtype=bool)
+        self.missing = np.zeros(n_features, dtype=bool)  # which features have such values; known after the first counts
         self.infinite = np.zeros(n_features, dtype=bool)
-        self.edges: list[Floats] = [np.empty(0)] * n_features
+        self.edges: list[Floats] = [np.empty(0)] * n_features  # known after the last counts
         self._features = np.array(features, dtype=np.int64)
         self._max_bins = max_bins
         self._most_keys = most_keys
@@ -209,8 +171,11 @@ class EdgeSearch:
     def learn(self, counts: KeyCounts) -> None:
         """Process the counts of all samples."""
         if self._resolved is None:
-            self._note(counts)
-            self._resolved = counts.cells[:0]
+            cells, features = counts.cells, features_of(counts.cells)
+            known = sums_of(features, cells["rows"], len(self.edges))
+            self.missing[self._features] = known[self._features] < counts.n_samples
+            self.infinite[features[(cells["low"] == LOWEST) | (cells["high"] == HIGHEST)]] = True
+            self._resolved = cells[:0]
         cells = add_up(self._resolved, counts.cells)
         status = CellStatus.of_cells(cells, len(self.edges), self._max_bins)
         self._resolved = cells[~status.is_open]
@@ -220,24 +185,17 @@ class EdgeSearch:
             self.request = None
             self.edges = edges_between(cells, status, len(self.edges))
 
-    def _note(self, counts: KeyCounts) -> None:
-        """Store what only the first counts contain."""
-        cells, features = counts.cells, features_of(counts.cells)
-        known = sums_of(features, cells["rows"], len(self.edges))
-        self.missing[self._features] = known[self._features] < counts.n_samples
-        self.infinite[features[(cells["low"] == LOWEST) | (cells["high"] == HIGHEST)]] = True
-
     def _refine(self, cells: Cells, n_cuts: Integers) -> CountRequest:
         """Request every key of a feature whose open cells have few samples, and finer cells of others."""
         features, n_features = features_of(cells), len(self.edges)
-        rows = sums_of(features, cells["rows"], n_features)
-        n_open = int(np.count_nonzero(rows))
+        n_samples = sums_of(features, cells["rows"], n_features)
+        n_open = int(np.count_nonzero(n_samples))
         most_keys = self._most_keys // n_open
         most_cells = min(MOST_CELLS_OF_FEATURE, MOST_CELLS // n_open)
-        room = most_cells / np.maximum(1, sums_of(features, n_cuts, n_features)) - ENDS
-        steps = n_cuts * steps_per_cut(rows / max(1, most_keys), room)[features]
+        most_steps = most_cells / np.maximum(1, sums_of(features, n_cuts, n_features)) - ENDS
+        steps = n_cuts * steps_per_cut(n_samples / max(1, most_keys), most_steps)[features]
         shifts = np.maximum(0, np.ceil(np.log2((cells["high"] - cells["low"]) / steps))).astype(np.int64)
-        shifts[rows[features] <= most_keys] = 0
+        shifts[n_samples[features] <= most_keys] = 0
         return make_request(features, cells["low"], cells["high"], shifts, n_features)
 
 
@@ -247,21 +205,16 @@ def make_request(features: Integers, lows: Keys, highs: Keys, shifts: Integers, 
     return CountRequest(lows.copy(), highs.copy(), shifts.astype(np.uint8), starts.astype(np.int64))
 
 
-def steps_per_cut(excess: Floats, room: Floats) -> Floats:
+def steps_per_cut(excess: Floats, most_steps: Floats) -> Floats:
     """Number of steps per cut with which to refine the open cells of every feature.
 
-    Parameters
-    ----------
-    excess : ndarray
-        Ratio of their samples to the number of keys that may be requested. After s steps, about one sample in s is
-        still in an open cell.
-    room : ndarray
-        Largest number of steps that the counts may have.
+    ``excess`` is the ratio of their samples to the number of keys that may be requested. After s steps, about one
+    sample in s is still in an open cell.
     """
     too_many = np.ceil(np.log2(np.maximum(2.0, excess)))
     n_passes = np.ceil(too_many / (MOST_BITS - 1))
     wanted = 2.0 ** (np.ceil(too_many / n_passes) + 1)  # twice as many, since values are not spread evenly
-    steps: Floats = np.maximum(2.0**FEWEST_BITS, np.minimum(wanted, room))
+    steps: Floats = np.maximum(2.0**FEWEST_BITS, np.minimum(wanted, most_steps))
     return steps
 
 

@@ -1,4 +1,4 @@
-"""Samples in shards, as boosting sees them. In: its questions. Out: sums over all samples."""
+"""Samples in shards, with the interface that boosting uses. Each method runs steps on all shards."""
 
 import math
 from typing import Protocol
@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from comboost import _core
 from comboost._distributed.steps import (
-    AnswerT,
     ConfusionStep,
     CountStep,
     DivideStep,
+    ResultT,
     SplitStep,
     Step,
     SumLeavesStep,
@@ -19,46 +19,25 @@ from comboost._distributed.steps import (
 )
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.losses import Loss, exponent_below
-from comboost._engine.rows import (
-    HISTOGRAM_BUDGET,
-    Balanced,
-    Costs,
-    LeafFactors,
-    Learned,
-    Smoothing,
-    TreeRules,
-)
+from comboost._engine.rows import HISTOGRAM_BUDGET, Balanced, Costs, LeafFactors, Learned, Smoothing, TreeRules
 from comboost._types import COARSE_BITS, MAX_PAIRED, Sums
 
 
 class Shards(Protocol):
     """The shards that hold the samples."""
 
-    def ask(self, step: Step[AnswerT]) -> AnswerT:
-        """Take a step in all shards: their answers, added up."""
+    def run(self, step: Step[ResultT]) -> ResultT:
+        """Run a step on all shards and add up the results."""
 
     def close(self) -> None:
         """Release the samples."""
 
 
 class DistributedRows:
-    """Samples in shards, on which trees grow; see `TreeRows`.
+    """Samples in shards on which trees are grown; see `TreeRows`.
 
-    Every question is one trip to the shards and back, but `update` two if the costs must be quantised once more, and
-    `grow` one for every level, or for every split of a tree that grows the best leaf first.
-
-    Parameters
-    ----------
-    shards : Shards
-        The shards that hold the samples.
-    loss : Loss
-        The loss, which they know.
-    grower : Grower
-        Grows the trees from the histograms of the shards.
-    rules : TreeRules
-        How a tree may grow.
-    n_threads : int
-        Threads of the search for splits.
+    Every method makes one round trip to the shards, with two exceptions. `update` makes two if the costs must be
+    quantised again. `grow` makes one for every level, or for every split of a tree that grows best-first.
     """
 
     def __init__(self, shards: Shards, loss: Loss, grower: _core.Grower, rules: TreeRules, n_threads: int) -> None:
@@ -75,20 +54,20 @@ class DistributedRows:
         unit, tops, log_exponent = self._loss
         if tops is not None:
             bound = min(bound, float(tops.max()))
-        tree = None if hypothesis is None else hypothesis._replace(leaf_values=None)  # the factors say what these do
+        tree = None if hypothesis is None else hypothesis._replace(leaf_values=None)  # the factors replace them
         exponent = exponent_below(bound, len(unit))
-        answer = self._shards.ask(UpdateStep(tree, factors, exponent, with_root))
-        if answer.largest < 2**COARSE_BITS:
-            # Nearly every sample was right, so the costs are too coarse.
-            exponent = exponent_below(math.ldexp(answer.largest, -exponent), len(unit))
-            finer = self._shards.ask(UpdateStep(None, None, exponent, with_root))
-            answer = finer._replace(covers=answer.covers)
-        self._root, self._n_nodes = answer.root, 1
-        log_loss = None if tops is None else math.ldexp(float(answer.log_loss), -log_exponent)
-        return Costs(exponent, answer.loss, math.ldexp(answer.largest, -exponent), log_loss, answer.covers)
+        result = self._shards.run(UpdateStep(tree, factors, exponent, with_root))
+        if result.largest < 2**COARSE_BITS:
+            # Nearly all samples are predicted correctly, so the costs are too coarse.
+            exponent = exponent_below(math.ldexp(result.largest, -exponent), len(unit))
+            finer = self._shards.run(UpdateStep(None, None, exponent, with_root))
+            result = finer._replace(covers=result.covers)
+        self._root, self._n_nodes = result.root, 1
+        log_loss = None if tops is None else math.ldexp(float(result.log_loss), -log_exponent)
+        return Costs(exponent, result.loss, math.ldexp(result.largest, -exponent), log_loss, result.covers)
 
     def grow(self, round_idx: int, smoothing: float) -> Learned:
-        """Grow a tree on the costs, step by step."""
+        """Grow a tree on the costs."""
         assert self._root is not None
         grower = self._grower
         grower.plant(np.add.reduce(self._root[0, : grower.n_first_bins]), round_idx, smoothing)
@@ -105,7 +84,7 @@ class DistributedRows:
         assert isinstance(learned.hypothesis, Tree)
         assert learned.leaf_costs is not None
         by_pairs = len(self._loss.unit) <= MAX_PAIRED
-        sums = self._shards.ask(SumLeavesStep(learned.hypothesis, by_pairs))
+        sums = self._shards.run(SumLeavesStep(learned.hypothesis, by_pairs))
         values, growth, shrink, largest, remaining = _core.balance_leaves(
             sums if by_pairs else None,
             None if by_pairs else sums,
@@ -120,18 +99,18 @@ class DistributedRows:
 
     def sum_losses(self, hypothesis: Tree) -> Sums:
         """Sum up the losses of every leaf by true class, (n_leaves, K)."""
-        return self._shards.ask(SumLeavesStep(hypothesis, False))
+        return self._shards.run(SumLeavesStep(hypothesis, False))
 
     def confusion(self, predictor: Forest | Tree) -> Sums:
         """Sum up the weights by (true class, predicted class), (K, K)."""
-        return self._shards.ask(ConfusionStep(predictor))
+        return self._shards.run(ConfusionStep(predictor))
 
     def close(self) -> None:
         """Release the samples in the shards."""
         self._shards.close()
 
     def _grow_levels(self) -> None:
-        """Divide all nodes of a level, level after level."""
+        """Split all nodes of a level, level by level."""
         histograms, depth = self._root, 0
         while True:
             self._search(histograms)
@@ -142,9 +121,9 @@ class DistributedRows:
             histograms = self._descend(histograms, splits)
 
     def _grow_best_first(self, max_leaf_nodes: int) -> None:
-        """Divide the leaf whose split raises the criterion most, again and again."""
+        """Split the leaf with the highest gain until there are enough leaves."""
         assert self._root is not None
-        depths, open_leaves = [0], {0: self._root}  # with their histograms, as far as these fit
+        depths, open_leaves = [0], {0: self._root}  # and their histograms, as far as memory suffices
         self._search(self._root)
         for _ in range(2, max_leaf_nodes + 1):
             splits = self._grower.branch_best()
@@ -162,7 +141,7 @@ class DistributedRows:
                 open_leaves.update({first: children[:1], first + 1: children[1:]})
 
     def _search(self, histograms: Sums | None) -> None:
-        """Search the frontier, whose histograms are counted in parts if they are not given."""
+        """Search the frontier for splits. Histograms that are not given are counted, a part of the nodes at a time."""
         if histograms is not None:
             self._grower.search(0, histograms, self._n_threads)
             return
@@ -171,17 +150,17 @@ class DistributedRows:
         step = max(1, HISTOGRAM_BUDGET // self._root.nbytes)
         for first in range(0, size, step):
             nodes = np.arange(begin + first, begin + min(size, first + step), dtype=np.int32)
-            self._grower.search(first, self._shards.ask(CountStep(nodes)), self._n_threads)
+            self._grower.search(first, self._shards.run(CountStep(nodes)), self._n_threads)
 
     def _descend(self, histograms: Sums | None, splits: NDArray[np.int32]) -> Sums | None:
-        """Apply splits: the histograms of the new frontier; None if they are too many to be held at once."""
+        """Apply splits and return the histograms of the new frontier; None if they would take too much memory."""
         assert self._root is not None
         lefts = self._n_nodes + 2 * np.arange(len(splits), dtype=np.int32)
         self._n_nodes += 2 * len(splits)
         if histograms is None or 2 * len(splits) * self._root.nbytes > HISTOGRAM_BUDGET:
-            self._shards.ask(DivideStep(splits))
+            self._shards.run(DivideStep(splits))
             return None
-        counted = self._shards.ask(SplitStep(splits))
+        counted = self._shards.run(SplitStep(splits))
         children = np.empty((2 * len(splits), *self._root.shape[1:]), dtype=np.int64)
         self._grower.derive(histograms, counted, lefts, self._n_threads, children)
         return children

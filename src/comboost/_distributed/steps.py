@@ -1,6 +1,7 @@
-"""Questions to all shards. In: the samples of one shard. Out: sums over them, which add up over the shards.
+"""Steps of a distributed fit. Each runs on every shard and returns sums, which add up over the shards.
 
-A step does its work itself: what a shard holds is a pure function of its samples and of the steps that it has taken.
+The state of a shard is a pure function of its samples and of the steps that it has run. A lost shard is therefore
+rebuilt by running the same steps again.
 """
 
 import pickle
@@ -18,47 +19,31 @@ from comboost._types import Sums
 ROOT = np.zeros(1, dtype=np.int32)
 
 
-class UpdateAnswer(NamedTuple):
-    """What a pass over the samples found: the loss, the largest sample, the histogram of all samples; see `Costs`.
-
-    The log-loss in units of its own, 0 if it is not the loss. And what the samples weigh in every leaf of the tree that
-    was added.
-    """
+class UpdateResult(NamedTuple):
+    """Result of `UpdateStep`; see `Costs`."""
 
     loss: int
-    largest: float
-    root: Sums | None
-    log_loss: int = 0
-    covers: Sums | None = None
+    largest: float  # loss of a sample per unit of weight
+    root: Sums | None  # histogram of all samples
+    log_loss: int = 0  # in units of its own; 0 if it is not the loss
+    covers: Sums | None = None  # weight sums of the leaves of the added tree
 
 
-Answer = UpdateAnswer | Sums | None
-AnswerT = TypeVar("AnswerT", bound=Answer, covariant=True)
+StepResult = UpdateResult | Sums | None
+ResultT = TypeVar("ResultT", bound=StepResult, covariant=True)
 
 
 @dataclass
 class ShardState:
-    """The samples of a shard, and how far the tree has come that is grown on them.
-
-    Attributes
-    ----------
-    rows : ShardRows
-        The samples.
-    best_first : bool
-        Whether leaves that are not split with the others of their level may be split later.
-    histograms : dict of int to ndarray
-        Those of nodes that may be split, of these samples alone, as far as they are kept.
-    n_nodes : int
-        Nodes of the tree so far.
-    """
+    """The samples of a shard, and the state of the tree that is being grown on them."""
 
     rows: ShardRows
-    best_first: bool = False
-    histograms: dict[int, Sums] = field(default_factory=dict)
+    best_first: bool = False  # if so, leaves may be split later than the others of their level
+    histograms: dict[int, Sums] = field(default_factory=dict)  # of nodes that may be split, as far as they are kept
     n_nodes: int = 1
 
-    def take_histograms(self, parents: list[int]) -> list[Sums] | None:
-        """The histograms of nodes that were split, which are not needed again; None if not all of them were kept."""
+    def pop_histograms(self, parents: list[int]) -> list[Sums] | None:
+        """Remove and return the histograms of nodes that are split; None if not all of them were kept."""
         found = [self.histograms.pop(parent, None) for parent in parents]
         if not self.best_first:
             self.histograms = {}  # the others of their level stay leaves
@@ -66,9 +51,9 @@ class ShardState:
         return known if len(known) == len(found) else None
 
     def add_children(self, n_splits: int, histograms: list[Sums]) -> None:
-        """Go on with the children of that many nodes, and keep their histograms, if they are known and there is room.
+        """Add the children of split nodes. Keep their histograms if they are known and memory suffices.
 
-        The client keeps those of all rows by the same rule, but nothing depends on that.
+        The client keeps those of all samples by the same rule, but nothing depends on that.
         """
         first = self.n_nodes
         self.n_nodes += 2 * n_splits
@@ -76,20 +61,20 @@ class ShardState:
             self.histograms.update(enumerate(histograms, start=first))
 
 
-class Step(Protocol[AnswerT]):
-    """A question to all shards. If it changes them, it is part of the history that makes a lost one anew."""
+class Step(Protocol[ResultT]):
+    """A step that all shards run."""
 
-    changes: ClassVar[bool]
+    changes: ClassVar[bool]  # whether it changes the shards, so that a rebuilt shard must run it, too
 
-    def take(self, shard: ShardState) -> AnswerT:
-        """Take the step in one shard."""
+    def run(self, shard: ShardState) -> ResultT:
+        """Run the step on one shard."""
 
 
 @dataclass(frozen=True)
 class UpdateStep:
-    """Add the last round, quantise the costs, and start a new tree. It begins a round.
+    """Begin a round: add the tree of the last one, quantise the costs, and start a new tree.
 
-    Of earlier rounds nothing else is needed to make a lost shard anew.
+    A rebuilt shard needs only these steps of earlier rounds.
     """
 
     changes: ClassVar[bool] = True
@@ -98,37 +83,37 @@ class UpdateStep:
     exponent: int
     with_root: bool
 
-    def take(self, shard: ShardState) -> UpdateAnswer:
-        """Take the step in one shard."""
+    def run(self, shard: ShardState) -> UpdateResult:
+        """Run the step on one shard."""
         loss, largest, log_loss, covers = shard.rows.quantise(self.tree, self.factors, self.exponent)
         shard.rows.start_tree()
         root = shard.rows.count(ROOT) if self.with_root else None
         shard.histograms = {} if root is None else {0: root[0]}
         shard.n_nodes = 1
-        return UpdateAnswer(loss, largest, root, log_loss, covers)
+        return UpdateResult(loss, largest, root, log_loss, covers)
 
 
 @dataclass(frozen=True)
 class SplitStep:
-    """Apply splits: the histograms of the left children."""
+    """Apply splits and return the histograms of the left children."""
 
     changes: ClassVar[bool] = True
     splits: NDArray[np.int32]
 
-    def take(self, shard: ShardState) -> Sums:
-        """Count the smaller child of each split, which may be another one on another worker.
+    def run(self, shard: ShardState) -> Sums:
+        """Count the smaller child of each split, which may differ between workers.
 
-        Its sibling is what then is left of the parent's histogram of these rows alone. If that was not kept, the left
-        child itself is counted.
+        The histogram of its sibling is the difference to that of the parent on this shard. If the latter was not kept,
+        the left child itself is counted.
         """
-        parents, first = shard.take_histograms(self.splits[:, 0].tolist()), shard.n_nodes
+        parents, first = shard.pop_histograms(self.splits[:, 0].tolist()), shard.n_nodes
         smaller = shard.rows.split(self.splits)
         children: list[Sums] = []
         if parents is None:
             shard.add_children(len(self.splits), children)
             return shard.rows.count(np.arange(first, shard.n_nodes, 2, dtype=np.int32))
         for parent, child, counted in zip(parents, smaller - first, shard.rows.count(smaller), strict=True):
-            # Not in place: the last answer, which may be asked for again, may hold this very array of the parent.
+            # A new array: that of the parent may be part of the last result, which may be requested again.
             sibling = parent - counted
             children += [counted, sibling] if child % 2 == 0 else [sibling, counted]
         shard.add_children(len(self.splits), children)
@@ -142,22 +127,22 @@ class DivideStep:
     changes: ClassVar[bool] = True
     splits: NDArray[np.int32]
 
-    def take(self, shard: ShardState) -> None:
-        """Take the step in one shard."""
-        shard.take_histograms(self.splits[:, 0].tolist())
+    def run(self, shard: ShardState) -> None:
+        """Run the step on one shard."""
+        shard.pop_histograms(self.splits[:, 0].tolist())
         shard.rows.split(self.splits)
         shard.add_children(len(self.splits), [])
 
 
 @dataclass(frozen=True)
 class CountStep:
-    """Count nodes: their histograms."""
+    """Return the histograms of nodes."""
 
     changes: ClassVar[bool] = False
     nodes: NDArray[np.int32]
 
-    def take(self, shard: ShardState) -> Sums:
-        """Take the step in one shard."""
+    def run(self, shard: ShardState) -> Sums:
+        """Run the step on one shard."""
         return shard.rows.count(self.nodes)
 
 
@@ -169,8 +154,8 @@ class SumLeavesStep:
     tree: Tree
     pairs: bool
 
-    def take(self, shard: ShardState) -> Sums:
-        """Take the step in one shard."""
+    def run(self, shard: ShardState) -> Sums:
+        """Run the step on one shard."""
         return shard.rows.sum_pairs(self.tree) if self.pairs else shard.rows.sum_losses(self.tree)
 
 
@@ -181,58 +166,53 @@ class ConfusionStep:
     changes: ClassVar[bool] = False
     predictor: Forest | Tree
 
-    def take(self, shard: ShardState) -> Sums:
-        """Take the step in one shard."""
+    def run(self, shard: ShardState) -> Sums:
+        """Run the step on one shard."""
         return shard.rows.confusion(self.predictor)
 
 
-def pack(step: Step[Answer]) -> bytes:
-    """A step as it travels: one pickle.
+def pack(step: Step[StepResult]) -> bytes:
+    """Pickle a step.
 
-    Dask would send the arrays beside their pickle, and they would arrive at any address. The core wants them aligned,
-    as they are in memory that NumPy allocates for what it finds inside of a pickle.
+    Dask would send arrays apart from the pickle, and they would not be aligned in memory as the core requires. Arrays
+    inside of a pickle are copied to memory that NumPy allocates.
     """
-    return pickle.dumps(step, protocol=4)  # from 5 on, arrays are views of the bytes that came
+    return pickle.dumps(step, protocol=4)  # from 5 on, arrays are views of the received bytes
 
 
-def unpack(packed: bytes) -> Step[Answer]:
-    """A step that has travelled."""
-    step: Step[Answer] = pickle.loads(packed)
+def unpack(packed: bytes) -> Step[StepResult]:
+    """Unpickle a step."""
+    step: Step[StepResult] = pickle.loads(packed)
     return step
 
 
-def added(one: Sums | None, other: Sums | None) -> Sums | None:
-    """Sums that were asked for of all rows, or of none."""
-    return None if one is None or other is None else one + other
+def add(one: Any, other: Any) -> Any:
+    """Add the results of one step on different samples."""
+    if isinstance(one, UpdateResult):
+        return UpdateResult(
+            one.loss + other.loss,
+            max(one.largest, other.largest),
+            add(one.root, other.root),
+            one.log_loss + other.log_loss,
+            add(one.covers, other.covers),
+        )
+    return None if one is None else one + other
 
 
-def add(one: Answer, other: Answer) -> Answer:
-    """The answers of different rows as one."""
-    if isinstance(one, UpdateAnswer) and isinstance(other, UpdateAnswer):
-        largest, log_loss = max(one.largest, other.largest), one.log_loss + other.log_loss
-        root, covers = added(one.root, other.root), added(one.covers, other.covers)
-        return UpdateAnswer(one.loss + other.loss, largest, root, log_loss, covers)
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one + other
-    assert one is None
-    assert other is None
-    return None
+class PackedResult(NamedTuple):
+    """A result as it is sent: its sums in few bytes, apart from the rest."""
 
-
-class PackedAnswer(NamedTuple):
-    """An answer as it travels: its sums in few bytes, apart from what else there is."""
-
-    rest: UpdateAnswer | None
+    rest: UpdateResult | None
     sums: PackedIntegers | None
 
 
-def pack_answer(answer: Answer) -> PackedAnswer:
-    """An answer that is to travel."""
-    rest, sums = (answer._replace(root=None), answer.root) if isinstance(answer, UpdateAnswer) else (None, answer)
-    return PackedAnswer(rest, None if sums is None else PackedIntegers.of(sums))
+def pack_result(result: StepResult) -> PackedResult:
+    """Encode a result."""
+    rest, sums = (result._replace(root=None), result.root) if isinstance(result, UpdateResult) else (None, result)
+    return PackedResult(rest, None if sums is None else PackedIntegers.of(sums))
 
 
-def unpack_answer(packed: PackedAnswer) -> Any:
-    """An answer that has travelled."""
+def unpack_result(packed: PackedResult) -> Any:
+    """Decode a result."""
     sums = None if packed.sums is None else packed.sums.unpack()
     return sums if packed.rest is None else packed.rest._replace(root=sums)

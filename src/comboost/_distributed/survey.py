@@ -3,7 +3,7 @@
 Summaries can be joined in any order; the result does not depend on the partitions.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -55,27 +55,13 @@ class LabelCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Survey:
-    """Summary of some parts.
-
-    Attributes
-    ----------
-    n_samples : int
-        Number of samples.
-    counts : LabelCounts or None
-        Their labels; None without samples.
-    columns : dict of int to CategoryCounts
-        Distinct values of every categorical feature, and their weights.
-    key_counts : KeyCounts or None
-        Counts of the values of numeric features; None without samples of positive weight.
-    locations : list of PartLocation
-        The parts with samples of positive weight.
-    """
+    """Summary of some parts."""
 
     n_samples: int = 0
-    counts: LabelCounts | None = None
-    columns: dict[int, CategoryCounts] = field(default_factory=dict)
-    key_counts: KeyCounts | None = None
-    locations: list[PartLocation] = field(default_factory=list)
+    counts: LabelCounts | None = None  # None without samples
+    columns: dict[int, CategoryCounts] = field(default_factory=dict)  # of the categorical features
+    key_counts: KeyCounts | None = None  # of the numeric features; None without samples of positive weight
+    locations: list[PartLocation] = field(default_factory=list)  # of parts with samples of positive weight
 
     @classmethod
     def of_part(
@@ -106,10 +92,13 @@ class Survey:
         counts = [s.counts for s in surveys if s.counts is not None]
         check_same_kind([labels for labels, _ in counts])
         key_counts = [s.key_counts for s in surveys if s.key_counts is not None]
+        columns: dict[int, list[CategoryCounts]] = {}
+        for f, counted in (item for s in surveys for item in s.columns.items()):
+            columns.setdefault(f, []).append(counted)
         return cls(
             sum(s.n_samples for s in surveys),
             LabelCounts.join(counts) if counts else None,
-            join_columns([s.columns for s in surveys]),
+            {f: CategoryCounts.join(counted) for f, counted in columns.items()},
             KeyCounts.merge(key_counts) if key_counts else None,
             [location for s in surveys for location in s.locations],
         )
@@ -154,33 +143,25 @@ def check_same_kind(found: Sequence[NDArray[Any]]) -> None:
         )
 
 
-def join_columns(columns: Sequence[Mapping[int, CategoryCounts]]) -> dict[int, CategoryCounts]:
-    """Join the category counts of parts."""
-    by_feature: dict[int, list[CategoryCounts]] = {}
-    for f, counts in (item for part in columns for item in part.items()):
-        by_feature.setdefault(f, []).append(counts)
-    return {f: CategoryCounts.join(counts) for f, counts in by_feature.items()}
+ColumnContents = dict[int, ColumnContent]  # kinds of the values of some features
 
 
-ColumnContents = dict[int, ColumnContent]  # of what the values of some features are
-
-
-def mix_part(part: Part, features: list[int], scale: LabelScale | None) -> ColumnContents:
-    """Of what the values of these features are, in a part."""
+def contents_of_part(part: Part, features: list[int], scale: LabelScale | None) -> ColumnContents:
+    """Find the kinds of the values of these features in a part."""
     if len(part.y) == 0:
         return {}
     with partition_in_errors(part):
         checked = CheckedPart.read(part, scale)
-        table, weights, invalid, mixtures = checked.table, checked.kept_weights, InvalidColumns(), {}
+        table, weights, invalid, contents = checked.table, checked.kept_weights, InvalidColumns(), {}
         for f in features if table.shape[0] else []:
             with invalid:
-                mixtures[f], _ = content_of_column(table.part(EVERY_ROW, f, f + 1), weights)
+                contents[f], _ = content_of_column(table.part(EVERY_ROW, f, f + 1), weights)
         invalid.raise_any()
-    return mixtures
+    return contents
 
 
 def join_contents(parts: list[ColumnContents]) -> ColumnContents:
-    """Of what they are in several parts together."""
+    """Join the contents of parts."""
     features = sorted({f for part in parts for f in part})
     return {f: ColumnContent.join([part[f] for part in parts if f in part]) for f in features}
 
@@ -216,12 +197,12 @@ class LabelWeights(NamedTuple):
 
 
 def count_part(part: Part, features: list[int], scale: LabelScale | None, request: CountRequest) -> KeyCounts:
-    """What a request asks of the values of a part; these features hold categories."""
+    """Count the values of a part; ``features`` are categorical and not counted."""
     with partition_in_errors(part):
         return count_checked(CheckedPart.read(part, scale), features, request)
 
 
 def count_checked(checked: CheckedPart, features: list[int], request: CountRequest) -> KeyCounts:
-    """As `count_part`, once the part is read."""
+    """Count the values of a validated part; see `count_part`."""
     table = checked.table.encode(Categories(dict.fromkeys(features, ())))
     return count_keys(table, request, checked.kept_weights, 1)

@@ -62,7 +62,7 @@ class InspectionMixin(Predictor):
         >>> bool(values[0, 0, 0] > 0), values[0, 1].tolist()
         (True, [0.0, 0.0])
         """
-        forest = self._covered_forest("explain")
+        forest = self._built_in("explain")
         values = contributions(
             self._read(X), forest, n_threads_of(self.n_jobs), len(self.classes_), self._trained_indices
         )
@@ -77,7 +77,7 @@ class InspectionMixin(Predictor):
             ``explainer(X)`` returns a ``shap.Explanation``; ``explainer(X)[..., k]`` is that of class k, for
             ``shap.plots.beeswarm``, ``waterfall`` and the others.
         """
-        self._covered_forest("to_shap")
+        self._built_in("to_shap")
         import_shap()
         return ShapExplainer(self)
 
@@ -88,11 +88,10 @@ class InspectionMixin(Predictor):
         It is the fraction of the variance reduction that the feature's splits contribute, in the trees' values for the
         class on the training set; all 0 if no split changes them.
         """
-        forest = self._covered_forest("class_importances_", AttributeError)
-        found = TreePaths.of(forest).importances()
-        totals = found.sum(axis=1, keepdims=True)
-        shares = np.divide(found, totals, out=np.zeros_like(found), where=totals > 0)
-        return np.ascontiguousarray(self._for_all(shares.T, 0.0).T)
+        reductions = TreePaths.of(self._built_in("class_importances_", AttributeError)).importances()
+        totals = reductions.sum(axis=1, keepdims=True)
+        fractions = np.divide(reductions, totals, out=np.zeros_like(reductions), where=totals > 0)
+        return np.ascontiguousarray(self._for_all(fractions.T, 0.0).T)
 
     def trees_to_frame(self) -> Any:
         """All nodes of all rounds as a pandas DataFrame.
@@ -103,9 +102,8 @@ class InspectionMixin(Predictor):
             A row for every node: ``round``; ``node``, its number in the tree; ``depth``; ``parent``, ``left`` and
             ``right``, nodes of the same tree; ``feature``; ``threshold``, values up to which go left;
             ``categories_left``, those that do; ``missing_left``, whether missing values and unseen categories do;
-            ``cover``, the fraction of the training weight in the node, unless an earlier version has grown the trees;
-            ``weight`` of the round. A leaf has the predicted ``class``, or ``value_<class>``, one value per class. What
-            a node does not have is missing.
+            ``cover``, the fraction of the training weight in the node; ``weight`` of the round. A leaf has the
+            predicted ``class``, or ``value_<class>``, one value per class. What a node does not have is missing.
 
         Examples
         --------
@@ -148,12 +146,11 @@ class InspectionMixin(Predictor):
             raise ValueError(f"plot_tree got max_depth={max_depth!r}; give an integer from 0 on, or None.")
         alone = Forest.join([tree], np.ones(1), self._forest.kinds, self._forest.n_classes)
         paths, classes = TreePaths.of(alone), [format_name(label) for label in self._candidate_classes]
-        covers = None
-        if alone.covers is not None:
-            covers = paths.covers()
-            covers /= covers[0]
-        words = NodeFormatter(self._split_formatter(alone, decimals), classes, alone.leaf_values, covers)
-        return draw_boxes(boxes_of(paths, words, None if max_depth is None else int(max_depth)), ax)
+        covers = paths.covers()
+        formatter = NodeFormatter(
+            self._split_formatter(alone, decimals), classes, alone.leaf_values, covers / covers[0]
+        )
+        return draw_boxes(boxes_of(paths, formatter, None if max_depth is None else int(max_depth)), ax)
 
     def export_text(self, round_idx: int, *, decimals: int | None = 3) -> str:
         """Write the tree of a round as indented rules.
@@ -224,16 +221,6 @@ class InspectionMixin(Predictor):
         if not hasattr(self, "_forest"):
             raise error(f"{method} inspects the built-in trees; with estimator= inspect estimators_ instead.")
         forest: Forest = self._forest
-        return forest
-
-    def _covered_forest(self, method: str, error: type[Exception] = ValueError) -> Forest:
-        """The built-in trees; an error if they do not store the training weight of their leaves."""
-        forest = self._built_in(method, error)
-        if forest.covers is None:
-            raise error(
-                f"{method} needs the training weight of every leaf, which an earlier version of comboost has not "
-                "stored; fit the model again."
-            )
         return forest
 
 

@@ -18,36 +18,19 @@ INT64 = np.iinfo(np.int64)
 
 @dataclass(frozen=True)
 class Link:
-    """Map from scores f to probabilities: softmax(scale · f + shift), or normalised f · exp(shift).
+    """Map from scores f to probabilities: softmax(scale · f + shift), or normalised f · exp(shift)."""
 
-    Attributes
-    ----------
-    scale : float or None
-        Factor of the scores; None if probabilities are the fractions of the weighted vote.
-    shift : ndarray or None
-        Number to add for every class that has scores.
-    """
-
-    scale: float | None
-    shift: Floats | None = None
+    scale: float | None  # None if probabilities are the fractions of the weighted vote
+    shift: Floats | None = None  # one number for every class that has scores
 
 
 @dataclass(frozen=True)
 class CodedFeature:
-    """A categorical feature that trees use.
-
-    Attributes
-    ----------
-    feature : int
-        Index of the feature.
-    values : tuple of str or of float
-        Its categories, sorted.
-    codes : ndarray of int64
-        Their codes, from 1 on; infrequent ones share the last. Missing and unknown values have the code 0.
-    """
+    """A categorical feature that trees use."""
 
     feature: int
-    values: tuple[Any, ...]
+    values: tuple[Any, ...]  # its categories, sorted: text or floats
+    #: Their codes, from 1 on; infrequent ones have the same, the last. Missing and unknown values have the code 0.
     codes: NDArray[np.int64]
 
     @property
@@ -63,36 +46,16 @@ class CodedFeature:
 
 @dataclass(frozen=True)
 class Blueprint:
-    """All that a prediction needs.
+    """All that a prediction needs."""
 
-    Attributes
-    ----------
-    owner : str
-        Class name of the estimator.
-    forest : Forest
-        Its trees.
-    categories : Categories
-        Categories of the training data.
-    classes : ndarray
-        Classes of y.
-    scored : ndarray of intp or None
-        Indices of the classes that have scores, if not all.
-    no_score : float
-        Score of the other classes.
-    names : sequence of str or None
-        Names of the features, if they have any.
-    link : Link or None
-        Map to probabilities, if it is needed.
-    """
-
-    owner: str
+    owner: str  # class name of the estimator
     forest: Forest
     categories: Categories
     classes: NDArray[Any]
-    scored: NDArray[np.intp] | None
-    no_score: float
-    names: Sequence[str] | None
-    link: Link | None
+    scored: NDArray[np.intp] | None  # indices of the classes that have scores, if not all
+    no_score: float  # score of the other classes
+    names: Sequence[str] | None  # of the features, if they have any
+    link: Link | None  # map to probabilities, if it is needed
 
     @property
     def n_features(self) -> int:

@@ -66,15 +66,7 @@ def check_source(plan: Blueprint) -> None:
 
 
 class CWriter:
-    """Writes the parts of a file.
-
-    Parameters
-    ----------
-    plan : Blueprint
-        The model.
-    name : str
-        Prefix of all names in the file.
-    """
+    """Writes the parts of a file, in which all names start with ``name``."""
 
     def __init__(self, plan: Blueprint, name: str) -> None:
         self.plan = plan

@@ -38,15 +38,9 @@ class Operation(NamedTuple):
 
 @dataclass
 class Graph:
-    """Operations in the order of computation, and constants.
+    """Operations in the order of computation, and constants."""
 
-    Attributes
-    ----------
-    name_for : callable
-        Returns a new name of the graph, given its beginning.
-    """
-
-    name_for: Callable[[str], str]
+    name_for: Callable[[str], str]  # returns a new name of the graph, given its beginning
     operations: list[Operation] = field(default_factory=list)
     constants: dict[str, NDArray[Any]] = field(default_factory=dict)
 

@@ -28,29 +28,20 @@ Integers = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True)
 class TreeArrays:
-    """Nodes of all trees, and values of their leaves, as parallel arrays.
+    """Nodes of all trees, and values of their leaves, as parallel arrays."""
 
-    Attributes
-    ----------
-    modes, features, values, true_ids, false_ids, missing, trees, nodes : ndarray
-        Test of a node, the feature and number that it compares, the nodes to go to if it holds or not, whether it holds
-        for a missing value, its tree, and its index in the tree.
-    leaf_trees, leaf_nodes, targets, weights : ndarray
-        Tree and index of a leaf, one of its targets, and the value for it.
-    """
-
-    modes: NDArray[np.str_]
-    features: Integers
-    values: NDArray[np.float64]
-    true_ids: Integers
-    false_ids: Integers
-    missing: Integers
-    trees: Integers
-    nodes: Integers
-    leaf_trees: Integers
-    leaf_nodes: Integers
-    targets: Integers
-    weights: NDArray[np.float64]
+    modes: NDArray[np.str_]  # test of a node
+    features: Integers  # the feature that it compares
+    values: NDArray[np.float64]  # with this number
+    true_ids: Integers  # the node to go to if the test holds
+    false_ids: Integers  # and if it does not
+    missing: Integers  # whether it holds for a missing value
+    trees: Integers  # tree of the node
+    nodes: Integers  # and its index in the tree
+    leaf_trees: Integers  # tree of a leaf
+    leaf_nodes: Integers  # and its index in the tree
+    targets: Integers  # one of its targets
+    weights: NDArray[np.float64]  # and the value for it
 
     @classmethod
     def join(cls, parts: Sequence["TreeArrays"]) -> "TreeArrays":
@@ -201,11 +192,8 @@ def depth_parity(plan: Blueprint, tree_of: Integers) -> Integers:
 def category_tests(plan: Blueprint) -> tuple[Integers, NDArray[np.bool_], Integers, Integers]:
     """Return the tests of all splits of categories.
 
-    Returns
-    -------
-    lengths, swapped, columns, positions : ndarray
-        Number of tests of every split; whether a successful test leads to the right; column of codes and position that
-        every test compares, one split after the other.
+    Of every split: the number of tests, and whether a successful one leads to the right. Of every test, one split after
+    the other: the column of codes and the position that it compares.
     """
     nodes = plan.forest.nodes
     splits = nodes[nodes["flags"] & CATEGORICAL != 0]

@@ -18,30 +18,14 @@ NO_PARENT = -1
 
 @dataclass(frozen=True)
 class TreePaths:
-    """Paths through all trees of a forest. Nodes are numbered over all trees.
-
-    Attributes
-    ----------
-    forest : Forest
-        The trees.
-    tree : ndarray of int
-        Tree of every node.
-    left : ndarray of int
-        Left child of every node, right before the right child; ``LEAF`` for leaves.
-    parent : ndarray of int
-        Parent of every node; ``NO_PARENT`` for roots.
-    levels : list of ndarray of int
-        Nodes with children, by depth.
-    depth : ndarray of int
-        Depth of every node; 0 for roots.
-    """
+    """Paths through all trees of a forest. Nodes are numbered over all trees."""
 
     forest: Forest
-    tree: NDArray[np.intp]
-    left: NDArray[np.intp]
-    parent: NDArray[np.intp]
-    levels: list[NDArray[np.intp]]
-    depth: NDArray[np.intp]
+    tree: NDArray[np.intp]  # of every node
+    left: NDArray[np.intp]  # left child of every node, right before the right child; LEAF for leaves
+    parent: NDArray[np.intp]  # NO_PARENT for roots
+    levels: list[NDArray[np.intp]]  # nodes with children, by depth
+    depth: NDArray[np.intp]  # of every node; 0 for roots
 
     @classmethod
     def of(cls, forest: Forest) -> "TreePaths":
@@ -76,17 +60,14 @@ class TreePaths:
 
     def covers(self) -> Floats:
         """Return the weight of the training samples of every node."""
-        assert self.forest.covers is not None
+        assert self.forest.covers is not None  # the estimators that can be inspected store them
         return self.summed(self.forest.covers)
 
     def importances(self) -> Floats:
-        """Return how much the splits of every feature reduce the variance of the trees' values for every class.
+        """Return how much the splits of every feature reduce the variance of the values, (n_classes, n_features).
 
-        Returns
-        -------
-        ndarray of shape (n_classes, n_features)
-            Sums over splits: the product of the weights of both sides, divided by their sum, times the squared
-            difference of their mean values. Those of a tree add up to the variance of its values.
+        They are sums over splits: the product of the weights of both sides, divided by their sum, times the squared
+        difference of their mean values. Those of a tree add up to the variance of its values.
         """
         forest, covers, is_leaf = self.forest, self.covers(), self.is_leaf
         nodes, reductions = forest.nodes, np.zeros((forest.n_classes, len(forest.kinds)))
@@ -119,7 +100,7 @@ def list_nodes(forest: Forest, feature_names: Sequence[Any], classes: NDArray[An
     def integers(numbers: NDArray[Any], is_none: NDArray[np.bool_]) -> Any:
         return pandas.arrays.IntegerArray(np.where(is_none, 0, numbers).astype(np.int64), is_none)
 
-    left = paths.left - start
+    left, covers = paths.left - start, paths.covers()
     columns: dict[str, Any] = {
         "round": paths.tree,
         "node": np.arange(len(nodes)) - start,
@@ -131,11 +112,9 @@ def list_nodes(forest: Forest, feature_names: Sequence[Any], classes: NDArray[An
         "threshold": np.where(is_leaf | by_set, np.nan, nodes["threshold"]),
         "categories_left": as_objects([categories_left(node, forest, categories) for node in nodes]),
         "missing_left": pandas.arrays.BooleanArray(missing_left, is_leaf),
+        "cover": covers / covers[forest.offsets[:-1]][paths.tree],
+        "weight": forest.weights[paths.tree],
     }
-    if forest.covers is not None:
-        covers = paths.covers()
-        columns["cover"] = covers / covers[forest.offsets[:-1]][paths.tree]
-    columns["weight"] = forest.weights[paths.tree]
     if forest.leaf_values is None:
         labels = zip(nodes["label"], is_leaf, strict=True)
         columns["class"] = as_objects([classes[label] if leaf else None for label, leaf in labels])

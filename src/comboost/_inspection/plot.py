@@ -25,50 +25,36 @@ PLAIN = "#ffffff"
 
 
 class Box(NamedTuple):
-    """A node in a plot.
+    """A node in a plot. Leaves and levels are 1 apart, the root is at y = 0, others are below it."""
 
-    Attributes
-    ----------
-    node : int
-        Index of the node in the tree.
-    x, y : float
-        Position: leaves and levels are 1 apart, the root is at y = 0, others below it.
-    text : str
-        Text, in short lines.
-    colour : str
-        Fill colour.
-    parent : int or None
-        Index of the parent among the boxes.
-    """
-
-    node: int
+    node: int  # index in the tree
     x: float
     y: float
-    text: str
+    text: str  # in short lines
     colour: str
-    parent: int | None
+    parent: int | None  # index among the boxes
 
 
 class NodeFormatter(NamedTuple):
-    """Formats the nodes of a tree; ``covers`` are their fractions of the training weight, if known."""
+    """Formats the nodes of a tree."""
 
     splits: SplitFormatter
     classes: list[str]
     leaf_values: NDArray[np.float32] | None
-    covers: NDArray[np.float64] | None
+    covers: NDArray[np.float64]  # fractions of the training weight
 
     def lines(self, idx: int, node: np.void) -> tuple[list[str], str]:
         """Return the text of a node, and its colour."""
-        cover = [] if self.covers is None else [f"{100 * self.covers[idx]:.3g} %"]
+        cover = f"{100 * self.covers[idx]:.3g} %"
         if node["feature"] != LEAF:
-            return [*wrapped(self.splits.rules(node)[0]), *cover], PLAIN
+            return [*wrapped(self.splits.rules(node)[0]), cover], PLAIN
         if self.leaf_values is None:
             label = int(node["label"])
-            return [*wrapped(f"class: {name_of(label, self.classes)}"), *cover], COLOURS[label % len(COLOURS)]
+            return [*wrapped(f"class: {name_of(label, self.classes)}"), cover], COLOURS[label % len(COLOURS)]
         values = self.leaf_values[node["left"]]
         largest = np.argsort(-np.abs(values), kind="stable")[:MAX_VALUES]
         listed = [self._value(label, values[label]) for label in sorted(largest.tolist(), key=lambda k: -values[k])]
-        return [*listed, *cover], COLOURS[int(values.argmax()) % len(COLOURS)]
+        return [*listed, cover], COLOURS[int(values.argmax()) % len(COLOURS)]
 
     def _value(self, label: int, value: np.float32) -> str:
         number, name = f" {value:+.2f}", name_of(label, self.classes)
@@ -81,7 +67,7 @@ def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, LINE, max_lines=MAX_LINES, placeholder=" …")
 
 
-def boxes_of(paths: TreePaths, words: NodeFormatter, max_depth: int | None) -> list[Box]:
+def boxes_of(paths: TreePaths, formatter: NodeFormatter, max_depth: int | None) -> list[Box]:
     """Return the boxes of a tree, parents before children; a box at the depth limit counts the leaves below it."""
     nodes, n_leaves = paths.forest.nodes, paths.summed(np.ones(int(paths.is_leaf.sum()), dtype=np.intp))
     is_end = paths.is_leaf if max_depth is None else paths.is_leaf | (paths.depth >= max_depth)
@@ -99,9 +85,9 @@ def boxes_of(paths: TreePaths, words: NodeFormatter, max_depth: int | None) -> l
     rank = {idx: i for i, idx in enumerate(order)}
     boxes = []
     for idx in order:
-        lines, colour = words.lines(idx, nodes[idx])
+        lines, colour = formatter.lines(idx, nodes[idx])
         if is_end[idx] and not paths.is_leaf[idx]:
-            lines = [f"… {n_leaves[idx]} leaves", *lines[len(lines) - (words.covers is not None) :]]
+            lines = [f"… {n_leaves[idx]} leaves", lines[-1]]
         parent = rank.get(int(paths.parent[idx]))
         boxes.append(Box(idx, float(x[idx]), -float(paths.depth[idx]), "\n".join(lines), colour, parent))
     return boxes

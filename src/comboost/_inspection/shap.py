@@ -41,13 +41,7 @@ class Explanation(NamedTuple):
 
 @dataclass(frozen=True)
 class ShapExplainer:
-    """Explains samples with a fitted model, in the form that ``shap.plots`` takes.
-
-    Parameters
-    ----------
-    model : classifier
-        A fitted classifier with a method ``explain``.
-    """
+    """Explains samples with a fitted model, in the form that ``shap.plots`` takes."""
 
     model: Any
 
@@ -79,25 +73,10 @@ class ShapExplainer:
 def contributions(
     table: Table, forest: Forest, n_threads: int, n_classes: int, scored: NDArray[np.intp] | None
 ) -> Floats:
-    """Compute the SHAP values of a table.
+    """Compute the SHAP values of a table, (n_samples, n_features, n_classes); the trees must have covers.
 
-    Parameters
-    ----------
-    table : Table
-        The samples.
-    forest : Forest
-        Trees with covers.
-    n_threads : int
-        Number of threads.
-    n_classes : int
-        Number of classes.
-    scored : ndarray of int or None
-        Indices of the classes that have scores; None is all.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_features, n_classes)
-        SHAP values; 0 for features that no tree uses, and for classes without scores.
+    ``scored`` are the indices of the classes that have scores, None if all have. The values are 0 for features that no
+    tree uses, and for classes without scores.
     """
     n_samples, n_features = table.shape
     features = forest.features()

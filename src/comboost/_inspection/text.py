@@ -30,32 +30,8 @@ def export_tree(
 ) -> str:
     """Write a tree as indented rules, down to the class or the values of every leaf.
 
-    Parameters
-    ----------
-    nodes : ndarray of node records
-        Nodes of one tree, the root first.
-    sets : ndarray of uint8 of shape (n_sets, 32), optional
-        Sets of category codes that go left, as bits; required by trees that split categories.
-    feature_names : iterable, optional
-        Names of all features; x0, x1, ... by default.
-    class_names : iterable, optional
-        All classes, in the order of their indices, which are the default.
-    categories : mapping of int to iterable, optional
-        Sorted categories of every categorical feature, without those that share a code.
-    infrequent : container of int, optional
-        Features of which some categories share the code after those.
-    missing : container of int, optional
-        Features whose rules say where missing values go; None is all. A category that is not in the training data is
-        a missing one.
-    leaf_values : ndarray of float32, (n_leaves, n_classes), optional
-        Leaf values, one per class; None if leaves predict a class.
-    decimals : int or None, default=3
-        Decimals of a threshold; significant digits of one between -1 and 1. None is all digits.
-
-    Returns
-    -------
-    str
-        The rules, a line each.
+    The root is the first node. By default features are called x0, x1, ..., and classes are indices; `SplitFormatter`
+    describes the other arguments. ``leaf_values`` is None if leaves predict a class.
 
     Examples
     --------
@@ -72,7 +48,7 @@ def export_tree(
     is_leaf = nodes["feature"] == LEAF
     features = list_names(feature_names, nodes["feature"][~is_leaf], "feature")
     classes = list_names(class_names, nodes["label"][is_leaf], "class")
-    words = SplitFormatter(sets, features, categories, infrequent, missing, decimals)
+    formatter = SplitFormatter(sets, features, categories, infrequent, missing, decimals)
     lines = []
     ahead = [(0, 0, "")]  # a stack, since a tree may be deeper than Python lets functions call each other
     while ahead:
@@ -83,7 +59,7 @@ def export_tree(
         if is_leaf[idx]:
             lines.append("|   " * depth + f"|--- {format_leaf(node, classes, leaf_values)}")
             continue
-        left, right = words.rules(node)
+        left, right = formatter.rules(node)
         first = int(node["left"])
         ahead += [(first + 1, depth + 1, right), (first, depth + 1, left)]
     return "\n".join(lines)
@@ -102,14 +78,16 @@ def format_leaf(node: np.void, classes: list[str] | None, leaf_values: NDArray[n
 
 @dataclass(frozen=True)
 class SplitFormatter:
-    """Formats splits as rules; see the parameters of ``export_tree``."""
+    """Formats splits as rules."""
 
-    sets: NDArray[np.uint8] | None
-    features: list[str] | None
+    sets: NDArray[np.uint8] | None  # (n_sets, 32); category codes that go left, as bits
+    features: list[str] | None  # names of all features
+    #: Sorted categories of every categorical feature, without the infrequent ones, which have the next code.
     categories: Mapping[int, Iterable[Any]] | None
-    infrequent: Container[int]
+    infrequent: Container[int]  # features that have infrequent categories
+    #: Features whose rules say where missing values go; None is all. An unseen category is a missing value.
     missing: Container[int] | None
-    decimals: int | None
+    decimals: int | None  # of a threshold; significant digits of one between -1 and 1; None is all digits
 
     def rules(self, node: np.void) -> tuple[str, str]:
         """Return the rules of both sides of a split."""

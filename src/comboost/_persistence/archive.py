@@ -45,13 +45,7 @@ def write_archive(stream: BinaryIO, members: MemberList) -> None:
 
 
 class Archive:
-    """Members of a zip file, each of which is read once.
-
-    Parameters
-    ----------
-    stream : binary stream
-        A seekable file. A ValueError says what is wrong with it.
-    """
+    """Members of a seekable zip file, each of which is read once. A ValueError says what is wrong with the file."""
 
     def __init__(self, stream: BinaryIO) -> None:
         check_end(stream)

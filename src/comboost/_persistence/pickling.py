@@ -47,20 +47,7 @@ def make_state(parameters: Mapping[str, Any], attributes: Mapping[str, Any]) -> 
 
 
 def attributes_of(state: Any, owner: str) -> dict[str, Any]:
-    """Return the attributes of an estimator, given its state.
-
-    Parameters
-    ----------
-    state : dict
-        The state that was loaded.
-    owner : str
-        Name of the estimator in errors.
-
-    Returns
-    -------
-    dict
-        The attributes, all checked. A ValueError says what is wrong with them.
-    """
+    """Return the attributes of an estimator, all checked; a ValueError names its ``owner`` and what is wrong."""
     if not isinstance(state, dict) or type(state.get("format")) is not int or state["format"] != FORMAT:
         raise ValueError(
             f"This {owner} was written by another version of comboost, or it is damaged: its state is not of format "

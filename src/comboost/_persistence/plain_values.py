@@ -86,21 +86,10 @@ TEXT_TYPES: dict[type, TextType] = {
 
 
 def to_json(value: Any, path: str, arrays: Arrays) -> Any:
-    """Convert a plain value to JSON.
+    """Convert a plain value to JSON, and add its arrays to ``arrays``.
 
-    Parameters
-    ----------
-    value : Any
-        The value.
-    path : str
-        Its path in the model, which also names its arrays.
-    arrays : dict
-        Receives the arrays.
-
-    Returns
-    -------
-    None, bool, int, float, str, list or dict
-        The JSON. A TypeError names the path and type of a value that is not plain.
+    ``path`` is its path in the model, which also names its arrays. A TypeError names the path and type of a value that
+    is not plain.
     """
     kind = type(value)
     if value is None or kind is bool or (kind is float and math.isfinite(value)):

@@ -1,4 +1,4 @@
-"""Fitted attributes as they are stored: names, types and checks. Pickles and model files share them."""
+"""Fitted attributes as they are stored: names, types and checks, for pickles and model files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -127,21 +127,11 @@ def check_origin(name: str, value: FitFingerprint, sizes: Sizes) -> None:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A fitted attribute.
+    """A fitted attribute."""
 
-    Attributes
-    ----------
-    check : callable or None
-        Raises ValueError if the value does not fit the rest of the model; None if nothing is to be checked.
-    stored_as : str
-        Name in pickles and files, unless it is the attribute's.
-    part : type or None
-        Dataclass of the value, of which the fields are stored.
-    """
-
-    check: Check | None
-    stored_as: str = ""
-    part: type[Any] | None = None
+    check: Check | None  # raises ValueError if the value does not fit the rest of the model
+    stored_as: str = ""  # name in pickles and files, unless it is the attribute's
+    part: type[Any] | None = None  # dataclass of the value, of which the fields are stored
 
 
 #: Every fitted attribute, by its name in Python.
@@ -208,13 +198,10 @@ def to_stored(attributes: Mapping[str, Any]) -> dict[str, Any]:
     stored = {}
     for name, value in attributes.items():
         attribute = FITTED[name]
-        stored[attribute.stored_as or name] = value if attribute.part is None else fields_to_dict(value)
+        if attribute.part is not None:  # dataclasses.asdict would copy the arrays
+            value = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        stored[attribute.stored_as or name] = value
     return stored
-
-
-def fields_to_dict(part: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, without copying their values."""
-    return {field.name: getattr(part, field.name) for field in fields(part) if field.init}
 
 
 def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:

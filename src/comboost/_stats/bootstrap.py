@@ -35,40 +35,20 @@ SAME_DIFFERENCE = 1e-9  # rounding of sums in another order
 
 @dataclass(frozen=True)
 class JointTable:
-    """Samples by class and by the predictions of all models, sorted by class.
+    """Samples by class and by the predictions of all models, sorted by class."""
 
-    Attributes
-    ----------
-    truth : ndarray of shape (n_cells,)
-        True class.
-    predictions : ndarray of shape (n_models, n_cells)
-        Predicted labels.
-    n_samples : ndarray of shape (n_cells,)
-        Number of samples in each cell.
-    """
-
-    truth: NDArray[np.intp]
-    predictions: NDArray[np.intp]
-    n_samples: Floats
+    truth: NDArray[np.intp]  # (n_cells,)
+    predictions: NDArray[np.intp]  # (n_models, n_cells)
+    n_samples: Floats  # (n_cells,); number of samples in each cell
 
 
 @dataclass(frozen=True)
 class BootstrapDraws:
-    """Metrics of all draws: arrays of shape (n_models, n_draws) by key.
+    """Metrics of all draws: arrays of shape (n_models, n_draws) by key."""
 
-    Attributes
-    ----------
-    metrics : dict
-        Metrics of bootstrap samples.
-    exchanged : dict
-        Metrics if two models exchange predictions at random; empty for one model.
-    n_free : int
-        Degrees of freedom: samples minus classes.
-    """
-
-    metrics: dict[str, Floats]
-    exchanged: dict[str, Floats]
-    n_free: int
+    metrics: dict[str, Floats]  # of bootstrap samples
+    exchanged: dict[str, Floats]  # if two models exchange predictions at random; empty for one model
+    n_free: int  # degrees of freedom: samples minus classes
 
     def standard_error(self, key: str, model: int) -> float:
         """Standard error of a metric."""
@@ -99,25 +79,10 @@ def draw_metrics(
     random_state: int,
     n_draws: int | None = None,
 ) -> BootstrapDraws:
-    """Draw bootstrap samples within every class, and compute the metrics of every draw.
+    """Draw bootstrap samples within every class; compute norm, g_mean, mean_recall and accuracy of every draw.
 
-    Parameters
-    ----------
-    truth : ndarray of shape (n_samples,)
-        True classes, as indices below ``n_labels``.
-    predictions : sequence of one or two ndarrays of shape (n_samples,)
-        Predictions of each model, as indices below ``n_labels``.
-    n_labels : int
-        Number of classes, and of other labels that may be predicted.
-    random_state : int
-        Random seed.
-    n_draws : int, default=None
-        Number of draws; by default fewer for many classes.
-
-    Returns
-    -------
-    BootstrapDraws
-        Draws of norm, g_mean, mean_recall and accuracy.
+    ``predictions`` are those of one or two models. They are indices below ``n_labels``, the number of classes and of
+    other labels that may be predicted. By default there are fewer draws for many classes.
     """
     observed, is_swapped = joint_table(truth, predictions, n_labels)
     class_sizes = np.bincount(truth, minlength=n_labels)

@@ -66,19 +66,8 @@ def exact_interval(successes: Floats, n_samples: Floats, confidence: float) -> t
     """Clopper-Pearson interval of a proportion.
 
     Its coverage is at least the confidence level, even for one sample. Wilson's interval only has that coverage on
-    average: for one success in one sample it excludes proportions below 20 %, which is wrong one time in five.
-
-    Parameters
-    ----------
-    successes, n_samples : ndarray
-        Number of successes and of samples. The interval for 0 samples is [0, 1].
-    confidence : float
-        Confidence level of each interval.
-
-    Returns
-    -------
-    low, high : ndarray
-        Confidence bounds.
+    average: for one success in one sample it excludes proportions below 20 %, which is wrong one time in five. The
+    interval for 0 samples is [0, 1].
 
     Examples
     --------
@@ -103,21 +92,13 @@ def newcombe_interval(
 ) -> tuple[Floats, Floats, Floats]:
     """Newcombe score interval of the difference of two paired proportions.
 
-    It combines the Wilson intervals of both proportions by their correlation. It is too narrow for very few samples.
-    So it is widened to include 0 where the exact test of McNemar does not reject equality. Exchanging the models only
-    changes signs.
+    The arguments are the numbers of samples for which both models, only the first, only the second and neither of them
+    is correct. The results are the first proportion minus the second, and its confidence bounds; 0, -1 and 1 without
+    samples.
 
-    Parameters
-    ----------
-    both, first, second, neither : ndarray
-        Number of samples for which both models, only the first, only the second and neither of them is correct.
-    confidence : float
-        Confidence level of each interval.
-
-    Returns
-    -------
-    difference, low, high : ndarray
-        First proportion minus second, and its confidence bounds; 0, -1 and 1 without samples.
+    The interval combines the Wilson intervals of both proportions by their correlation. It is too narrow for very few
+    samples. So it is widened to include 0 where the exact test of McNemar does not reject equality. Exchanging the
+    models only changes signs.
 
     References
     ----------

@@ -28,22 +28,11 @@ class Comparison(NamedTuple):
 def compare(
     first: Sequence[float], second: Sequence[float], *, lower_is_better: bool = False, test_ratio: float = 0.25
 ) -> Comparison:
-    """Compare two methods on the same folds by two-sided paired t-tests.
+    """Compare a metric of two methods on the same folds by two-sided paired t-tests.
 
-    Parameters
-    ----------
-    first, second : sequence of float
-        A metric of the two methods on the same folds, in the same order.
-    lower_is_better : bool, default=False
-        Whether small values are good.
-    test_ratio : float, default=0.25
-        Test samples per training sample, 1/4 for five folds. The corrected resampled t-test of Nadeau and Bengio
-        needs it: folds of several runs share training samples, so the plain test is overconfident.
-
-    Returns
-    -------
-    Comparison
-        With p = 1 if the two never differ, or if there are fewer than two folds.
+    ``test_ratio`` is the number of test samples per training sample, 1/4 for five folds. The corrected resampled t-test
+    of Nadeau and Bengio needs it: folds of several runs have training samples in common, so the plain test is
+    overconfident. p = 1 if the two never differ, or if there are fewer than two folds.
 
     References
     ----------
@@ -72,21 +61,9 @@ def compare(
 def corrected_interval(
     differences: ArrayLike, test_ratio: float, confidence: float = 0.95
 ) -> tuple[float, float, float]:
-    """Mean of differences over folds with the confidence bounds of the corrected resampled t-test.
+    """Mean of differences over folds with the lower and upper confidence bound of the corrected resampled t-test.
 
-    Parameters
-    ----------
-    differences : array-like of shape (n_folds,)
-        Differences of two methods, fold by fold.
-    test_ratio : float
-        Test samples per training sample.
-    confidence : float, default=0.95
-        Confidence level in (0, 1).
-
-    Returns
-    -------
-    mean, low, high : float
-        Mean difference and its confidence bounds.
+    ``test_ratio`` is the number of test samples per training sample.
 
     Examples
     --------

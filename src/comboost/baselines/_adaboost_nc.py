@@ -22,13 +22,8 @@ WEIGHTS_PER_SAMPLE = 2  # while a tree grows: the weight as a float and as an in
 def penalties(counts: NDArray[np.int64], labels: Labels) -> Floats:
     """Penalties p = 1 − |amb|, where amb = (1/t)·Σ_s ([H_t(i)=y_i] − [h_s(i)=y_i]).
 
-    Parameters
-    ----------
-    counts : ndarray of shape (n_samples, n_classes)
-        Number of the hypotheses h_1, ..., h_t that predict each class. H_t is the class predicted most often, the first
-        one in a tie: α_t is not known yet, and amb weighs all hypotheses equally.
-    labels : ndarray of shape (n_samples,)
-        y.
+    ``counts`` is the number of the hypotheses h_1, ..., h_t that predict each class, (n_samples, n_classes). H_t is the
+    class predicted most often, the first one in a tie: α_t is not known yet, and amb weighs all hypotheses equally.
     """
     correct_fraction = counts[np.arange(len(labels)), labels] / counts[0].sum()
     return np.asarray(1.0 - np.abs((counts.argmax(axis=1) == labels) - correct_fraction))

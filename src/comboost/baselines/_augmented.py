@@ -1,11 +1,11 @@
-"""Rows of which some are synthetic. In: original rows, draws of others. Out: AdaBoost.M2 by way of AdaBoost.MM's loop.
+"""Original and synthetic samples, on which AdaBoost.MM's loop computes AdaBoost.M2.
 
-AdaBoost.M2 keeps a distribution D over the wrong labels of all rows. A weak hypothesis that votes 0 or 1 has the
+AdaBoost.M2 keeps a distribution D over the wrong labels of all samples. A weak hypothesis that outputs 0 or 1 has the
 pseudo-loss ε = ½·Σ D(i,j)·(1 − [h(i)=y_i] + [h(i)=j]); with β = ε/(1−ε) its weight is ln(1/β), and the next D is
-D(i,j)·β^{½(1 + [h(i)=y_i] − [h(i)=j])}, normed. In the words of AdaBoost.MM, ε = ½(1−δ), so ln(1/β) = 2α, and the
-factors are, √β apart, e^{−α} where h is right, e^{α} for the wrong label that it votes for and 1 for the others: the
-update of the excess. So AdaBoost.M2 is AdaBoost.MM with the step of its edge and twice its weights, and trees see
-D(i,j) itself.
+D(i,j)·β^{½(1 + [h(i)=y_i] − [h(i)=j])}, normalised. In terms of AdaBoost.MM, ε = ½(1−δ), so ln(1/β) = 2α. Apart from
+√β, the factors are e^{−α} where h is right, e^{α} for the wrong label that it predicts and 1 for the others: the update
+of the excess. So AdaBoost.M2 is AdaBoost.MM with the step of its edge and twice its weights, and trees see D(i,j)
+itself.
 """
 
 from collections.abc import Callable
@@ -23,16 +23,8 @@ class AugmentedRows(MemoryRows):
     """Original samples, which are boosted, followed by synthetic ones, which only trees see, other ones in every round.
 
     A wrong label of a synthetic sample always weighs the mean of the original samples' D, 1/(m(K−1)). Only original
-    samples count in losses and advantages.
-
-    Parameters
-    ----------
-    problem : Problem
-        The original samples.
-    labels : ndarray of uint16
-        The class indices of the synthetic samples.
-    draw_codes : callable
-        Gives the codes of the synthetic samples of a round, (n_features, n_samples).
+    samples count in losses and advantages. ``labels`` are the class indices of the synthetic samples; ``draw_codes``
+    returns their codes in a round, (n_features, n_samples).
     """
 
     _native: _core.BinnedRows

@@ -45,14 +45,14 @@ class Metric:
     n_features: int  # number of features of all three types
 
     @classmethod
-    def of(cls, rows: Floats, differences: Mapping[int, Floats]) -> "Metric":
+    def of(cls, samples: Floats, differences: Mapping[int, Floats]) -> "Metric":
         """Prepare the distances between samples, given the value differences of the categorical features."""
-        numeric = np.setdiff1d(np.arange(rows.shape[1]), list(differences))
-        numbers = rows[:, numeric]
+        numeric = np.setdiff1d(np.arange(samples.shape[1]), list(differences))
+        numbers = samples[:, numeric]
         has_missing = np.isnan(numbers).any(axis=0)
-        codes = [np.nan_to_num(rows[:, f]).astype(np.intp) for f in differences]
+        codes = [np.nan_to_num(samples[:, f]).astype(np.intp) for f in differences]
         by_sample = [np.take(table, column, axis=1) for column, table in zip(codes, differences.values(), strict=True)]
-        return cls(numbers[:, ~has_missing], numbers[:, has_missing], codes, by_sample, rows.shape[1])
+        return cls(numbers[:, ~has_missing], numbers[:, has_missing], codes, by_sample, samples.shape[1])
 
     def __len__(self) -> int:
         return len(self.complete)
@@ -92,9 +92,8 @@ def nearest(metric: Metric, n_neighbours: int) -> Indices:
     for first in range(0, n_samples, step):
         last = min(n_samples, first + step)
         squares = metric.squares(first, last)
-        squares[np.arange(last - first), np.arange(first, last)] = (
-            np.nan
-        )  # a sample is not its own neighbour; NaN sorts last
+        # A sample is not its own neighbour. NaN sorts last.
+        squares[np.arange(last - first), np.arange(first, last)] = np.nan
         found[first:last] = smallest(squares, n_found)
     return found
 
@@ -120,12 +119,12 @@ class Synthesiser:
     modes: Floats  # (n_samples, n_categorical); the most frequent category among the neighbours of every sample
 
     @classmethod
-    def of(cls, rows: Floats, neighbours: Indices, categorical: Sequence[int]) -> "Synthesiser":
+    def of(cls, samples: Floats, neighbours: Indices, categorical: Sequence[int]) -> "Synthesiser":
         """Prepare the draws."""
-        numeric = np.setdiff1d(np.arange(rows.shape[1]), categorical).tolist()
-        modes = [most_frequent(rows[:, f][neighbours]) for f in categorical]
-        stacked = np.stack(modes, axis=1) if modes else np.zeros((len(rows), 0))
-        return cls(rows[:, numeric], neighbours, numeric, list(categorical), stacked)
+        numeric = np.setdiff1d(np.arange(samples.shape[1]), categorical).tolist()
+        modes = [most_frequent(samples[:, f][neighbours]) for f in categorical]
+        stacked = np.stack(modes, axis=1) if modes else np.zeros((len(samples), 0))
+        return cls(samples[:, numeric], neighbours, numeric, list(categorical), stacked)
 
     def draw(self, n_samples: int, random: np.random.RandomState) -> Floats:
         """Draw samples with the random numbers of imbalanced-learn's SMOTE.
@@ -172,9 +171,9 @@ class Synthesis:
         synthesisers = {}
         for label in np.flatnonzero(problem.shortfalls).tolist():
             of_class = np.flatnonzero(problem.labels == label)
-            rows = problem.table.take(of_class).rows(0, len(of_class)).astype(np.float64)
-            neighbours = nearest(Metric.of(rows, differences), n_neighbours)
-            synthesisers[label] = Synthesiser.of(rows, neighbours, categorical)
+            samples = problem.table.take(of_class).rows(0, len(of_class)).astype(np.float64)
+            neighbours = nearest(Metric.of(samples, differences), n_neighbours)
+            synthesisers[label] = Synthesiser.of(samples, neighbours, categorical)
         return cls(problem, synthesisers)
 
     @property
@@ -192,5 +191,5 @@ class Synthesis:
 
     def draw_codes(self, round_idx: int) -> Codes:
         """The binned synthetic samples of a round, (n_features, n_samples)."""
-        rows = RawTable(ArraySource(self.draw(round_idx))).encode(Categories())
-        return self.problem.bins.transform(rows, self.problem.n_threads)
+        table = RawTable(ArraySource(self.draw(round_idx))).encode(Categories())
+        return self.problem.bins.transform(table, self.problem.n_threads)

@@ -1,4 +1,4 @@
-"""Trees on weighted rows. In: which rows, how often, and their weights. Out: a tree and its votes."""
+"""Trees on weighted samples, and random oversampling."""
 
 import warnings
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from comboost.baselines._estimator import Problem
 
 
 def oversample(problem: Problem) -> NDArray[np.intp]:
-    """Indices of all rows, and again of rows drawn at random until every class has as many as the largest."""
+    """Indices of all samples, and again of samples drawn at random until every class has as many as the largest."""
     sampler = RandomOverSampler(random_state=problem.rules.seed)
     with warnings.catch_warnings():
-        # That labels may be no classes if there are many of them: these are indices of classes.
+        # It warns that many distinct labels may not be classes. These are indices of classes.
         warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
         sampler.fit_resample(np.arange(len(problem.labels))[:, np.newaxis], problem.labels)
     indices: NDArray[np.intp] = sampler.sample_indices_.astype(np.intp)
@@ -26,14 +26,9 @@ def oversample(problem: Problem) -> NDArray[np.intp]:
 
 
 class TreeGrower:
-    """Grows trees on weighted rows. A weighted tree is a cost-sensitive one in which every mistake costs the weight.
+    """Grows trees on weighted samples of a problem, given by their indices, which may repeat.
 
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    indices : ndarray of int
-        Which of them to learn from, in which order; some may stand there several times.
+    A weighted tree is a cost-sensitive one in which every mistake costs the weight.
     """
 
     def __init__(self, problem: Problem, indices: NDArray[np.intp]) -> None:

@@ -3,7 +3,7 @@
 typer and rich come with the extra ``cli``. They are imported only when a command runs.
 """
 
-from comboost.cli.terminal.interrupts import quit_on_interrupt
+from comboost.cli.terminal.errors import quit_on_interrupt
 
 __all__ = ["main"]
 

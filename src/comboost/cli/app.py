@@ -17,8 +17,7 @@ from comboost.cli.commands.fit import fit
 from comboost.cli.commands.predict import predict
 from comboost.cli.commands.report import report
 from comboost.cli.commands.reproduce import reproduce
-from comboost.cli.terminal.errors import DEBUG
-from comboost.cli.terminal.interrupts import interruptible
+from comboost.cli.terminal.errors import DEBUG, interruptible
 
 TABLES = ("pandas", "pyarrow")
 

@@ -1,4 +1,4 @@
-"""Fit and predict on a cluster. In: Dask collections. Out: Dask arrays, or a local model."""
+"""Fit and predict on a cluster: the methods that all its estimators share."""
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +41,7 @@ CLUSTER_HINTS: Mapping[str, str] = {
 
 
 class DaskBooster(Booster[Any]):
-    """A booster of samples on a cluster; its kinds are the local ones, with a client."""
+    """Base class of the boosters on a cluster, beside a local one."""
 
     _local: ClassVar[type[Booster[Any]]]
 
@@ -92,14 +92,14 @@ class DaskBooster(Booster[Any]):
         return local(**{name: getattr(settings, name) for name in shared})  # type: ignore[return-value]
 
     def _fit(self, *given: Any) -> None:
-        # Dask looks for the client in the context, too: for actors, and to wait.
+        # Dask also uses the current client: for actors, and to wait.
         with self.client.as_current() if isinstance(self.client, Client) else nullcontext():
             super()._fit(*given)
 
     def _prepare(
         self, settings: Any, samples: Samples, validation: Samples | None, past: WarmStartState | None
     ) -> tuple[Fit, ValidationData | None]:
-        """Read the data where they are, and prepare them for boosting."""
+        """Prepare the data for boosting, on their workers."""
         weak = vars(self).get("estimator")  # not a parameter here, but the attribute can be set
         if weak is not None:
             raise ValueError(
@@ -272,7 +272,7 @@ class DaskBooster(Booster[Any]):
         return label_accuracy(truth, predicted, weights)
 
     def _computed(self, given: Any) -> Any:
-        """A collection as it is in memory: computed by the client that was given, or as Dask does it by default."""
+        """Compute a collection, with the given client or as Dask does by default."""
         if isinstance(self.client, Client) and is_collection(given):
             with self.client.as_current():
                 return Cluster(self.client, self.timeout).gather(given)
@@ -282,7 +282,7 @@ class DaskBooster(Booster[Any]):
     def _lazily(self, method: str, X: Any) -> Any:
         if is_collection(X):
             check_is_fitted(self)
-            return map_rows(X, self.to_local().set_callbacks(), method)  # callbacks may be unable to travel
+            return map_rows(X, self.to_local().set_callbacks(), method)  # callbacks may not be picklable
         return getattr(super(), method)(X)
 
     def explain(self, X: Any) -> Explanation:

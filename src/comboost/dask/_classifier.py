@@ -83,7 +83,7 @@ before.
 
 
 class DaskPaperBooster(DaskBooster, PaperBooster):
-    """What the paper's estimators on a cluster share."""
+    """Base class of the paper's estimators on a cluster."""
 
     _hints: Mapping[str, str] = {**PaperBooster._hints, **CLUSTER_HINTS}
 

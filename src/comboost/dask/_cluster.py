@@ -1,7 +1,7 @@
 """The Dask cluster of a fit: run a function on all parts and merge the results.
 
 Dask runs the tasks, moves them from lost workers to others and recomputes lost inputs. This module adds timeouts: the
-tasks of a worker without heartbeats are given to others, and a pass fails if there is no worker for a while.
+tasks of a worker without heartbeats are sent to others, and a pass fails if there is no worker for a while.
 """
 
 import asyncio
@@ -31,17 +31,10 @@ RESTART_WITHIN = 10.0  # seconds that a worker has to stop before it is removed
 
 
 class Placement(NamedTuple):
-    """Where tasks run.
+    """Where tasks run."""
 
-    Attributes
-    ----------
-    workers : dict of str to int
-        Addresses of the workers that may run them, and their numbers of threads.
-    strict : bool
-        Whether no other worker may run them. Set while workers are silent, since Dask lets idle workers steal tasks.
-    """
-
-    workers: dict[str, int]
+    workers: dict[str, int]  # addresses of the workers that may run them, and their numbers of threads
+    #: Whether no other worker may run them. Set while workers are silent, since Dask lets idle workers steal tasks.
     strict: bool
 
     def options(self, worker: str | None = None) -> dict[str, Any]:
@@ -52,18 +45,10 @@ class Placement(NamedTuple):
 
 
 class Cluster:
-    """A running Dask cluster.
-
-    Parameters
-    ----------
-    client : Client or None
-        The client; None is the current one.
-    timeout : float or None
-        Seconds without a heartbeat after which a worker counts as lost; None adapts to earlier ones.
-    """
+    """A running Dask cluster. Without a client, the current one is used; see `Heartbeats` for the timeout."""
 
     def __init__(self, client: Client | None, timeout: float | None = None) -> None:
-        self.client = check_client(default_client() if client is None else client)
+        self.client = find_client(client)
         self._heartbeats = Heartbeats(timeout)
         self._workers_info: Mapping[str, Any] = {}  # the scheduler's last information on every worker
         if not self.workers():
@@ -86,8 +71,8 @@ class Cluster:
     def silent_workers(self) -> set[str]:
         """Addresses of workers without heartbeats. They are used again once these arrive."""
         self._workers_info = self._query_workers()
-        heard = {address: worker["last_seen"] for address, worker in self._workers_info.items()}
-        self._heartbeats.update(heard, time.monotonic())
+        received = {address: worker["last_seen"] for address, worker in self._workers_info.items()}
+        self._heartbeats.update(received, time.monotonic())
         return self._heartbeats.silent()
 
     def _query_workers(self) -> Mapping[str, Any]:
@@ -107,9 +92,9 @@ class Cluster:
 
     def wait_for_workers(self) -> dict[str, int]:
         """Wait until a worker is running and return all workers; raise if none is for a while."""
-        give_up = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while not any(map(self._is_running, workers := self.workers())):
-            if time.monotonic() > give_up:
+            if time.monotonic() > deadline:
                 state = "only paused workers, near their memory limits," if workers else "no worker"
                 raise ClusterError(
                     f"The Dask cluster at {self.address} has had {state} for {PATIENCE:.0f} s, so the fit was "
@@ -139,24 +124,7 @@ class Cluster:
         join: Callable[[list[Result]], Result],
         *args: Any,
     ) -> Result:
-        """Call a function on every part, and join the results a few at a time, on the workers.
-
-        Parameters
-        ----------
-        call : callable
-            Called as ``call(part, *args)``.
-        parts : list of Delayed
-            The parts.
-        join : callable
-            Merges a list of results into one.
-        *args
-            Arguments that all calls share.
-
-        Returns
-        -------
-        result
-            That of all parts.
-        """
+        """Call ``call(part, *args)`` for every part, and join the results a few at a time, on the workers."""
 
         def merged() -> Delayed:
             common = [delayed(value, traverse=False) for value in args]
@@ -197,18 +165,18 @@ class Cluster:
     def fetch(self, future: Future, placement: Placement) -> Any:
         """Fetch the result of a finished task."""
         loop = self.client.loop.asyncio_loop
-        begun = asyncio.run_coroutine_threadsafe(self.client.gather(future, asynchronous=True), loop)
-        give_up = time.monotonic() + LONGEST_TRANSFER
+        transfer = asyncio.run_coroutine_threadsafe(self.client.gather(future, asynchronous=True), loop)
+        deadline = time.monotonic() + LONGEST_TRANSFER
         try:
-            while time.monotonic() < give_up:
+            while time.monotonic() < deadline:
                 try:
-                    return begun.result(timeout=POLL_INTERVAL)
+                    return transfer.result(timeout=POLL_INTERVAL)
                 except TimeoutError:
-                    if begun.done():
+                    if transfer.done():
                         raise
                     self._check_tasks(placement)
         finally:
-            begun.cancel()
+            transfer.cancel()
         raise ClusterError(
             f"A result was computed, but could not be fetched within {LONGEST_TRANSFER:.0f} s; check the logs: "
             "workers that hold it may restart again and again, for example at their memory limits."
@@ -238,16 +206,20 @@ class Cluster:
 
     def wait(self, futures: list[Future], placement: Placement) -> None:
         """Wait until tasks have ended in any way; raise if they cannot."""
-        give_up = None
+        deadline = None
         while not self._are_done(futures):
             self._check_tasks(placement)
-            bound_to = find_missing_workers(self.client, [future.key for future in futures])
-            if bound_to is None:
-                give_up = None
-            else:
-                give_up = give_up or time.monotonic() + PATIENCE
-                if time.monotonic() > give_up:
-                    raise missing_workers_error(bound_to)
+            missing = find_missing_workers(self.client, [future.key for future in futures])
+            if missing is None:
+                deadline = None
+                continue
+            deadline = deadline or time.monotonic() + PATIENCE
+            if time.monotonic() > deadline:
+                raise ClusterError(
+                    f"The data are restricted to workers that have been missing for {PATIENCE:.0f} s: "
+                    f"{missing or 'all workers'}; start them again, or use a collection that may be computed anywhere "
+                    "(persisted without workers=, resources= or dask.annotate), and fit again."
+                )
 
     def _are_done(self, futures: list[Future]) -> bool:
         try:
@@ -255,7 +227,7 @@ class Cluster:
         except TimeoutError:
             return False
         except CancelledError:
-            return True
+            pass
         return True
 
     def _check_tasks(self, placement: Placement) -> None:
@@ -268,13 +240,13 @@ class Cluster:
             raise SilentWorkerError(f"the worker at {', '.join(sorted(gone))} is gone")
         hopeless = self._heartbeats.silent(RESTART_ANY_AFTER)
         if holding := self._heartbeats.silent(RESTART_AFTER) - hopeless:
-            held, begun = self.client.has_what(list(holding)), self.client.processing(list(holding))
-            hopeless |= {worker for worker in holding if held.get(worker) or begun.get(worker)}
+            held, running = self.client.has_what(list(holding)), self.client.processing(list(holding))
+            hopeless |= {worker for worker in holding if held.get(worker) or running.get(worker)}
         if hopeless:
             self._restart(hopeless)
 
     def _restart(self, workers: set[str]) -> None:
-        """Restart workers, as the scheduler would minutes later: only then it recomputes what they hold."""
+        """Restart workers, as the scheduler would minutes later: only then does it recompute what they hold."""
         assert self.client.scheduler is not None
         self.client.sync(
             self.client.scheduler.restart_workers,
@@ -325,27 +297,15 @@ def find_missing_workers(client: Client, keys: list[Any]) -> str | None:
     return None
 
 
-def missing_workers_error(workers: str) -> ClusterError:
-    """Error for tasks that are restricted to missing workers."""
-    return ClusterError(
-        f"The data are restricted to workers that have been missing for {PATIENCE:.0f} s: {workers or 'all workers'}; "
-        "start them again, or use a collection that may be computed anywhere (persisted without workers=, "
-        "resources= or dask.annotate), and fit again."
-    )
-
-
-def default_client() -> Client:
-    """Return the current client."""
-    try:
-        return get_client()
-    except ValueError as error:
-        raise ClusterError(
-            "There is no Dask client; create one, for example client = distributed.Client(), or set client=."
-        ) from error
-
-
-def check_client(client: Client) -> Client:
-    """Return the client; raise if a fit cannot use it."""
+def find_client(client: Client | None) -> Client:
+    """Return the client, by default the current one; raise if a fit cannot use it."""
+    if client is None:
+        try:
+            client = get_client()
+        except ValueError as error:
+            raise ClusterError(
+                "There is no Dask client; create one, for example client = distributed.Client(), or set client=."
+            ) from error
     if not isinstance(client, Client):
         raise TypeError(f"client is a {type(client).__name__}; give a distributed.Client, or None for the current one.")
     if client.status != "running":
@@ -360,10 +320,10 @@ def check_client(client: Client) -> Client:
 
 
 def check_worker_memory(task: str, needed: Mapping[str, int], advice: str) -> None:
-    """Raise if a task would take more memory than the worker may that does it; elsewhere, nothing is known."""
+    """Raise if a task needs more memory than its worker may use. Outside of workers, no limit is known."""
     try:
         worker: Any = get_worker()
-    except ValueError:  # a thread of this process computes
+    except ValueError:  # computed by a thread of this process
         return
     limit = worker.memory_manager.memory_limit
     if limit and sum(needed.values()) > limit:

@@ -26,56 +26,33 @@ OPAQUE = np.empty(0, dtype=object)  # metadata of arrays whose blocks are other 
 
 @dataclass(frozen=True)
 class Collection:
-    """A table in delayed parts.
+    """A table in delayed parts."""
 
-    Attributes
-    ----------
-    parts : list of Delayed
-        Each computes to a `Part`.
-    header : ndarray or DataFrame
-        The columns of X with names and dtypes, from the metadata; without rows.
-    n_features : int
-        Number of features.
-    """
-
-    parts: list[Delayed]
-    header: Any
+    parts: list[Delayed]  # each computes to a `Part`
+    header: Any  # columns of X with names and dtypes, from the metadata; without samples
     n_features: int
 
 
 def read_collections(X: Any, y: Any, sample_weight: Any) -> Collection:
     """Check the metadata of collections, and split them into parts.
 
-    Parameters
-    ----------
-    X : Dask array or DataFrame
-        The data; chunks of arrays may be NumPy arrays or SciPy sparse matrices.
-    y : Dask array, Series or DataFrame of one column
-        The labels.
-    sample_weight : Dask array, Series, number or None
-        The sample weights.
+    Chunks of arrays may be NumPy arrays or SciPy sparse matrices. ``sample_weight`` may be a number or None.
     """
     with numbers_in_errors(sample_weight, "sample_weight"):
         weight = float(sample_weight) if isinstance(sample_weight, numbers.Real) else None
-    given = cut_alike(X, y, sample_weight if weight is None else None)
-    header = header_of(given["X"])
-    check_header(list(getattr(header, "columns", ())))
-    return Collection(parts_of(given, header, weight), header, header.shape[1])
-
-
-def cut_alike(X: Any, y: Any, sample_weight: Any) -> dict[str, Any]:
-    """Return the collections by name, with equal partitions."""
     table = as_table(X)
     if sum(sizes_of(table) or (1,)) == 0:
         raise ValueError("Found array with 0 sample(s): X has no rows, while a minimum of 1 is required.")
     given = {"X": table, "y": align(as_label_column(y), table, "y")}
-    if sample_weight is not None:
+    if sample_weight is not None and weight is None:
         given["sample_weight"] = align(as_column(sample_weight, "sample_weight"), table, "sample_weight")
-    return given
+    header = header_of(table)
+    check_header(list(getattr(header, "columns", ())))
+    return Collection(parts_of(given, header, weight), header, header.shape[1])
 
 
 def parts_of(given: dict[str, Any], header: Any, weight: float | None) -> list[Delayed]:
-    """Make a delayed `Part` of every partition; ``weight`` applies to all samples."""
+    """Make a delayed `Part` of every partition. A ``weight`` that is not None is that of all samples."""
     names = None if isinstance(given["X"], da.Array) else tuple(header.columns)
     parts = da.map_blocks(
         make_part,
@@ -87,7 +64,7 @@ def parts_of(given: dict[str, Any], header: Any, weight: float | None) -> list[D
         meta=OPAQUE,
     )
     # As Dask does: fuse the tasks of arrays, but not of dataframes, since fusing may break shuffles.
-    only_arrays = all(isinstance(rows, da.Array) for rows in given.values())
+    only_arrays = all(isinstance(collection, da.Array) for collection in given.values())
     fuse = dask.config.get("optimization.fuse.active", None) if only_arrays else False
     with dask.config.set({"optimization.fuse.active": fuse}):
         return list(parts.to_delayed())
@@ -122,7 +99,7 @@ def as_table(X: Any) -> Any:
 
 
 def header_of(X: Any) -> Any:
-    """Return the columns of X without rows."""
+    """Return the columns of X without samples."""
     return np.empty((0, X.shape[1]), dtype=X.dtype) if isinstance(X, da.Array) else X._meta
 
 
@@ -198,7 +175,7 @@ def bundles_of(collections: dict[str, Any]) -> list[da.Array]:
 def bundle_frames(frames: dict[str, Any]) -> da.Array:
     """Combine dataframes and Series in one expression, so that Dask reads each column once."""
     first, *others = frames.values()
-    rows = first.map_partitions(
+    bundles = first.map_partitions(
         make_bundle,
         *others,
         names=tuple(frames),
@@ -207,7 +184,7 @@ def bundle_frames(frames: dict[str, Any]) -> da.Array:
         transform_divisions=False,
         align_dataframes=False,
     )
-    graph, name = materialize(rows)
+    graph, name = materialize(bundles)
     return da.Array(graph, name, chunks=((np.nan,) * first.npartitions,), meta=OPAQUE)
 
 
@@ -258,20 +235,6 @@ def make_part(
     if weight is not None:
         given["sample_weight"] = np.full(given["X"].shape[0], weight)
     part = Part(block_id[0], given["X"], given["y"], given.get("sample_weight"))
-    check_columns(part, names, n_features)
-    n_samples = part.X.shape[0]
-    for name, column in (("y", part.y), ("sample_weight", part.sample_weight)):
-        if column is not None and column.shape != (n_samples,):
-            raise ValueError(
-                f"Partition {part.number} of X has {n_samples} rows, but that of {name} has {column.shape[0]}, of "
-                f"shape {column.shape}; rows belong together by their position in the partitions, which must have "
-                "equal sizes. Take all from one dataframe, or rechunk them alike."
-            )
-    return part
-
-
-def check_columns(part: Part, names: tuple[Any, ...] | None, n_features: int) -> None:
-    """Raise if the columns of a partition differ from the metadata."""
     if part.X.ndim != 2 or part.X.shape[1] != n_features:
         raise ValueError(
             f"Partition {part.number} of X has the shape {part.X.shape}, but by the metadata it has {n_features} "
@@ -282,6 +245,15 @@ def check_columns(part: Part, names: tuple[Any, ...] | None, n_features: int) ->
             f"Partition {part.number} of X has the columns {list(part.X.columns)}, but by the metadata they are "
             f"{list(names)}; give partitions with the same columns in the same order."
         )
+    n_samples = part.X.shape[0]
+    for name, column in (("y", part.y), ("sample_weight", part.sample_weight)):
+        if column is not None and column.shape != (n_samples,):
+            raise ValueError(
+                f"Partition {part.number} of X has {n_samples} rows, but that of {name} has {column.shape[0]}, of "
+                f"shape {column.shape}; rows belong together by their position in the partitions, which must have "
+                "equal sizes. Take all from one dataframe, or rechunk them alike."
+            )
+    return part
 
 
 def local_error(value: Any, name: str) -> TypeError:

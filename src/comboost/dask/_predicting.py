@@ -1,4 +1,4 @@
-"""Predictions that are not there yet. In: a fitted local model, rows as a Dask collection. Out: a Dask array."""
+"""Lazy predictions of a fitted local model for a Dask collection."""
 
 from typing import Any
 
@@ -13,24 +13,12 @@ from comboost.dask._parts import as_table, bundles_of, header_of
 
 
 def map_rows(X: Any, model: Any, method: str) -> da.Array:
-    """What a method of a fitted model makes of every partition, when it is computed.
+    """Apply a prediction method of a fitted local estimator to every partition, lazily.
 
-    Parameters
-    ----------
-    X : Dask array or DataFrame
-        The rows.
-    model : CoMBoClassifier
-        A fitted local estimator. It is one key of the graph, so it travels once to each worker.
-    method : {"predict", "predict_proba", "predict_log_proba", "decision_function"}
-        The method.
-
-    Returns
-    -------
-    Dask array
-        As the method gives it for all rows, in row chunks as X has them.
+    The model is one key of the graph, so it is sent to each worker once. The result has the row chunks of X.
     """
     table = as_table(X)
-    # Names and number of the features, with the words of scikit-learn; the header has no rows to look at.
+    # Names and number of the features, with the messages of scikit-learn; the header has no samples to validate.
     validate_data(model, header_of(table), reset=False, skip_check_array=True)
     (bundles,) = bundles_of({"X": table})
     empty = empty_result(model, method)
@@ -50,7 +38,7 @@ def map_rows(X: Any, model: Any, method: str) -> da.Array:
 
 
 def empty_result(model: Any, method: str) -> NDArray[Any]:
-    """What a method gives for no rows, which the model itself refuses."""
+    """Result of a method for no samples, which the model itself rejects."""
     classes = model.classes_
     if method == "predict":
         return np.empty(0, dtype=model._decision().labels.dtype)
@@ -60,15 +48,15 @@ def empty_result(model: Any, method: str) -> NDArray[Any]:
 
 
 def apply_to_rows(bundle: dict[str, Any], model: Any, method: str, empty: NDArray[Any]) -> NDArray[Any]:
-    """A method's result for the rows of one partition."""
-    rows = bundle["X"]
-    if rows.shape[0] == 0:
+    """Apply a method to the samples of one partition."""
+    X = bundle["X"]
+    if X.shape[0] == 0:
         return empty
     if empty.ndim == 2:
         check_worker_memory(
-            f"The votes of {rows.shape[0]} rows for {empty.shape[1]} classes",
-            {"votes": rows.shape[0] * empty.shape[1] * empty.itemsize},
+            f"The scores of {X.shape[0]} rows for {empty.shape[1]} classes",
+            {"scores": X.shape[0] * empty.shape[1] * empty.itemsize},
             "give X smaller partitions, or use workers with more memory",
         )
-    result: NDArray[Any] = getattr(model, method)(rows)
+    result: NDArray[Any] = getattr(model, method)(X)
     return result

@@ -1,4 +1,4 @@
-"""The shards of a fit, on their workers. In: steps. Out: answers for all rows, whichever workers are lost meanwhile."""
+"""All shards of a fit. Steps run on all of them; lost shards are rebuilt on other workers."""
 
 import time
 from collections import defaultdict
@@ -14,30 +14,30 @@ from distributed import CancelledError, Future
 from comboost._boosting.warm_start import RowDigest
 from comboost._distributed.coding import Coding
 from comboost._distributed.preparation import PreparedTable
-from comboost._distributed.steps import Answer, AnswerT, Step, UpdateStep, pack, unpack_answer
+from comboost._distributed.steps import ResultT, Step, StepResult, UpdateStep, pack, unpack_result
 from comboost._distributed.survey import PartLocation
 from comboost._types import Sums
 from comboost.dask._cluster import Cluster, ClusterError, Placement, SilentWorkerError
-from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, call, wait_for_answer
+from comboost.dask._shard import ChildShard, Shard, ShardFacts, ShardSettings, call, wait_for_result
 
-FAN_OUT = 4  # children of a shard: more would queue at its wire, fewer make the tree deep
-SLACK = 1.1  # a worker keeps parts that it has read up to this much more than its share
+FAN_OUT = 4  # children of a shard: more would wait for its connection, fewer make the tree deep
+SLACK = 1.1  # a worker keeps the parts that it has read up to this multiple of its balanced load
 TRIES = 5  # of one step
-FAREWELL = 1.0  # seconds that shards have to hear that a fit is over in the midst of a step
-DASK_LOST = "Worker holding Actor was lost"  # what Dask says of a shard whose worker died
+FAREWELL = 1.0  # seconds to wait until shards know that a fit has ended during a step
+DASK_LOST = "Worker holding Actor was lost"  # Dask's message for a shard whose worker died
 
 
 class LostShardError(ConnectionError):
-    """A shard does not answer, or not well."""
+    """A shard is lost, or cannot be reached."""
 
 
-#: What a call of an actor raises if its worker is gone, or was replaced by one that does not know it.
+#: Raised by calls of an actor whose worker is gone, or was replaced by one without the actor.
 CONNECTION_ERRORS = (OSError, RuntimeError, KeyError, CancelledError)
 
 
 @dataclass(frozen=True, eq=False)
 class ShardHandle:
-    """One shard: the parts that it holds, and how to reach it."""
+    """A shard as the client knows it: its parts and its actor."""
 
     parts: list[PartLocation]
     future: Future
@@ -46,28 +46,19 @@ class ShardHandle:
 
     @property
     def worker(self) -> str:
-        """The address of its worker."""
+        """Address of its worker."""
         return self.facts.worker
 
     @property
     def n_samples(self) -> int:
-        """How many rows it holds."""
+        """Number of its samples."""
         return sum(part.n_samples for part in self.parts)
 
 
 class ShardGroup:
     """The shards of a fit.
 
-    Parameters
-    ----------
-    cluster : Cluster
-        The cluster.
-    code : callable
-        Makes tasks, new ones with every call, that code the parts of these numbers; returns them by these numbers.
-    locations : list of PartLocation
-        Where these parts were read.
-    settings : ShardSettings
-        What every shard must know.
+    ``code`` makes new tasks, with every call, that code the parts with these numbers.
     """
 
     def __init__(
@@ -85,12 +76,12 @@ class ShardGroup:
         self._new_shards: list[Future] = []  # those that are being created
         self._is_complete = False
         self._first_sums: Sums | None = None  # of classes and codes
-        self._tree_number = 0  # of the shards, in which they pass on steps
+        self._tree_number = 0  # of the tree of shards
         self._step_number = 0
-        self._is_asking = False
-        self._n_losses = 0  # since the step was asked for
-        self._rounds: list[UpdateStep] = []
-        self._tree_steps: list[Step[Answer]] = []  # of the tree that is being grown
+        self._is_running_step = False
+        self._n_losses = 0  # during this step
+        self._rounds: list[UpdateStep] = []  # which rebuilt shards must run again
+        self._tree_steps: list[Step[StepResult]] = []  # steps of the decision tree that is being grown
         try:
             self._complete()
         except BaseException:
@@ -99,20 +90,20 @@ class ShardGroup:
 
     @property
     def weight_sums(self) -> Sums:
-        """The summed weight of every class."""
+        """Weight sums of the classes."""
         weight_sums: Sums = np.sum([handle.facts.weight_sums for handle in self._handles], axis=0)
         return weight_sums
 
     @property
     def digest(self) -> RowDigest:
-        """A digest of all rows."""
+        """Digest of all samples."""
         digest = RowDigest(0, 0)
         for handle in self._handles:
             digest = digest.joined(handle.facts.digest)
         return digest
 
-    def ask(self, step: Step[AnswerT]) -> AnswerT:
-        """Take a step in all shards, again if some are lost meanwhile: their answers, added up."""
+    def run(self, step: Step[ResultT]) -> ResultT:
+        """Run a step on all shards and add up the results; try again if shards are lost meanwhile."""
         self._step_number += 1
         self._n_losses = 0
         packed = pack(step)
@@ -120,47 +111,43 @@ class ShardGroup:
             self._complete()
             try:
                 check_alive([handle.future for handle in self._handles])
-                self._is_asking = True
-                begun = call(self._handles[0].actor, "ask", self._tree_number, self._step_number, packed)
-                answer: AnswerT = unpack_answer(wait_for_answer(begun, lambda: self._check(self._handles)))
+                self._is_running_step = True
+                future = call(self._handles[0].actor, "run", self._tree_number, self._step_number, packed)
+                result: ResultT = unpack_result(wait_for_result(future, lambda: self._check(self._handles)))
             except CONNECTION_ERRORS as error:
                 self._note_loss(error)
             else:
-                self._is_asking = False
-                self._remember(step)
-                return answer
+                self._is_running_step = False
+                if isinstance(step, UpdateStep):
+                    self._rounds.append(step)
+                    self._tree_steps = []
+                elif step.changes:
+                    self._tree_steps.append(step)
+                return result
 
     def close(self) -> None:
-        """Let go of the shards, so that their workers have their memory back."""
-        if self._is_asking:
+        """Release the shards and their memory."""
+        if self._is_running_step:
             until = time.monotonic() + FAREWELL
-            for begun in self._give_up():
+            for future in self._abandon():
                 with suppress(TimeoutError, *CONNECTION_ERRORS):
-                    begun.result(timeout=max(0.0, until - time.monotonic()))
+                    future.result(timeout=max(0.0, until - time.monotonic()))
         futures = [*self._new_shards, *(handle.future for handle in self._handles)]
         self._handles, self._new_shards = [], []
         self._cluster.cancel(futures)
 
-    def _remember(self, step: Step[Answer]) -> None:
-        """Keep a step that a lost shard would have to take again."""
-        if isinstance(step, UpdateStep):
-            self._rounds.append(step)
-            self._tree_steps = []
-        elif step.changes:
-            self._tree_steps.append(step)
-
     def _note_loss(self, error: BaseException) -> None:
-        """Have lost shards replaced before the next try of the step; give up if it was the last one."""
+        """Replace lost shards before the next try of the step; raise if this was the last one."""
         self._is_complete = False
         self._n_losses += 1
         if self._n_losses == TRIES:
             raise ClusterError(
-                f"The fit was given up after {TRIES} tries of one step, each of which lost a worker or failed on one, "
-                f"the last with: {error}. Look into the workers' logs; often it is memory."
+                f"The fit was stopped after {TRIES} tries of one step, each of which lost a worker or failed on one, "
+                f"the last with: {error}. Check the workers' logs; a frequent cause is memory."
             ) from error
 
     def _complete(self) -> None:
-        """See to it that there is a shard for every part."""
+        """Create shards until every part has one."""
         while not self._is_complete:
             try:
                 self._replace_lost()
@@ -168,8 +155,8 @@ class ShardGroup:
                 self._note_loss(error)
 
     def _replace_lost(self) -> None:
-        """Make lost shards anew, with their rows and all steps so far, and put all into a tree."""
-        self._give_up()
+        """Rebuild lost shards on running workers, and link all shards to a new tree."""
+        self._abandon()
         alive = [handle for handle in self._handles if self._is_alive(handle)]
         self._cluster.cancel([*self._new_shards, *(handle.future for handle in self._handles if handle not in alive)])
         self._handles, self._new_shards = alive, []
@@ -183,13 +170,13 @@ class ShardGroup:
         self._link()
         self._is_complete = True
 
-    def _give_up(self) -> list[Any]:
-        """Tell the shards not to wait for each other any longer; the calls, which those that are lost never answer."""
-        begun = []
+    def _abandon(self) -> list[Any]:
+        """Notify shards that the current tree is abandoned; the returned calls of lost shards never finish."""
+        futures = []
         for handle in self._handles:
             with suppress(*CONNECTION_ERRORS):
-                begun.append(call(handle.actor, "give_up", self._tree_number))
-        return begun
+                futures.append(call(handle.actor, "abandon", self._tree_number))
+        return futures
 
     def _check(self, handles: Sequence[ShardHandle]) -> None:
         """Raise if one of these shards is lost."""
@@ -197,16 +184,16 @@ class ShardGroup:
         self._cluster.check_alive(handle.worker for handle in handles)
 
     def _is_alive(self, handle: ShardHandle) -> bool:
-        """Whether a shard answers."""
+        """Whether a shard can be called."""
         try:
             self._check([handle])
-            wait_for_answer(call(handle.actor, "facts"), lambda: self._check([handle]))
+            wait_for_result(call(handle.actor, "facts"), lambda: self._check([handle]))
         except CONNECTION_ERRORS:
             return False
         return True
 
     def _create(self, parts_of: Mapping[str, list[PartLocation]], placement: Placement) -> list[ShardHandle]:
-        """Make shards of parts, each on a worker if that lives, and on another one otherwise."""
+        """Create a shard for the parts of every worker, on another worker if that one is lost."""
         client = self._cluster.client
         tasks = self._code(part.number for parts in parts_of.values() for part in parts)
         coded = {
@@ -223,27 +210,27 @@ class ShardGroup:
             self._cluster.wait(self._new_shards, placement)
         finally:
             for future in all_coded:
-                future.release()  # at once, whoever still refers to them: the shards have the rows now, or will not
+                future.release()  # at once, even if still referenced: the shards hold the samples, or were not created
         actors = [self._actor_of(future, placement) for future in self._new_shards]
-        facts = self._answers_to((call(actor, "facts") for actor in actors), self._new_shards, placement.workers)
+        facts = self._results_of((call(actor, "facts") for actor in actors), self._new_shards, placement.workers)
         steps = [pack(step) for step in (*without_roots(self._rounds), *self._tree_steps)]
         replayed = (call(actor, "replay", steps, self._step_number - 1) for actor in actors)
-        self._answers_to(replayed, self._new_shards, placement.workers)
+        self._results_of(replayed, self._new_shards, placement.workers)
         handles = [ShardHandle(*each) for each in zip(parts_of.values(), self._new_shards, actors, facts, strict=True)]
         self._new_shards = []
         return handles
 
     def _actor_of(self, future: Future, placement: Placement) -> Any:
-        """How to call a shard that was created."""
+        """Return the actor of a shard that was created."""
         try:
             return self._cluster.fetch(future, placement)
         except (CancelledError, RuntimeError, ValueError) as error:
             if not isinstance(error, CancelledError) and DASK_LOST not in str(error):
                 raise
-            raise LostShardError("a shard was lost while it was made") from error
+            raise LostShardError("a shard was lost while it was created") from error
 
-    def _answers_to(self, calls: Iterable[Any], needed: Sequence[Future], workers: Collection[str]) -> list[Any]:
-        """Begin all calls of actors, then wait for their answers; an error if a shard or worker is lost meanwhile."""
+    def _results_of(self, calls: Iterable[Any], needed: Sequence[Future], workers: Collection[str]) -> list[Any]:
+        """Start all calls of actors, then wait for the results; raise if a shard or worker is lost meanwhile."""
 
         def check() -> None:
             check_alive(needed)
@@ -251,12 +238,12 @@ class ShardGroup:
 
         try:
             check()
-            return [wait_for_answer(begun, check) for begun in list(calls)]
+            return [wait_for_result(future, check) for future in list(calls)]
         except CONNECTION_ERRORS as error:
             raise LostShardError(str(error)) from error
 
     def _check_same_rows(self) -> None:
-        """Raise if rows that were read again are other ones."""
+        """Raise if samples that were read again have changed."""
         sums = np.concatenate([self.weight_sums, np.sum([handle.facts.code_sums for handle in self._handles], axis=0)])
         if self._first_sums is None:
             self._first_sums = sums
@@ -264,7 +251,7 @@ class ShardGroup:
             raise changed_data_error("a worker was lost and its rows were read again")
 
     def _link(self) -> None:
-        """Tell every shard which ones are below it."""
+        """Link all shards to a new tree."""
         children = children_of(self._handles)
         self._handles = list(children)
         self._tree_number += 1
@@ -273,20 +260,20 @@ class ShardGroup:
             for handle, below in children.items()
         )
         needed, workers = zip(*((handle.future, handle.worker) for handle in self._handles), strict=True)
-        self._answers_to(calls, needed, workers)
+        self._results_of(calls, needed, workers)
 
 
 def check_alive(shards: Sequence[Future]) -> None:
-    """Raise if Dask has noticed that the worker of a shard is gone."""
+    """Raise if Dask knows that the worker of a shard is gone."""
     if any(future.status != "finished" for future in shards):
         raise LostShardError("a worker with a shard is gone")
 
 
 def children_of(handles: Iterable[ShardHandle]) -> dict[ShardHandle, list[ShardHandle]]:
-    """The shards to which each one passes steps on; the first one is above all others.
+    """Arrange shards in a tree: the children of each; the first one is the root.
 
-    A worker runs its actors in one thread, those of other fits too. So shards wait only for those on workers with
-    larger addresses, or on their own, which they run themselves: no worker waits for another that waits for it.
+    A worker runs all its actors in one thread, even those of other fits. To avoid deadlocks, shards wait only for
+    shards on workers with larger addresses, or on their own worker, where the call runs in the same thread.
     """
     by_worker: dict[str, list[ShardHandle]] = defaultdict(list)
     for handle in sorted(handles, key=lambda handle: handle.worker):
@@ -300,7 +287,7 @@ def children_of(handles: Iterable[ShardHandle]) -> dict[ShardHandle, list[ShardH
 
 
 def changed_data_error(when: str) -> ClusterError:
-    """What to do about rows that change."""
+    """Error for collections that change between computations."""
     return ClusterError(
         f"The collection gives other rows each time it is computed, as was seen when {when}; give X.persist() and "
         "y.persist(), or a source that does not change."
@@ -308,37 +295,26 @@ def changed_data_error(when: str) -> ClusterError:
 
 
 def without_roots(rounds: Sequence[UpdateStep]) -> list[UpdateStep]:
-    """Rounds to take again: only the last needs its histogram."""
+    """Rounds to run again; only the last needs its histogram."""
     return [*(replace(step, with_root=False) for step in rounds[:-1]), *rounds[-1:]]
 
 
 def assign_parts(
     parts: Sequence[PartLocation], workers: Mapping[str, int], loads: Mapping[str, int] | None = None
 ) -> dict[str, list[PartLocation]]:
-    """Which worker holds which parts: the one that read them, unless it would have much more than its share.
+    """Assign every part to the worker that read it, unless that worker would have many more samples than others.
 
-    Parameters
-    ----------
-    parts : list of PartLocation
-        The parts.
-    workers : dict of str to int
-        The threads of every worker; shares go by them.
-    loads : dict of str to int, optional
-        The rows that workers hold already.
-
-    Returns
-    -------
-    dict of str to list of PartLocation
-        The parts by worker, for those that have any.
+    ``workers`` are the numbers of threads, to which loads are proportional; ``loads`` are the samples that workers hold
+    already. Workers without parts are left out of the result.
     """
     n_samples = {worker: (loads or {}).get(worker, 0) for worker in workers}
-    share = SLACK * (sum(n_samples.values()) + sum(part.n_samples for part in parts)) / sum(workers.values())
+    limit = SLACK * (sum(n_samples.values()) + sum(part.n_samples for part in parts)) / sum(workers.values())
     assigned: dict[str, list[PartLocation]] = defaultdict(list)
     for part in sorted(parts, key=lambda part: (-part.n_samples, part.number)):
         after = {worker: (n_samples[worker] + part.n_samples) / threads for worker, threads in workers.items()}
         least = min(after, key=lambda worker: after[worker])
-        stays = part.worker in after and after[part.worker] <= max(share, after[least])
-        worker = part.worker if stays else least
+        can_stay = part.worker in after and after[part.worker] <= max(limit, after[least])
+        worker = part.worker if can_stay else least
         assigned[worker].append(part)
         n_samples[worker] += part.n_samples
     return assigned

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from comboost._extras import import_pandas
-from comboost.datasets._bunch import make_bunch
-from comboost.datasets._records import CONNECT4
+from comboost.datasets._records import CONNECT4, make_bunch
 
 FOLDER_VARIABLE = "COMBOOST_DATA"
 OPENML_ID = 40668
@@ -27,10 +26,7 @@ Learning Benchmarks (tab-separated columns {CELLS[0]} to {CELLS[-1]} and target)
 
 
 def load_connect4(
-    *,
-    return_X_y: bool = False,
-    as_frame: bool = False,
-    data_home: str | os.PathLike[str] | None = None,
+    *, return_X_y: bool = False, as_frame: bool = False, data_home: str | os.PathLike[str] | None = None
 ) -> Any:
     """Load the Connect-4 data set: the winner of a game of connect-4, from its board after eight moves.
 

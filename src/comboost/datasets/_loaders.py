@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from comboost._extras import import_pandas
-from comboost.datasets._bunch import make_bunch
 from comboost.datasets._connect4 import load_connect4
-from comboost.datasets._records import CONNECT4, DatasetRecord, find_record
+from comboost.datasets._records import CONNECT4, DatasetRecord, find_record, make_bunch
 
 Loader = TypeVar("Loader", bound=Callable[..., Any])
 
@@ -37,7 +36,7 @@ dataset : :class:`~sklearn.utils.Bunch`
 
 
 def with_shared_sections(load: Loader) -> Loader:
-    """Insert the sections that all loaders share into a docstring, before the examples."""
+    """Insert the common sections of all loaders into a docstring, before the examples."""
     if load.__doc__ is not None:  # python -OO removes docstrings
         summary, heading, examples = cleandoc(load.__doc__).partition("Examples\n")
         load.__doc__ = f"{summary}{SHARED_SECTIONS}\n{heading}{examples}\n"
@@ -45,11 +44,7 @@ def with_shared_sections(load: Loader) -> Loader:
 
 
 def load_dataset(
-    name: str,
-    *,
-    return_X_y: bool = False,
-    as_frame: bool = False,
-    data_home: str | os.PathLike[str] | None = None,
+    name: str, *, return_X_y: bool = False, as_frame: bool = False, data_home: str | os.PathLike[str] | None = None
 ) -> Any:
     """Load a data set of the paper's experiments by its name.
 

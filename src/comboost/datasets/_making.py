@@ -4,15 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from comboost._estimators.parameters import NONE, Rule, integer, real
+from comboost._estimators.parameters import NONE, integer, real
 
-ARGUMENT_RULES: dict[str, Rule] = {
-    "n_samples": integer(1) | NONE,
-    "n_features": integer(1),
-    "n_informative": integer(0),
-    "n_clusters_per_class": integer(1),
-    "class_sep": real(0.0, 1e6),
-}
 DEFAULT_N_SAMPLES = 1000
 
 
@@ -80,16 +73,12 @@ def make_imbalanced(
     >>> np.bincount(y)
     array([179,  20,   1])
     """
-    given = {
-        "n_samples": n_samples,
-        "n_features": n_features,
-        "n_informative": n_informative,
-        "n_clusters_per_class": n_clusters_per_class,
-        "class_sep": class_sep,
-    }
-    n_samples, n_features, n_informative, n_clusters_per_class, class_sep = (
-        rule.read("make_imbalanced", name, given[name]) for name, rule in ARGUMENT_RULES.items()
-    )
+    owner = "make_imbalanced"
+    n_samples = (integer(1) | NONE).read(owner, "n_samples", n_samples)
+    n_features = integer(1).read(owner, "n_features", n_features)
+    n_informative = integer(0).read(owner, "n_informative", n_informative)
+    n_clusters_per_class = integer(1).read(owner, "n_clusters_per_class", n_clusters_per_class)
+    class_sep = real(0.0, 1e6).read(owner, "class_sep", class_sep)
     if n_informative > n_features:
         raise ValueError(
             f"make_imbalanced got n_informative={n_informative} of n_features={n_features}; give at most as many."

@@ -13,7 +13,7 @@ from comboost._stats.formatting import readable
 from comboost._types import Floats
 from comboost.metrics._measures import NORM_SQUARES
 from comboost.metrics._outcomes import (
-    RowOutcomes,
+    SampleOutcomes,
     class_indices,
     find_indices,
     label_array,
@@ -84,7 +84,7 @@ def check_none_rejected(predicted: NDArray[Any], classes: Any, name: Any) -> Non
     if others.size:
         raise ValueError(
             f"{name} predicts {others.tolist()}, but its classes are {known.tolist()}. Rejected samples "
-            "have no place in a confusion matrix; set_params(reject_cost=None, reject_label=None) makes the fitted "
+            "do not belong in a confusion matrix; set_params(reject_cost=None, reject_label=None) makes the fitted "
             "model predict a class for every sample."
         )
 
@@ -115,7 +115,7 @@ def count_outcomes(
         )
     true_idx, weight = class_indices(true, classes, "y_true"), weight_array(sample_weight, true.size)
     counts = {
-        name: RowOutcomes(classes, true_idx, class_indices(given, classes, f"y_pred of {name}"), weight).counts(
+        name: SampleOutcomes(classes, true_idx, class_indices(given, classes, f"y_pred of {name}"), weight).counts(
             NORM_SQUARES
         )
         for name, given in predicted.items()

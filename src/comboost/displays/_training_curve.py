@@ -25,7 +25,7 @@ from comboost.displays._layout import (
 )
 from comboost.displays._predictions import check_none_rejected
 from comboost.metrics._measures import NORM_SQUARES, norm_of
-from comboost.metrics._outcomes import RowOutcomes, class_indices, label_array, resolve_classes, weight_array
+from comboost.metrics._outcomes import SampleOutcomes, class_indices, label_array, resolve_classes, weight_array
 
 WIDTH, PANEL_HEIGHT = 6.6, 3.1  # inches
 HEADROOM = 1.05  # above the norms
@@ -257,6 +257,6 @@ def staged_norms(estimator: Any, X: Any, y: Any, sample_weight: Any, suffix: str
                 f"X{suffix} has {len(predicted)} rows and y{suffix} {true.size}; give one class for every row."
             )
         check_none_rejected(label_array(predicted, "predictions"), estimator.classes_, type(estimator).__name__)
-        outcomes = RowOutcomes(classes, true_idx, class_indices(predicted, classes, "predictions"), weight)
+        outcomes = SampleOutcomes(classes, true_idx, class_indices(predicted, classes, "predictions"), weight)
         norms.append(norm_of(outcomes.counts(NORM_SQUARES)))
     return np.array(norms)

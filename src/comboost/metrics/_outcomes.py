@@ -26,7 +26,7 @@ EXACT_KINDS = "biufU"  # of dtypes; NumPy compares any two of the same kind exac
 NO_NUMBER = "pass a number in its place, or leave the row out."
 
 
-class RowOutcomes(NamedTuple):
+class SampleOutcomes(NamedTuple):
     """True and predicted classes of every sample, as indices into `classes`, and its weight."""
 
     classes: NDArray[Any]
@@ -70,7 +70,7 @@ def read_outcomes(
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
     more_classes: Sequence[Any] = (),
-) -> RowOutcomes:
+) -> SampleOutcomes:
     """Check labels and weights; `more_classes` are added to the labels that occur if `labels` is None."""
     true, pred = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
     if true.size != pred.size:
@@ -78,7 +78,9 @@ def read_outcomes(
     weight = weight_array(sample_weight, true.size)
     named = {"cost_matrix": label_array(more_classes, "cost_matrix")} if more_classes and labels is None else {}
     classes = resolve_classes(labels, y_true=true, y_pred=pred, **named)
-    return RowOutcomes(classes, class_indices(true, classes, "y_true"), class_indices(pred, classes, "y_pred"), weight)
+    return SampleOutcomes(
+        classes, class_indices(true, classes, "y_true"), class_indices(pred, classes, "y_pred"), weight
+    )
 
 
 def without_rejected(y_true: ArrayLike, y_pred: ArrayLike, reject_label: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -50,7 +50,7 @@ class ModelReport:
     target : str, default=None
         Name of the target, to be shown.
     source : str, default=None
-        FitFingerprint of the samples, to be shown.
+        Origin of the samples, such as a file name, to be shown.
     confidence : float, default=0.95
         Confidence level of all intervals, in (0, 1).
     random_state : int, default=0

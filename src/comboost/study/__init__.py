@@ -1,8 +1,8 @@
 """The paper's experiment: cross-validated results of all methods, and the paper's tables beside ours.
 
 In the order of the data: `_experiment` (data sets, the paper's numbers), `_methods` (classifiers), `_folds` (one fold:
-choose a setting, fit, measure), `_running` (many folds in parallel), `_settings` and `_store` (stored results and what
-they depend on), `_results` (means and comparisons), `_tables`, `_report` (all of it as one dict), `_rendering`
+choose a setting, fit, measure), `_running` (many folds in parallel), `_store` (stored results and what they
+depend on), `_results` (means and comparisons), `_tables`, `_report` (all of it as one dict), `_rendering`
 (Markdown, CSV, LaTeX). ``comboost reproduce`` runs it.
 """
 
@@ -12,8 +12,7 @@ from comboost.study._methods import METHODS, find_method
 from comboost.study._rendering import render_files
 from comboost.study._report import make_report
 from comboost.study._running import run_tasks
-from comboost.study._settings import describe
-from comboost.study._store import Store, StoreError
+from comboost.study._store import Store, StoreError, describe
 
 __all__ = [
     "DATASETS",

@@ -160,15 +160,7 @@ def estimate_seconds(task: Task, study: Study) -> float:
 def choose_setting(
     method: Method, X: Floats, y: NDArray[Any], categorical: tuple[int, ...], *, seed: int, study: Study
 ) -> tuple[Setting, list[dict[str, Any]]]:
-    """Choose a candidate on training samples.
-
-    Returns
-    -------
-    setting : dict
-        The chosen candidate.
-    candidates : list of dict
-        Setting and norm of every candidate; empty if there is only one.
-    """
+    """Choose a candidate on training samples; also return the norm of every candidate, unless there is only one."""
     candidates = method.candidates_for(categorical)
     if len(candidates) == 1:
         return candidates[0], []
@@ -176,17 +168,14 @@ def choose_setting(
     folds = StratifiedKFold(N_PARTS, shuffle=True, random_state=seed).split(X, y)
     parts = list(folds)[: count_parts(n_smallest)]
     true = np.concatenate([y[test] for _, test in parts])
-    predictions = np.stack(
-        [
-            np.concatenate(
-                [
-                    method.make(setting, categorical, seed, study).fit(X[train], y[train]).predict(X[test])
-                    for train, test in parts
-                ]
-            )
-            for setting in candidates
-        ]
-    )
+    predicted_by_setting = []
+    for setting in candidates:
+        predicted_parts = []
+        for train, test in parts:
+            fitted = method.make(setting, categorical, seed, study).fit(X[train], y[train])
+            predicted_parts.append(fitted.predict(X[test]))
+        predicted_by_setting.append(np.concatenate(predicted_parts))
+    predictions = np.stack(predicted_by_setting)
     norms = [confusion_norm_loss(true, predicted, labels=np.unique(y)) for predicted in predictions]
     resampled = resample_norms(true, predictions, np.random.default_rng(seed))
     judged = [{"setting": setting, "norm": norm} for setting, norm in zip(candidates, norms, strict=True)]
@@ -206,19 +195,7 @@ def count_inner_fits(n_candidates: int, n_smallest: int) -> int:
 def resample_norms(true: NDArray[Any], predictions: NDArray[Any], rng: np.random.Generator) -> Floats:
     """Norms of the confusion matrices of all candidates on the same bootstrap samples within every class.
 
-    Parameters
-    ----------
-    true : ndarray of shape (n_samples,)
-        True classes.
-    predictions : ndarray of shape (n_candidates, n_samples)
-        Predictions of the candidates.
-    rng : numpy.random.Generator
-        Draws the samples.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates, N_RESAMPLES)
-        The norms.
+    ``predictions`` has a row per candidate, and so has the result, with a column per bootstrap sample.
     """
     labels = np.unique(true)
     confusions = np.zeros((len(predictions), N_RESAMPLES, len(labels), len(labels)))

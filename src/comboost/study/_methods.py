@@ -92,14 +92,7 @@ def fix_settings(method: Method) -> list[Method]:
 
 
 def name_fixed(method: str, setting: Setting) -> str:
-    """The name of a method with a fixed setting.
-
-    Examples
-    --------
-    >>> from comboost.study._methods import name_fixed
-    >>> name_fixed("CoMBo", {"max_depth": 3, "criterion": "gini"})
-    'CoMBo depth 3 gini'
-    """
+    """The name of a method with a fixed setting, such as 'CoMBo depth 3 gini'."""
     depth = "unlimited" if setting["max_depth"] is None else setting["max_depth"]
     return f"{method} depth {depth} {setting['criterion']}"
 
@@ -108,25 +101,16 @@ BASELINES = "comboost.baselines"  # needs an optional package
 WITHOUT_CONNECT = tuple(name for name in DATASETS if name != "connect-4")
 make_combo = partial(make_booster, "comboost", "CoMBoClassifier", "n_rounds")
 make_mm = partial(make_booster, "comboost", "AdaBoostMMClassifier", "n_rounds")
+make_nc = partial(make_booster, BASELINES, "AdaBoostNCClassifier", "n_baseline_rounds")
+make_smoteboost = partial(make_booster, BASELINES, "SMOTEBoostClassifier", "n_baseline_rounds")
+of_baselines = partial(
+    Method, candidates=BASELINE_GRID, datasets=WITHOUT_CONNECT, has_proba_parameter=True, needs=BASELINES
+)
 TUNED = [
     Method("CoMBo", make_combo, GRID, CATEGORY_GRID, has_proba_parameter=True),
     Method("AdaBoost.MM", make_mm, GRID, CATEGORY_GRID, has_proba_parameter=True),
-    *(
-        Method(
-            name,
-            partial(make_booster, BASELINES, kind, "n_baseline_rounds"),
-            BASELINE_GRID,
-            (),
-            WITHOUT_CONNECT,
-            has_proba_parameter=True,
-            needs=BASELINES,
-            work=work,
-        )
-        for name, kind, work in (
-            ("AdaBoost.NC", "AdaBoostNCClassifier", 2.0),
-            ("SMOTEBoost", "SMOTEBoostClassifier", 3.0),
-        )
-    ),
+    of_baselines("AdaBoost.NC", make_nc, work=2.0),
+    of_baselines("SMOTEBoost", make_smoteboost, work=3.0),
 ]
 METHODS: dict[str, Method] = {
     method.name: method

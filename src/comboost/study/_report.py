@@ -97,16 +97,7 @@ def list_verdicts(results: Results, paper: dict[str, Any]) -> list[dict[str, Any
 
 
 def judge(ours: dict[str, Any] | None, printed: float, measure: str) -> str:
-    """Compare our mean, rounded like the paper's, with a printed mean.
-
-    Examples
-    --------
-    >>> from comboost.study._report import judge
-    >>> judge({"mean": 0.9996, "std": 0.0, "n": 50}, 1.0, "g_mean")
-    'at least as good'
-    >>> judge({"mean": 0.20, "std": 0.15, "n": 25}, 0.18, "confusion_norm")
-    'within one standard error'
-    """
+    """Compare our mean, rounded like the paper's, with a printed mean."""
     if ours is None:
         return "not run"
     gap = round(ours["mean"], PAPER_DECIMALS) - printed

@@ -33,15 +33,7 @@ MEASURES = {
 
 
 class Results:
-    """The results of all folds, by data set and method.
-
-    Parameters
-    ----------
-    results : iterable of dict
-        From `run_task`, in any order.
-    n_folds : int
-        Number of folds of a cross-validation.
-    """
+    """The results of all folds, by data set and method; they come from `run_task`, in any order."""
 
     def __init__(self, results: Iterable[dict[str, Any]], n_folds: int) -> None:
         self.n_folds = n_folds
@@ -106,14 +98,15 @@ class Results:
         recalls = [1 - fold_confusion(fold, classes).sum(axis=1) for fold in folds]
         return {name: summarise([recall[k] for recall in recalls]) for k, name in enumerate(classes)}
 
-    def settings(self, dataset: str, method: str) -> dict[str, int]:
-        """How often each setting was chosen, the most frequent first."""
+    def settings(self, dataset: str, method: str) -> str:
+        """How often each setting was chosen, the most frequent first, as text; empty if there was no choice."""
         taken = Counter(
             ", ".join(f"{name}={value}" for name, value in fold["setting"].items())
             for fold in self.of(dataset, method)
             if fold["candidates"]
         )
-        return dict(sorted(taken.items(), key=lambda item: (-item[1], item[0])))
+        ordered = sorted(taken.items(), key=lambda item: (-item[1], item[0]))
+        return "; ".join(f"{setting}: {n}" for setting, n in ordered)
 
     def seconds(self, dataset: str, method: str) -> dict[str, Statistics | None]:
         """Seconds to choose a setting, to fit and to predict, averaged over the folds."""

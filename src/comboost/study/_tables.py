@@ -179,16 +179,11 @@ def settings_table(results: Results, datasets: Sequence[str]) -> StudyTable:
             }
             if any(cell for cells in rows.values() for cell in cells):
                 blocks.append(make_block(f"{family}, {description.label}", "data set", headers, rows))
-        chosen = {name: [chosen_settings(results, name, family)] for name in datasets}
+        texts = {name: results.settings(name, family) for name in datasets}
+        chosen = {name: [{"text": text} if text else None] for name, text in texts.items()}
         blocks.append(make_block(f"{family}, settings chosen", "data set", ["setting: folds"], chosen))
     notes = [FOLDS_NOTE, RULE_NOTE, SMALLEST_NOTE]
     return {"title": "Depth and criterion: chosen and fixed", "notes": notes, "blocks": blocks}
-
-
-def chosen_settings(results: Results, dataset: str, method: str) -> Cell:
-    """How often each setting was chosen."""
-    counts = results.settings(dataset, method)
-    return {"text": "; ".join(f"{setting}: {n}" for setting, n in counts.items())} if counts else None
 
 
 def recalls_table(results: Results, datasets: Sequence[str]) -> StudyTable:
@@ -234,8 +229,7 @@ def mark(
     }
 
     def beats(method: str, others: Iterable[str], *, corrected: bool = False) -> bool:
-        found = [compared[method, other] for other in others if other != method]
-        return all_better(found, corrected=corrected)
+        return all_better([compared[method, other] for other in others if other != method], corrected=corrected)
 
     marks = {}
     for method in everyone:

@@ -20,50 +20,24 @@ OnRound = Callable[[], bool]  # called after every boosting round; True ends the
 
 @dataclass(frozen=True)
 class Peer:
-    """A classifier with scikit-learn's interface, and what its library calls the parameters that all have.
+    """A classifier with scikit-learn's interface, and what its library calls the parameters that all have."""
 
-    Parameters
-    ----------
-    name : str
-        Name shown in tables.
-    module, class_name : str
-        Where the class is imported from.
-    package : str
-        Package to install.
-    fixed : mapping
-        Parameters that are always given: the task, no output, no files.
-    balanced : mapping
-        Parameters that balance the classes. Empty if the class balances them by itself, or by sample weights.
-    weighted : bool
-        Whether the classes are balanced by `sample_weight` in `fit`, for want of a parameter.
-    rounds, seed : str
-        Names of the parameters for the number of rounds (or trees) and the random seed.
-    threads : str or None
-        Name of the parameter for the number of threads. None if there is none: limit OpenMP with threadpoolctl.
-    predict_threads : str or None
-        Name of the parameter of `predict` for the number of threads, if it does not follow from the constructor.
-    unstopped : mapping
-        Parameters that disable early stopping, if it is enabled by default.
-    categories : callable
-        Parameters for the names or indices of categorical columns. None if the class does not support categories.
-    callback : callable
-        The library's own callback for an `OnRound`. None if the class has no callbacks.
-    """
-
-    name: str
+    name: str  # in tables
     module: str
     class_name: str
-    package: str
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    package: str  # to install
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # always given: the task, no output, no files
+    # Parameters that balance the classes; none if the class balances them by itself, or by sample weights.
     balanced: Mapping[str, Any] = field(default_factory=dict)
-    weighted: bool = False
-    rounds: str = "n_estimators"
-    seed: str = "random_state"
-    threads: str | None = "n_jobs"
-    predict_threads: str | None = None
-    unstopped: Mapping[str, Any] = field(default_factory=dict)
+    weighted: bool = False  # balanced by `sample_weight` in `fit`, for want of a parameter
+    rounds: str = "n_estimators"  # name of the parameter for the number of rounds, or trees
+    seed: str = "random_state"  # name of the parameter
+    threads: str | None = "n_jobs"  # name of the parameter; if there is none, limit OpenMP with threadpoolctl
+    predict_threads: str | None = None  # name of the parameter of `predict`, if it does not follow from the constructor
+    unstopped: Mapping[str, Any] = field(default_factory=dict)  # disables early stopping, if it is the default
+    # Parameters for the names or indices of categorical columns; None if the class does not support categories.
     categories: Callable[[Sequence[str | int]], dict[str, Any]] | None = None
-    callback: Callable[[OnRound], Any] | None = None
+    callback: Callable[[OnRound], Any] | None = None  # the library's own callback that calls an `OnRound`
 
     @property
     def is_installed(self) -> bool:
@@ -77,10 +51,6 @@ class Peer:
         except ImportError as error:
             return f"cannot be imported: {error}"
         return None if hasattr(module, self.class_name) else f"{self.module} has no {self.class_name}"
-
-    def version(self) -> str:
-        """Installed version of the library."""
-        return str(import_module(self.module.partition(".")[0]).__version__)
 
     def make(
         self,
@@ -203,13 +173,5 @@ RUSBOOST = Peer("RUSBoost", "imblearn.ensemble", "RUSBoostClassifier", "imbalanc
 #: All peers by name, the gradient boosters first.
 PEERS: dict[str, Peer] = {
     peer.name: peer
-    for peer in (
-        LIGHTGBM,
-        XGBOOST,
-        CATBOOST,
-        HIST_GRADIENT_BOOSTING,
-        BALANCED_RANDOM_FOREST,
-        EASY_ENSEMBLE,
-        RUSBOOST,
-    )
+    for peer in (LIGHTGBM, XGBOOST, CATBOOST, HIST_GRADIENT_BOOSTING, BALANCED_RANDOM_FOREST, EASY_ENSEMBLE, RUSBOOST)
 }

@@ -17,7 +17,7 @@ from comboost.cli.app import app
 from comboost.cli.jobs.reproduction import make_plan, run_plan
 from comboost.cli.terminal.progress import StudyProgress
 from comboost.study import METHODS, SMALL_DATASETS, Study
-from comboost.study._settings import fingerprint_method
+from comboost.study._store import fingerprint_method
 
 FAST = Study(n_rounds=4)
 FINGERPRINT_ONCE = cache(fingerprint_method)
@@ -28,7 +28,7 @@ HELD = """
 import functools, signal, sys
 import comboost.study
 from comboost.cli import main
-from comboost.study import Store, Study, _settings
+from comboost.study import Store, Study, _store
 
 stored, save = [], Store.save
 def save_and_hold(store, task, result):
@@ -40,7 +40,7 @@ def save_and_hold(store, task, result):
 
 Store.save = save_and_hold
 comboost.study.Study = functools.partial(Study, n_rounds=4)
-_settings.fingerprint_method = lambda method: "as ever"
+_store.fingerprint_method = lambda method: "as ever"
 main()
 """
 
@@ -48,7 +48,7 @@ main()
 @pytest.fixture(autouse=True)
 def fingerprinted_once(monkeypatch):
     """The fits by which a folder knows the methods again take longer than all that is fitted here."""
-    monkeypatch.setattr("comboost.study._settings.fingerprint_method", FINGERPRINT_ONCE)
+    monkeypatch.setattr("comboost.study._store.fingerprint_method", FINGERPRINT_ONCE)
 
 
 def read_files(folder):
@@ -308,7 +308,7 @@ def test_killed_and_started_again_it_goes_on_with_nothing_lost_and_nothing_done_
     assert not (folder / "summary.md").exists()
 
     monkeypatch.setattr("comboost.study.Study", partial(Study, n_rounds=FAST.n_rounds))
-    monkeypatch.setattr("comboost.study._settings.fingerprint_method", lambda method: "as ever")
+    monkeypatch.setattr("comboost.study._store.fingerprint_method", lambda method: "as ever")
     again = invoke(*options, "--jobs", "1", "--out", str(folder))
     assert again.exit_code == 0
     assert f"{n_folds} folds, {len(before)} of them stored already" in again.stderr

@@ -35,7 +35,7 @@ BAD_FILES = {
     "one column": (b"y\np\nq\np\nq\n", ["no column but the target", "--sep"]),
     "binary": (bytes(range(256)) * 8, ["not text"]),
     "damaged gzip": (b"\x1f\x8b" + b"nothing", ["damaged gzip"]),
-    "cut gzip": (gzip.compress(CSV.encode())[:-9], ["damaged gzip", "pack it anew"]),
+    "cut gzip": (gzip.compress(CSV.encode())[:-9], ["damaged gzip", "pack it again"]),
     "gzip of nothing": (gzip.compress(b""), ["rows.csv", "is empty"]),
     "packed, not UTF-8": (gzip.compress(b"a,b,y\n1,u,p\n2,\xe4,q\n"), ["line 3", "not in UTF-8"]),
     "quote without end": (("a,b,y\n" + '1,"u,p\n' + 40_000 * "2,v,q\n").encode(), ["rows.csv", "cannot be read"]),

@@ -17,11 +17,7 @@ HEADER_WIDTH = 4  # characters of a column
 
 @with_options
 def cv(
-    source: DataFile,
-    data: DataOptions,
-    estimator: EstimatorOptions,
-    folds: Folds = 5,
-    as_json: Json = False,
+    source: DataFile, data: DataOptions, estimator: EstimatorOptions, folds: Folds = 5, as_json: Json = False
 ) -> None:
     """Cross-validate: recall of every class on rows that were not trained on.
 

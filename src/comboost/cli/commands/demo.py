@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from comboost._stats.formatting import pluralize
-from comboost.cli.terminal.options import LARGEST_SEED, check_jobs
+from comboost.cli.terminal.options import check_jobs, seed_option
 from comboost.cli.terminal.progress import progress_shown
 from comboost.cli.terminal.screen import Screen
 
@@ -38,7 +38,7 @@ or, without a file, comboost compare glass"""
 
 
 def demo(
-    seed: Annotated[int, typer.Option(metavar="INT", min=0, max=LARGEST_SEED, help="Random seed of the split.")] = 0,
+    seed: Annotated[int, seed_option(help="Random seed of the split.")] = 0,
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Boosting rounds.", show_default="each method's default")
     ] = None,

@@ -31,8 +31,7 @@ def fit(
         int | None, typer.Option("--workers", min=1, help="Processes, with --dask.", show_default=str(N_WORKERS))
     ] = None,
     memory_limit: Annotated[
-        str | None,
-        typer.Option("--memory-limit", help="Memory of a worker, with --dask.", show_default=MEMORY_LIMIT),
+        str | None, typer.Option("--memory-limit", help="Memory of a worker, with --dask.", show_default=MEMORY_LIMIT)
     ] = None,
     as_json: Json = False,
 ) -> None:

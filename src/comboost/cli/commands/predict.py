@@ -34,14 +34,12 @@ def predict(
 
       zcat new.csv.gz | comboost predict wine.comboost - > predicted.csv
     """
-    from comboost.cli.input.training_table import DataRequest
     from comboost.cli.jobs.predict import predict_file
 
     if as_json and out == "-":
         raise typer.BadParameter("--json and the predictions cannot both go to standard output; give -o OUT, too.")
-    request = DataRequest(source, missing=files.missing or (), dialect=files.dialect())
     with progress_shown(wanted=out != "-") as tick:  # on a terminal, the predictions are progress enough
-        result = predict_file(model, request, out, tick, proba=proba, keep=keep or ())
+        result = predict_file(model, files.request(source), out, tick, proba=proba, keep=keep or ())
     stderr_screen().note(result.notes)
     if as_json:
         print_json(asdict(result))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from comboost.cli.terminal.options import LARGEST_SEED, DataFile, FileOptions, Json, ModelFile, as_typed, with_options
+from comboost.cli.terminal.options import DataFile, FileOptions, Json, ModelFile, as_typed, seed_option, with_options
 from comboost.cli.terminal.progress import progress_shown
 from comboost.cli.terminal.screen import Screen, print_json, stderr_screen
 
@@ -31,10 +31,7 @@ def report(
     confidence: Annotated[
         float, typer.Option("--confidence", help="Confidence level of all intervals, between 0 and 1.")
     ] = 0.95,
-    seed: Annotated[
-        int,
-        typer.Option("--seed", metavar="INT", min=0, max=LARGEST_SEED, help="Random seed of the bootstrap intervals."),
-    ] = 0,
+    seed: Annotated[int, seed_option(help="Random seed of the bootstrap intervals.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Report the recall of every class on new rows, and compare it with a baseline.
@@ -47,7 +44,6 @@ def report(
 
       comboost report wine.comboost new.csv --json > report.json
     """
-    from comboost.cli.input.training_table import DataRequest
     from comboost.cli.jobs.report import report_file
 
     if out is None and not as_json:
@@ -55,11 +51,10 @@ def report(
     given = [*(["--target", target] if target else []), *(["--baseline", baseline] if baseline else [])]
     words = ["comboost", "report", model, source, *given, *as_typed(files)]
     words += ["--confidence", str(confidence), "--seed", str(seed), *(["--json"] if out is None else ["--out", out])]
-    request = DataRequest(source, target, missing=files.missing or (), dialect=files.dialect())
     with progress_shown() as tick:
         result = report_file(
             model,
-            request,
+            files.request(source, target),
             out,
             tick,
             baseline=baseline,

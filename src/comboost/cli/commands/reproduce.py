@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from comboost.cli.terminal.interrupts import INTERRUPTED
-from comboost.cli.terminal.options import LARGEST_SEED, check_jobs
+from comboost.cli.terminal.errors import INTERRUPTED
+from comboost.cli.terminal.options import check_jobs, seed_option
 
 FOLDER = "comboost-study"
 STUDY_SEED = 2013  # the default of Study
@@ -15,23 +15,19 @@ STUDY_SEED = 2013  # the default of Study
 def reproduce(
     jobs: Annotated[int, typer.Option(callback=check_jobs, help="Processes; -1 for one per core.")] = -1,
     datasets: Annotated[
-        str | None,
-        typer.Option(help="Names, separated by commas; an unknown name lists all.", show_default="all"),
+        str | None, typer.Option(help="Names, separated by commas; an unknown name lists all.", show_default="all")
     ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Names, separated by commas, such as CoMBo,AdaBoost.NC; an unknown name lists all.",
-            show_default="all",
+            help="Names, separated by commas, such as CoMBo,AdaBoost.NC; an unknown name lists all.", show_default="all"
         ),
     ] = None,
     runs: Annotated[
         int | None, typer.Option(min=1, max=1000, help="Runs of 5-fold cross-validation.", show_default="10")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Two runs on the small data sets.")] = False,
-    seed: Annotated[
-        int, typer.Option(metavar="INT", min=0, max=LARGEST_SEED, help="Random seed; also determines the folds.")
-    ] = (STUDY_SEED),
+    seed: Annotated[int, seed_option(help="Random seed; also determines the folds.")] = STUDY_SEED,
     out: Annotated[
         Path, typer.Option(help="Folder for results and tables; an interrupted run continues there.")
     ] = Path(FOLDER),

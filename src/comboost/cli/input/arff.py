@@ -66,21 +66,12 @@ def csv_row(line: str, number: int, n_cells: int, name: str) -> str:
         )
     if len(cells) != n_cells:
         raise CommandError(f"{ragged_line(name, number, len(cells), n_cells, DELIMITER)}.")
-    doubled = (unquote(cell).replace('"', '""') if cell.startswith(QUOTES) else None for cell in cells)
-    return DELIMITER.join(
-        cell if quoted is None else f'"{quoted}"' for cell, quoted in zip(cells, doubled, strict=True)
-    )
+    quoted = ('"' + unquote(cell).replace('"', '""') + '"' if cell.startswith(QUOTES) else cell for cell in cells)
+    return DELIMITER.join(quoted)
 
 
 def split_row(row: str) -> list[str] | None:
-    """Split a row into cells, with their quotes; None if a quote does not end with its cell.
-
-    Examples
-    --------
-    >>> from comboost.cli.input.arff import split_row
-    >>> split_row("1, 'a, b', O'Brien"), split_row("1, 'a, b")
-    (['1', "'a, b'", "O'Brien"], None)
-    """
+    """Split a row into cells, with their quotes; None if a quote does not end with its cell."""
     cells, position, more = [], 0, True
     while more:
         match = CELL.match(row, position)
@@ -92,14 +83,7 @@ def split_row(row: str) -> list[str] | None:
 
 
 def unquote(text: str) -> str:
-    r"""Remove quotes, and resolve the escapes inside them.
-
-    Examples
-    --------
-    >>> from comboost.cli.input.arff import unquote
-    >>> [unquote(text) for text in ("plain", '"it\'s"', r"'it\'s'", "'it''s'")]
-    ['plain', "it's", "it's", "it's"]
-    """
+    """Remove quotes, and resolve the escapes inside them."""
     if re.fullmatch(QUOTED, text) is None:
         return text
     escape = re.compile(rf"\\(.)|{text[0]}({text[0]})")

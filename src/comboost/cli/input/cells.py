@@ -34,14 +34,7 @@ def with_decimal_point(cells: Any, decimal: str | None) -> Any:
 
 
 def is_number(value: str, decimal: str | None = None) -> bool:
-    """Whether text is a number with this decimal mark.
-
-    Examples
-    --------
-    >>> from comboost.cli.input.cells import is_number
-    >>> [is_number(text, ",") for text in ("1.234,5", "0,25", "1.25")]
-    [True, True, False]
-    """
+    """Whether text is a number with this decimal mark; with a comma, 1.234,5 is a number and 1.25 is not."""
     return read_number(value, decimal) is not None
 
 
@@ -58,12 +51,15 @@ def read_number(value: str, decimal: str | None) -> float | None:
 
 def check_commas(name: str, values: Collection[str], others: Collection[Any], source: str) -> None:
     """Raise if all values are numbers, some with commas; the advice depends on what the ``others`` columns contain."""
+    import pyarrow.compute as pc
+
     commas = [value for value in values if WITH_COMMA.fullmatch(value) or GROUPED_BY_COMMAS.fullmatch(value)]
     if not commas or not all(is_number(value) for value in set(values).difference(commas)):
         return
     seen, names = f"such as {commas[0]!r}", f"--category {name!r} if they are names"
     grouped = all(GROUPED_BY_COMMAS.fullmatch(value) for value in commas)
-    if any("." in value for value in values) or has_decimal_points(others):
+    in_others = any(pc.any(pc.match_substring_regex(column, DECIMAL_POINT)).as_py() for column in others)
+    if in_others or any("." in value for value in values):
         what = "whose commas seem to group thousands" if grouped else "with a decimal comma"
         way = "write them without commas" if grouped else "write them with a point"
         advice = f"numbers {what}, {seen}, where others have decimal points; {way}, or give {names}."
@@ -77,13 +73,6 @@ def check_commas(name: str, values: Collection[str], others: Collection[Any], so
     raise CommandError(f"Column {name!r} of {source} contains {advice}")
 
 
-def has_decimal_points(columns: Collection[Any]) -> bool:
-    """Whether there are numbers with points that do not group digits."""
-    import pyarrow.compute as pc
-
-    return any(pc.any(pc.match_substring_regex(column, DECIMAL_POINT)).as_py() for column in columns)
-
-
 def check_points(name: str, words: Collection[str], source: str, decimal: str) -> None:
     """Raise if all cells that are not numbers would be numbers with a decimal point."""
     if words and all(WITH_POINT.fullmatch(word) for word in words):
@@ -95,15 +84,7 @@ def check_points(name: str, words: Collection[str], source: str, decimal: str) -
 
 
 class MissingMarkers:
-    """Missing-value markers: text in any case, numbers in any notation; it records which ones occurred.
-
-    Examples
-    --------
-    >>> from comboost.cli.input.cells import MissingMarkers
-    >>> markers = MissingMarkers(["-999", "unknown"])
-    >>> [value for value in ("-999.0", "UNKNOWN ", "999") if markers.match(value)]
-    ['-999.0', 'UNKNOWN ']
-    """
+    """Missing-value markers: text in any case, numbers in any notation; it records which ones occurred."""
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
         self.texts = tuple(texts)

@@ -98,14 +98,7 @@ def sample_lines(content: bytes, name: str) -> list[str]:
 
 
 def find_delimiter(lines: list[str]) -> str:
-    """Find the delimiter that splits all lines into the same number of cells, the larger the better.
-
-    Examples
-    --------
-    >>> from comboost.cli.input.delimited import find_delimiter
-    >>> find_delimiter(["a;b", "1,5;2,5"]), find_delimiter(["a,b;c", "1,2;3", "1,4;5"])
-    (';', ',')
-    """
+    """Find the delimiter that splits all lines into the same number of cells, the larger the better."""
     whole = lines[:-1] if len(lines) == N_SNIFFED else lines  # the last cell may continue on the next line
     best, most = ",", 1
     for sep in DELIMITERS:

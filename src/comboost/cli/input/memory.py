@@ -60,14 +60,7 @@ def plan_of_file(path: Path, size: int) -> dict[str, int]:
 
 
 def plan_of_text(sample: bytes, size: int) -> dict[str, int]:
-    r"""Estimate the bytes that text needs while it is split into cells, and while these become numbers.
-
-    Examples
-    --------
-    >>> from comboost.cli.input.memory import plan_of_text
-    >>> plan_of_text(b"1,2\n3,4\n", 8_000)  # two bytes per cell
-    {'the text of its cells': 28000, 'their values': 64000}
-    """
+    """Estimate the bytes that text needs while it is split into cells, and while these become numbers."""
     n_delimiters = sample.count(b"\n") + max(sample.count(sep.encode()) for sep in DELIMITERS)
     n_cells = size * n_delimiters // max(1, len(sample))
     return {"the text of its cells": size + CELL_OVERHEAD * n_cells, "their values": max(size, 2 * VALUE * n_cells)}

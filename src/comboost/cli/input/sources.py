@@ -89,7 +89,7 @@ def parse_bytes(content: bytes, name: str, ending: str, dialect: Dialect) -> Raw
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise CommandError(f"{name} is a damaged gzip file: {error}; copy or pack it anew.") from error
+            raise CommandError(f"{name} is a damaged gzip file: {error}; copy or pack it again.") from error
     if not content.strip():
         raise CommandError(f"{name} is empty; expected a line with the names of the columns, and rows below it.")
     if content.startswith(PARQUET):
@@ -112,7 +112,7 @@ def parse_bytes(content: bytes, name: str, ending: str, dialect: Dialect) -> Raw
 
 
 def is_arff(content: bytes, ending: str) -> bool:
-    """Whether a file declares its columns: by its extension, which KEEL shares with others, or by how it begins."""
+    """Whether a file declares its columns: by its extension, which not only KEEL uses, or by how it begins."""
     head = content[:HEADER_BYTES]
     return b"@" in head if ending in ARFF_ENDINGS else not ending and RELATION.search(head) is not None
 
@@ -126,7 +126,7 @@ def read_typed(content: bytes, name: str, ending: str) -> Any:
     try:
         table = read(pyarrow.BufferReader(content))
     except (pyarrow.ArrowException, OSError) as error:
-        raise CommandError(f"{name} is damaged, or not a {ending} file: {error}; write or copy it anew.") from error
+        raise CommandError(f"{name} is damaged, or not a {ending} file: {error}; write or copy it again.") from error
     check_unique(table.column_names, name)
     if not table.num_rows:
         raise CommandError(f"{name} has no rows.")

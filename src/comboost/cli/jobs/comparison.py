@@ -4,7 +4,7 @@ import math
 import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,12 @@ from comboost._stats.formatting import join_names, significance_of
 from comboost._stats.tests import corrected_interval
 from comboost.cli.input.training_table import DataRequest, read_training_table
 from comboost.cli.jobs.cross_validation import geometric_mean, join_folds, make_splits, note_small_classes
-from comboost.cli.jobs.settings import ESTIMATORS, Settings, make_estimator
+from comboost.cli.jobs.settings import ESTIMATORS, OURS, Settings, make_estimator
 from comboost.cli.terminal.errors import one_line
 from comboost.cli.terminal.progress import Tick
 from comboost.model_selection import ConfusionFolds, cross_validate_confusion
 from comboost.study.peers import PEERS
 
-OURS = {"confusion": "ConfusionBoosting", "combo": "CoMBo", "mm": "AdaBoost.MM"}
 COMPARED = ("LightGBM", "XGBoost", "CatBoost", "HistGradientBoosting", "BalancedRandomForest")
 CONFIDENCE = 0.95
 MAX_CATEGORIES = {"HistGradientBoosting": 255}
@@ -196,24 +195,22 @@ def compare_folds(
     first = next(iter(folds))
     classifiers = []
     for name, each in folds.items():
-        classifier = ComparedClassifier(
-            name=name,
-            recalls={str(label): float(recall) for label, recall in zip(each.classes, each.recalls, strict=True)},
-            norm=each.norm,
-            g_mean=geometric_mean(each.recalls),
-            mean_recall=float(np.mean(each.recalls)),
-            seconds=seconds[name],
-        )
+        difference: dict[str, Any] = {}
         if name != first:
             mean, low, high = corrected_interval(mean_recalls[first] - mean_recalls[name], test_ratio, CONFIDENCE)
-            classifier = replace(
-                classifier,
-                difference=mean,
-                difference_low=low,
-                difference_high=high,
-                verdict=significance_of((low, high)),
+            difference = {"difference": mean, "difference_low": low, "difference_high": high}
+            difference["verdict"] = significance_of((low, high))
+        classifiers.append(
+            ComparedClassifier(
+                name=name,
+                recalls={str(label): float(recall) for label, recall in zip(each.classes, each.recalls, strict=True)},
+                norm=each.norm,
+                g_mean=geometric_mean(each.recalls),
+                mean_recall=float(np.mean(each.recalls)),
+                seconds=seconds[name],
+                **difference,
             )
-        classifiers.append(classifier)
+        )
     return classifiers
 
 

@@ -12,7 +12,7 @@ from comboost._boosting.monitor import RoundCounter
 from comboost.cli.input.columns import MISSING_CELLS, to_dates, without_cells
 from comboost.cli.input.training_table import DataRequest, TrainingTable, check_not_dropped, read_training_table
 from comboost.cli.jobs.outputs import check_output
-from comboost.cli.jobs.settings import Settings, default_parameters, make_estimator
+from comboost.cli.jobs.settings import Settings, make_estimator
 from comboost.cli.terminal.errors import CommandError, one_line, some_names
 from comboost.cli.terminal.progress import Tick
 
@@ -111,11 +111,11 @@ def fit_folder(
     return save_fitted(fitted, data, request.missing, out)
 
 
-def shared_parameters(estimator: Any, dask_class: type) -> dict[str, Any]:
+def shared_parameters(estimator: Any, dask_class: Any) -> dict[str, Any]:
     """Return the parameters that the Dask estimator has, too; raise CommandError if another one is set."""
-    known, defaults, given = default_parameters(dask_class), default_parameters(type(estimator)), estimator.get_params()
+    known, local, given = dask_class._table.declared(), estimator._table.declared(), estimator.get_params()
     for name, value in given.items():
-        if name not in known and value != defaults[name]:
+        if name not in known and value != local[name].default:
             raise CommandError(
                 f"The parameter {name}={value!r} cannot be given with --dask, whose estimators do not have it; leave "
                 "it out, or fit without --dask."

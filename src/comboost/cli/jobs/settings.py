@@ -1,6 +1,5 @@
 """Estimators from options, ``--set`` and a TOML file."""
 
-import inspect
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +15,8 @@ ESTIMATORS: dict[str, Any] = {
     "combo": CoMBoClassifier,
     "mm": AdaBoostMMClassifier,
 }
+OURS = {"confusion": "ConfusionBoosting", "combo": "CoMBo", "mm": "AdaBoost.MM"}  # names in tables
 DEFAULT_ESTIMATOR = "confusion"
-CONFIG_ENTRIES = ("estimator", "parameters")
 NO_VALUE = "none"  # TOML has no null
 NOT_FROM_TEXT = {
     "estimator": "weak learners are objects",
@@ -36,20 +35,8 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def default_parameters(estimator: type) -> dict[str, Any]:
-    """Return the parameters of an estimator with their defaults."""
-    return {name: parameter.default for name, parameter in inspect.signature(estimator).parameters.items()}
-
-
 def make_estimator(settings: Settings) -> Any:
-    """Construct an estimator, not fitted.
-
-    Examples
-    --------
-    >>> from comboost.cli.jobs.settings import Settings, make_estimator
-    >>> make_estimator(Settings("combo", ["max_depth=2", "criterion=cost"], options={"n_estimators": 50}))
-    CoMBoClassifier(criterion='cost', max_depth=2, n_estimators=50, random_state=0)
-    """
+    """Construct an estimator, not fitted; ValueError names a wrong parameter and its allowed values."""
     config = read_config(settings.config)
     kind = settings.estimator or config.get("estimator", DEFAULT_ESTIMATOR)
     if kind not in ESTIMATORS:
@@ -57,17 +44,19 @@ def make_estimator(settings: Settings) -> Any:
     parameters = {"random_state": 0, **config.get("parameters", {})}
     parameters |= dict(map(read_assignment, settings.assignments))
     parameters |= {name: value for name, value in settings.options.items() if value is not None}
-    known = default_parameters(ESTIMATORS[kind])
+    known = ESTIMATORS[kind]._table.declared()
     for name, value in parameters.items():
         if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"its parameters are {', '.join(sorted(known))}."
+            close = " or ".join(map(repr, get_close_matches(name, known)))
+            hint = f"did you mean {close}?" if close else f"its parameters are {', '.join(sorted(known))}."
             raise CommandError(f"The estimator {kind!r} has no parameter {name!r}; {hint}")
         if name in NOT_FROM_TEXT:
             raise CommandError(f"The parameter {name!r} cannot be given here: {NOT_FROM_TEXT[name]}; leave it out.")
         if isinstance(value, str) and value.lower() == NO_VALUE:
             parameters[name] = None
-    return ESTIMATORS[kind](**parameters)
+    estimator = ESTIMATORS[kind](**parameters)
+    estimator._table.of(estimator)  # fit checks the values, too, but only after the data are read
+    return estimator
 
 
 def read_config(path: Path | None) -> dict[str, Any]:
@@ -81,7 +70,7 @@ def read_config(path: Path | None) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CommandError(f"The settings {path} are not valid TOML: {error}.") from error
     for name in content:
-        if name not in CONFIG_ENTRIES:
+        if name not in ("estimator", "parameters"):
             raise CommandError(
                 f'The settings {path} have an entry {name!r}; expected estimator = "..." and a table [parameters].'
             )
@@ -91,14 +80,7 @@ def read_config(path: Path | None) -> dict[str, Any]:
 
 
 def read_assignment(text: str) -> tuple[str, Any]:
-    """Read ``name=value``; the value is written as in TOML, or as plain text.
-
-    Examples
-    --------
-    >>> from comboost.cli.jobs.settings import read_assignment
-    >>> read_assignment("noise=0.5"), read_assignment("loss=log"), read_assignment("early_stopping=true")
-    (('noise', 0.5), ('loss', 'log'), ('early_stopping', True))
-    """
+    """Read ``name=value``; the value is written as in TOML, or as plain text."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
         raise CommandError(f"--set {text!r} is not an assignment; write name=value, such as --set max_depth=3.")
@@ -111,5 +93,5 @@ def read_assignment(text: str) -> tuple[str, Any]:
 def changed_parameters(estimator: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that affect the model and differ from the defaults; estimators by the name of the class."""
     (kind,) = (each for each in ESTIMATORS.values() if each.__name__ == estimator)
-    defaults = default_parameters(kind)
-    return {name: value for name, value in parameters.items() if name != "n_jobs" and value != defaults[name]}
+    known = kind._table.declared()
+    return {name: value for name, value in parameters.items() if name != "n_jobs" and value != known[name].default}

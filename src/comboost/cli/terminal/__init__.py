@@ -1,1 +1,1 @@
-"""What commands share: options, tables, progress, errors, interrupts."""
+"""For all commands: options, tables, progress, errors, interrupts."""

@@ -1,14 +1,24 @@
-"""Errors of commands: one line on stderr and an exit code."""
+"""How a command fails: after an error or Ctrl-C, at any moment, one line on stderr and an exit code, no traceback.
+
+Imports nothing slow: until `quit_on_interrupt` runs, Ctrl-C prints a traceback.
+"""
 
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from importlib import import_module
+from types import FrameType
+from typing import Any, ParamSpec
+
+Arguments = ParamSpec("Arguments")
 
 MAX_NAMES = 5  # in a message
 FAILED = 1  # exit code: the data or the options are wrong
+INTERRUPTED = 130  # exit code of a program that Ctrl-C ended, by the shells' convention
 DEBUG = "COMBOOST_DEBUG"  # set by --debug
 EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)  # raised by bad input
 
@@ -44,14 +54,7 @@ def is_of_typer(error: BaseException) -> bool:
 
 
 def one_line(error: BaseException) -> str:
-    r"""Return the message of an error without line breaks.
-
-    Examples
-    --------
-    >>> from comboost.cli.terminal.errors import one_line
-    >>> one_line(FileNotFoundError(2, "No such file", "a.csv")), one_line(ValueError("this\nand that"))
-    ('No such file: a.csv', 'this and that')
-    """
+    """Return the message of an error without line breaks."""
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}: {error.filename}" if error.filename is not None else error.strerror
     else:
@@ -60,13 +63,68 @@ def one_line(error: BaseException) -> str:
 
 
 def some_names(names: Sequence[Any]) -> str:
-    """Quote names for a message; of many, the first five.
-
-    Examples
-    --------
-    >>> from comboost.cli.terminal.errors import some_names
-    >>> some_names(["a", "b"]), some_names(range(9))
-    ("'a', 'b'", '0, 1, 2, 3, 4 and 4 more')
-    """
+    """Quote names for a message; of many, the first five."""
     more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
     return ", ".join(map(repr, names[:MAX_NAMES])) + more
+
+
+# Ctrl-C
+
+
+def quit_at_once(number: int, frame: FrameType | None) -> None:
+    """End the process: no work has started, or all is done."""
+    # Not by an exception: during imports, native code may turn it into another one.
+    os.write(2, b"Interrupted.\n")
+    os._exit(INTERRUPTED)
+
+
+@contextmanager
+def quit_on_interrupt() -> Iterator[None]:
+    """Quit at once on Ctrl-C, unless the parent process set another handler, such as one that ignores it."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, quit_at_once)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def interruptible(command: Callable[Arguments, None], *modules: str) -> Callable[Arguments, None]:
+    """Let a command clean up on `KeyboardInterrupt`, and print its errors in one line.
+
+    The modules do the work. They are slow to import, so that happens when the command runs, and before Ctrl-C raises.
+    """
+
+    @wraps(command)
+    def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        with errors_in_one_line():
+            for module in modules:
+                import_installed(module)
+            quits = signal.getsignal(signal.SIGINT) is quit_at_once
+            try:
+                if quits:
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
+                command(*args, **kwargs)
+            except KeyboardInterrupt:
+                print("Interrupted.", file=sys.stderr)
+                sys.exit(INTERRUPTED)
+            finally:
+                sys.stdout.flush()
+                if quits:
+                    signal.signal(signal.SIGINT, quit_at_once)
+
+    return run
+
+
+def import_installed(module: str) -> None:
+    """Import a module; CommandError names the package that is not installed."""
+    try:
+        import_module(module)
+    except ImportError as error:
+        if error.name is None or error.name.startswith("comboost"):
+            raise
+        raise CommandError(
+            f'This command needs {error.name}, which is not installed; run pip install "comboost[cli]".'
+        ) from error

@@ -1,8 +1,8 @@
-"""Options that several commands share: dataclasses, which `with_options` turns into options of typer."""
+"""Options of several commands: dataclasses, which `with_options` turns into options of typer."""
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import partial, wraps
 from pathlib import Path
@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 if TYPE_CHECKING:
-    from comboost.cli.input.delimited import Dialect
     from comboost.cli.input.training_table import DataRequest
     from comboost.cli.jobs.settings import Settings
 
 OWN = "estimator's"
 SPELLED = {"assignments": "--set"}  # options that are not spelled like their field
 CHARACTERS = {"\\t": "\t", "tab": "\t"}  # hard to type
-LARGEST_SEED = 2**32 - 1
 
 data_option = partial(typer.Option, rich_help_panel="Data")
 estimator_option = partial(typer.Option, rich_help_panel="Estimator")
+seed_option = partial(typer.Option, "--seed", metavar="INT", min=0, max=2**32 - 1)
 
 
 class EstimatorName(StrEnum):
@@ -71,19 +70,18 @@ class FileOptions:
     decimal: Annotated[
         str | None, data_option("--decimal", callback=read_character, help="Decimal mark.", show_default="detected")
     ] = None
-    encoding: Annotated[str | None, data_option("--encoding", help="Encoding of text files.", show_default="utf-8")] = (
-        None
-    )
+    encoding: Annotated[str | None, data_option("--encoding", help="Encoding of text.", show_default="utf-8")] = None
     missing: Annotated[
-        list[str] | None,
-        data_option("--missing", metavar="TEXT", help="Missing-value marker; may be repeated."),
+        list[str] | None, data_option("--missing", metavar="TEXT", help="Missing-value marker; may be repeated.")
     ] = None
 
-    def dialect(self) -> "Dialect":
-        """How text is written."""
+    def request(self, source: str, target: str | None = None) -> "DataRequest":
+        """Which data to read, and how."""
         from comboost.cli.input.delimited import Dialect
+        from comboost.cli.input.training_table import DataRequest
 
-        return Dialect(self.sep, self.decimal, self.encoding)
+        dialect = Dialect(self.sep, self.decimal, self.encoding)
+        return DataRequest(source, target, missing=self.missing or (), dialect=dialect)
 
 
 @dataclass(frozen=True)
@@ -102,13 +100,10 @@ class DataOptions(FileOptions):
         data_option("--category", metavar="COL", help="Treat a column as categorical; may be repeated."),
     ] = None
 
-    def request(self, source: str) -> "DataRequest":
+    def request(self, source: str, target: str | None = None) -> "DataRequest":
         """Which data to read, and how."""
-        from comboost.cli.input.training_table import DataRequest
-
-        return DataRequest(
-            source, self.target, self.drop or (), self.category or (), self.missing or (), self.dialect()
-        )
+        request = super().request(source, self.target if target is None else target)
+        return replace(request, drop=self.drop or (), categories=self.category or ())
 
 
 @dataclass(frozen=True)
@@ -129,8 +124,7 @@ class EstimatorOptions:
         int | None, estimator_option("--depth", min=1, help="Maximum depth of the trees.", show_default=OWN)
     ] = None
     assignments: Annotated[
-        list[str] | None,
-        estimator_option("--set", metavar="NAME=VALUE", help="Any other parameter; may be repeated."),
+        list[str] | None, estimator_option("--set", metavar="NAME=VALUE", help="Any other parameter; may be repeated.")
     ] = None
     config: Annotated[
         Path | None,
@@ -138,14 +132,7 @@ class EstimatorOptions:
     ] = None
     seed: Annotated[
         int | None,
-        estimator_option(
-            "--seed",
-            metavar="INT",
-            min=0,
-            max=LARGEST_SEED,
-            help="Random seed; also determines the folds.",
-            show_default="0",
-        ),
+        seed_option(rich_help_panel="Estimator", help="Random seed; also determines the folds.", show_default="0"),
     ] = None
     jobs: Threads = -1
 

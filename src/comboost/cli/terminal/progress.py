@@ -91,14 +91,7 @@ class StudyProgress:
 
 
 def format_time(seconds: float) -> str:
-    """Format a duration roughly.
-
-    Examples
-    --------
-    >>> from comboost.cli.terminal.progress import format_time
-    >>> format_time(42), format_time(4000), format_time(40000)
-    ('about 42 s', 'about 67 min', 'about 11.1 h')
-    """
+    """Format a duration roughly: 'about 42 s', 'about 67 min' or 'about 11.1 h'."""
     if seconds < 120:
         return f"about {seconds:.0f} s"
     return f"about {seconds / 60:.0f} min" if seconds < 7200 else f"about {seconds / 3600:.1f} h"

@@ -20,48 +20,24 @@ MAX_PROBABILITIES = 25_000_000  # 200 MB
 
 @dataclass(frozen=True)
 class EvaluatedModel:
-    """A model and its predictions.
-
-    Attributes
-    ----------
-    name, kind : str
-        Display name, and name of its Python class.
-    model, X : object
-        The model, and its input.
-    known : ndarray of shape (n_own,)
-        Indices of its own classes, in its order, among all classes.
-    predicted : ndarray of shape (n_samples,)
-        Index of the predicted class; ``n_classes`` for rejected samples.
-    reject_labels : tuple of str
-        Predicted labels that are not classes of the model.
-    """
+    """A model, its input and its predictions."""
 
     name: str
-    kind: str
+    kind: str  # name of its Python class
     model: Any
     X: Any
-    known: NDArray[np.intp]
-    predicted: NDArray[np.intp]
-    reject_labels: tuple[str, ...]
+    known: NDArray[np.intp]  # indices of its own classes, in its order, among all classes
+    predicted: NDArray[np.intp]  # index of the predicted class; n_classes for rejected samples
+    reject_labels: tuple[str, ...]  # predicted labels that are not classes of the model
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The samples, and the predictions of one model or two.
+    """The samples, and the predictions of one model or two."""
 
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        The model's own classes in its order, then all others of the samples or the baseline, sorted.
-    truth : ndarray of shape (n_samples,)
-        Index of the true class.
-    models : tuple of EvaluatedModel
-        The model, and the baseline if there is one.
-    """
-
-    classes: NDArray[Any]
-    truth: NDArray[np.intp]
-    models: tuple[EvaluatedModel, ...]
+    classes: NDArray[Any]  # the model's own in its order, then all others of the samples or the baseline, sorted
+    truth: NDArray[np.intp]  # index of the true class
+    models: tuple[EvaluatedModel, ...]  # the model, and the baseline if there is one
 
     @cached_property
     def names(self) -> list[str]:
@@ -100,13 +76,13 @@ class Evaluation:
 def evaluate(request: EvaluationRequest) -> Evaluation:
     """Predict with all models; raise ValueError if predictions and samples do not fit together."""
     truth = label_array(request.y, "y")
-    answers = [
+    predicted_by = [
         (model, X, *predict_with(model, X, truth.size, role))
         for (role, model), X in zip(request.models.items(), request.tables, strict=True)
     ]
-    classes = joint_classes(truth, [own for _, _, own, _ in answers])
+    classes = joint_classes(truth, [own for _, _, own, _ in predicted_by])
     models = []
-    for name, (model, X, own, labels) in zip(request.names, answers, strict=True):
+    for name, (model, X, own, labels) in zip(request.names, predicted_by, strict=True):
         predicted, rejects = predicted_indices(labels, own, classes)
         known = class_indices(own, classes, "classes_")
         models.append(EvaluatedModel(name, type(model).__name__, model, X, known, predicted, rejects))
@@ -147,21 +123,11 @@ def predicted_indices(
 
 @dataclass(frozen=True)
 class Probabilities:
-    """Predicted probabilities of all classes, in an order of the samples that does not depend on theirs.
+    """Predicted probabilities of all classes, in an order of the samples that does not depend on the given one."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n_samples, n_classes)
-        The probabilities; 0 for classes that the model does not know.
-    truth : ndarray of shape (n_samples,)
-        Index of the true class.
-    top : ndarray of shape (n_samples,)
-        Index of the most probable class; ties go to the first in the order of the model.
-    """
-
-    values: Floats
-    truth: NDArray[np.intp]
-    top: NDArray[np.intp]
+    values: Floats  # (n_samples, n_classes); 0 for classes that the model does not know
+    truth: NDArray[np.intp]  # index of the true class
+    top: NDArray[np.intp]  # index of the most probable class; ties go to the first in the order of the model
 
 
 def predict_probabilities(evaluation: Evaluation, model: EvaluatedModel) -> tuple[Probabilities | None, str | None]:

@@ -49,10 +49,12 @@ def summarize(request: EvaluationRequest, on_progress: OnProgress = lambda step,
         "importances": no_importances,
         "calibration": None if calibration else " ".join(lacking),
     }
+    n_samples, n_classes = len(evaluation.truth), len(evaluation.classes)
+    sizes = f"{pluralize(n_samples, 'sample')}, {pluralize(n_classes, 'class', 'classes')}"
     on_progress("digest", 0.95)
     summary = {
         "format": SUMMARY_FORMAT,
-        "title": title_of(evaluation),
+        "title": f"{evaluation.models[0].name} on {sizes}",
         "request": describe_request(request, evaluation, table),
         "verdict": reach_verdict(request.names, compared["classes"], compared["differences"], confidence),
         "notes": list_notes(evaluation, inner) + (lacking if calibration else []),
@@ -75,14 +77,6 @@ def summarize(request: EvaluationRequest, on_progress: OnProgress = lambda step,
     }
     finite: dict[str, Any] = replace_non_finite(summary)
     return finite
-
-
-def title_of(evaluation: Evaluation) -> str:
-    """Model, number of samples and number of classes."""
-    n_samples, n_classes = len(evaluation.truth), len(evaluation.classes)
-    return (
-        f"{evaluation.models[0].name} on {pluralize(n_samples, 'sample')}, {pluralize(n_classes, 'class', 'classes')}"
-    )
 
 
 def describe_request(request: EvaluationRequest, evaluation: Evaluation, table: Table) -> dict[str, Any]:

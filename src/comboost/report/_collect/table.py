@@ -21,24 +21,12 @@ MISSING_CELL = "missing"
 
 @dataclass(frozen=True)
 class Table:
-    """A table with access by column.
-
-    Attributes
-    ----------
-    n_features : int
-        Number of columns.
-    feature_names : list of str
-        Names of the columns.
-    index_of : callable
-        The label of a sample, by its index.
-    column : callable
-        The values of a column, by its index.
-    """
+    """A table with access by column."""
 
     n_features: int
     feature_names: list[str]
-    index_of: Callable[[int], int | str]
-    column: Callable[[int], NDArray[Any]]
+    index_of: Callable[[int], int | str]  # label of a sample, by its index
+    column: Callable[[int], NDArray[Any]]  # values of a feature, by its index
 
     @classmethod
     def of(cls, X: Any) -> "Table":

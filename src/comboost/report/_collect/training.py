@@ -150,7 +150,9 @@ def describe_curves(evaluation: Evaluation, inner: InnerEstimator) -> tuple[dict
     if booster is None or not hasattr(booster, "bound_curve_"):
         return None, f"{inner.refusal}, so there are no training curves."
     n_rounds = len(booster.loss_curve_)
-    rounds = choose_rounds(n_rounds, len(evaluation.truth))
+    n_points = min(n_rounds, int(np.clip(MAX_SAMPLES_TIMES_POINTS // len(evaluation.truth), MIN_POINTS, MAX_POINTS)))
+    # The first round, the last, and evenly spaced ones between them.
+    rounds = np.unique(np.linspace(0, n_rounds - 1, n_points).round().astype(np.intp))
     series = [
         {"key": "loss", "name": "Loss", "values": booster.loss_curve_[rounds].tolist()},
         {"key": "bound", "name": "Certified bound on the loss", "values": booster.bound_curve_[rounds].tolist()},
@@ -165,12 +167,6 @@ def describe_curves(evaluation: Evaluation, inner: InnerEstimator) -> tuple[dict
         "best_round": n_rounds if booster.early_stopping else None,
         "subsampled": len(rounds) < n_rounds,
     }, None
-
-
-def choose_rounds(n_rounds: int, n_samples: int) -> NDArray[np.intp]:
-    """Indices of the rounds to show: the first, the last, and evenly spaced ones between them."""
-    n_points = min(n_rounds, int(np.clip(MAX_SAMPLES_TIMES_POINTS // n_samples, MIN_POINTS, MAX_POINTS)))
-    return np.unique(np.linspace(0, n_rounds - 1, n_points).round().astype(np.intp))
 
 
 def staged_norms(evaluation: Evaluation, inner: InnerEstimator, rounds: NDArray[np.intp]) -> Floats:
@@ -205,7 +201,7 @@ def describe_importances(inner: InnerEstimator) -> tuple[dict[str, Any] | None, 
         return None, f"{inner.refusal}, so there are no importances by class."
     by_class = getattr(booster, "class_importances_", None)
     if by_class is None:
-        return None, "Importances by class need the built-in trees of this version."
+        return None, "Importances by class need the built-in trees."
     overall = booster.feature_importances_
     names = [text_of(name) for name in getattr(booster, "feature_names_in_", inner.table.feature_names)]
     chosen = inner.features_by_importance()[:MAX_FEATURES]

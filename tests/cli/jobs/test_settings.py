@@ -1,0 +1,45 @@
+"""Estimators from options and assignments, checked by the table of parameters."""
+
+import pytest
+
+from comboost import CoMBoClassifier
+from comboost.cli.jobs.settings import ESTIMATORS, Settings, make_estimator, read_assignment
+from comboost.cli.terminal.errors import CommandError, one_line, some_names
+from comboost.cli.terminal.progress import format_time
+
+
+def test_options_override_assignments():
+    made = make_estimator(Settings("combo", ["max_depth=2", "n_estimators=9"], options={"n_estimators": 50}))
+    assert type(made) is CoMBoClassifier
+    assert (made.max_depth, made.n_estimators, made.random_state) == (2, 50, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("a=0.5", 0.5), ("a=log", "log"), ("a=true", True), ("a = [1, 2]", [1, 2])]
+)
+def test_values_are_toml_or_text(text, value):
+    assert read_assignment(text) == ("a", value)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("name", ["learning_rate", "max_bins", "early_stopping", "calibration", "decision"])
+def test_bad_value_names_what_the_rule_allows(kind, name):
+    rule = ESTIMATORS[kind]._table.declared()[name].rule
+    with pytest.raises(ValueError, match=f"{name}='absurd'; give ") as caught:
+        make_estimator(Settings(kind, [f"{name}=absurd"]))
+    assert rule.words in str(caught.value)
+
+
+def test_unknown_name_suggests_the_nearest_ones():
+    with pytest.raises(CommandError, match="did you mean 'min_samples_leaf'"):
+        make_estimator(Settings("combo", ["min_sample_leaf=3"]))
+    with pytest.raises(CommandError, match=r"its parameters are .*learning_rate"):
+        make_estimator(Settings("combo", ["xyzzy=3"]))
+
+
+def test_words_of_messages():
+    assert one_line(FileNotFoundError(2, "No such file", "a.csv")) == "No such file: a.csv"
+    assert one_line(ValueError("this\nand that")) == "this and that"
+    assert some_names(["a", "b"]) == "'a', 'b'"
+    assert some_names(range(9)) == "0, 1, 2, 3, 4 and 4 more"
+    assert [format_time(n) for n in (42, 4000, 40000)] == ["about 42 s", "about 67 min", "about 11.1 h"]
