@@ -35,8 +35,14 @@ void construct(Grower* self, const Vector<std::int64_t>& bin_offsets, const Kind
     require(noise >= 0.0 && std::isfinite(noise), "noise must be a number of at least 0");
     constexpr std::size_t none = comboost::TreeLimits::kNone;
     new (self) Grower(span_of(bin_offsets), kind_of_feature, span_of(edges), span_of(edge_starts), n_classes,
-                      {by_cost ? Criterion::cost : Criterion::gini, min_samples_leaf, min_weight_fraction_leaf,
-                       max_features, seed, max_thresholds, noise, {max_depth.value_or(none), max_leaf_nodes.value_or(none)},
+                      {by_cost ? Criterion::cost : Criterion::gini,
+                       min_samples_leaf,
+                       min_weight_fraction_leaf,
+                       max_features,
+                       seed,
+                       max_thresholds,
+                       noise,
+                       {max_depth.value_or(none), max_leaf_nodes.value_or(none)},
                        numbers_leaves});
 }
 

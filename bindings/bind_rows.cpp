@@ -113,9 +113,7 @@ CostTuple update_table(CostTable& table, const Factors& growth, const Factors& s
     return tuple_of(table.update(factors_of(table, growth, shrink), bound), table.loss());
 }
 
-auto covers(const TreeRows& rows) {
-    return copy_records<Sum, Sum, nb::ndim<1>>(rows.covers(), {rows.covers().size()});
-}
+auto covers(const TreeRows& rows) { return copy_records<Sum, Sum, nb::ndim<1>>(rows.covers(), {rows.covers().size()}); }
 
 auto next_round(TreeRows& rows, const Factors& growth, const Factors& shrink, double bound, bool with_root) {
     comboost::Costs costs{};
@@ -218,8 +216,8 @@ auto tuple_of(comboost::LeafValues&& leaves, std::size_t n_classes) {
     const std::size_t n_leaves = leaves.values.size() / n_classes;
     return std::tuple(own_vector<float, nb::ndim<2>>(std::move(leaves.values), {n_leaves, n_classes}),
                       own_vector<double, nb::ndim<2>>(std::move(leaves.growth), {n_leaves, n_classes}),
-                      own_vector<double, nb::ndim<2>>(std::move(leaves.shrink), {n_leaves, n_classes}),
-                      leaves.largest, leaves.remaining);
+                      own_vector<double, nb::ndim<2>>(std::move(leaves.shrink), {n_leaves, n_classes}), leaves.largest,
+                      leaves.remaining);
 }
 
 auto leaf_values(const TreeRows& rows, const Square& smoothing, const Square& hidden, int exponent,
@@ -307,8 +305,8 @@ void bind_rows(nb::module_& m) {
     const nb::keep_alive<1, 8> holds_codes;
 
     nb::class_<CostTable>(m, "CostTable", "The samples' excess and quantised costs.")
-        .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(),
-             "unit"_a.noconvert(), "tops"_a.noconvert().none(), "log_exponent"_a, "n_threads"_a, holds_unit, holds_tops)
+        .def("__init__", &construct_table, "labels"_a.noconvert(), "weights"_a.noconvert().none(), "unit"_a.noconvert(),
+             "tops"_a.noconvert().none(), "log_exponent"_a, "n_threads"_a, holds_unit, holds_tops)
         .def("set_predicted", &set_predicted, "predicted"_a.noconvert(), release,
              "Makes the predicted class of every sample its leaf.")
         .def("quantise", &quantise, "growth"_a.noconvert().none(), "shrink"_a.noconvert().none(), "exponent"_a,
@@ -355,11 +353,12 @@ void bind_rows(nb::module_& m) {
              "unit"_a.noconvert(), "tops"_a.noconvert().none(), "log_exponent"_a, "grower"_a, "codes"_a, "n_threads"_a,
              holds_unit, holds_tops, holds_grower, holds_codes, release);
 
-    m.def("balance_leaves", &balance_leaves, "pairs"_a.noconvert().none(), "losses"_a.noconvert().none(),
-          "costs"_a.noconvert(), "smoothing"_a.noconvert(), "hidden"_a.noconvert(), "exponent"_a, "learning_rate"_a,
-          "n_threads"_a,
-          "The values that balance leaves, from their sums by (truth, class) or their losses by truth, and the costs of "
-          "their classes: as TreeRows.leaf_values.");
+    m.def(
+        "balance_leaves", &balance_leaves, "pairs"_a.noconvert().none(), "losses"_a.noconvert().none(),
+        "costs"_a.noconvert(), "smoothing"_a.noconvert(), "hidden"_a.noconvert(), "exponent"_a, "learning_rate"_a,
+        "n_threads"_a,
+        "The values that balance leaves, from their sums by (truth, class) or their losses by truth, and the costs of "
+        "their classes: as TreeRows.leaf_values.");
     m.def("exponentiate", &exponentiate, "values"_a.noconvert(),
           "Stored values, exp(v), exp(-v), the largest factor, and 0.");
 }

@@ -145,8 +145,8 @@ LeafValues exponentiate_values(std::span<const float> values, std::size_t n_clas
     return leaves;
 }
 
-LeafValues balance_leaves(const LeafSums& sums, const Smoothing& smoothing, std::size_t n_classes,
-                          double learning_rate, int n_threads) {
+LeafValues balance_leaves(const LeafSums& sums, const Smoothing& smoothing, std::size_t n_classes, double learning_rate,
+                          int n_threads) {
     std::vector<double> rho(n_classes * n_classes);
     for (std::size_t k = 0; k < rho.size(); ++k)
         rho[k] = std::max(std::ldexp(smoothing.unit[k], smoothing.exponent), smoothing.hidden[k]);

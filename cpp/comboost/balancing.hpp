@@ -42,8 +42,8 @@ struct LeafValues {
 };
 
 // The values that balance the soft confusion matrix of every leaf, times the learning rate; their mean is zero.
-LeafValues balance_leaves(const LeafSums& sums, const Smoothing& smoothing, std::size_t n_classes,
-                          double learning_rate, int n_threads);
+LeafValues balance_leaves(const LeafSums& sums, const Smoothing& smoothing, std::size_t n_classes, double learning_rate,
+                          int n_threads);
 
 // The factors of values, which are stored: `remaining` is left at 0.
 LeafValues exponentiate_values(std::span<const float> values, std::size_t n_classes);

@@ -9,8 +9,8 @@
 namespace comboost {
 namespace {
 
-constexpr int kUnitBits = 30;               // no sample's quantised costs add up to more than 2^30
-constexpr double kCoarse = 1 << 27;         // a pass whose largest sample is below this is repeated in finer units
+constexpr int kUnitBits = 30;        // no sample's quantised costs add up to more than 2^30
+constexpr double kCoarse = 1 << 27;  // a pass whose largest sample is below this is repeated in finer units
 
 // The largest e for which rounded samples of at most `bound` add up to no more than 2^30 units of 2^-e.
 int exponent_below(double bound, std::size_t n_classes) {
@@ -65,18 +65,19 @@ PassResult CostTable::quantise(const LeafFactors& factors, int exponent) {
     } else {
         scale(loss_.unit, exponent, factors_);
     }
-    const UpdatePass pass{.labels = labels_,
-                          .weights = weights_,
-                          .leaves = adds ? std::span<const RowIndex>(leaves_) : std::span<const RowIndex>(),
-                          .classes = factors.one_hot() ? std::span<const Label>(leaf_classes_) : std::span<const Label>(),
-                          .growth = factors.growth,
-                          .shrink = factors.shrink,
-                          .factors = is_log ? loss_.unit : factors_,
-                          .tops = tops_,
-                          .log_units = log_units_,
-                          .channels = channels_,
-                          .excess = excess_,
-                          .units = units_.data()};
+    const UpdatePass pass{
+        .labels = labels_,
+        .weights = weights_,
+        .leaves = adds ? std::span<const RowIndex>(leaves_) : std::span<const RowIndex>(),
+        .classes = factors.one_hot() ? std::span<const Label>(leaf_classes_) : std::span<const Label>(),
+        .growth = factors.growth,
+        .shrink = factors.shrink,
+        .factors = is_log ? loss_.unit : factors_,
+        .tops = tops_,
+        .log_units = log_units_,
+        .channels = channels_,
+        .excess = excess_,
+        .units = units_.data()};
     std::vector<PassResult> parts(n_blocks(n_rows()));
     for_each_block(n_rows(), 4 * n_classes(), n_threads_, [&](std::size_t begin, std::size_t end) {
         parts[begin / kBlock] = kernels().update(pass, begin, end);

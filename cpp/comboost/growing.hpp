@@ -33,7 +33,7 @@ struct GrowthRules {
     std::size_t max_thresholds = 0;  // cuts of a feature that are tried in a node; 0 is all
     double noise = 0.0;              // gains of features are multiplied by exp(-noise) to exp(noise)
     TreeLimits limits = {};
-    bool numbers_leaves = false;     // whether `left` of a leaf is its number, in the order of the nodes, and not kLeaf
+    bool numbers_leaves = false;  // whether `left` of a leaf is its number, in the order of the nodes, and not kLeaf
 };
 
 class Grower {

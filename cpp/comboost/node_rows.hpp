@@ -54,7 +54,7 @@ class NodeRows {
     std::vector<Weight> weights_;
     std::vector<Code> packed_codes_;  // feature by feature
     std::vector<Code> filled_;        // the codes of the bins that hold rows, ascending
-    std::vector<Code> indices_;        // of every row, among these bins
+    std::vector<Code> indices_;       // of every row, among these bins
     std::vector<Sum> sums_;
 };
 

@@ -9,8 +9,7 @@ namespace {
 
 // Sends rows to the leaf that their node is.
 template <class Reach>
-void reach_leaf(std::size_t leaf, std::span<const RowIndex> rows, NodeCovers& covers,
-                    Reach&& reach) {
+void reach_leaf(std::size_t leaf, std::span<const RowIndex> rows, NodeCovers& covers, Reach&& reach) {
     for (const RowIndex row : rows) reach(row, leaf);
     if (covers.counts()) covers.add(leaf, covers.weight(rows));
 }
@@ -18,7 +17,7 @@ void reach_leaf(std::size_t leaf, std::span<const RowIndex> rows, NodeCovers& co
 // Sends rows to the two leaves that their node has.
 template <bool WithSets, class Reach>
 void reach_pair(const Codes& codes, const Tree& tree, std::size_t parent, std::span<const RowIndex> rows,
-                    NodeCovers& covers, Reach&& reach) {
+                NodeCovers& covers, Reach&& reach) {
     const Node node = tree.nodes[parent];
     const Code* column = codes.column(static_cast<std::size_t>(node.feature));
     const auto left = static_cast<std::size_t>(node.left);
@@ -42,7 +41,7 @@ void reach_pair(const Codes& codes, const Tree& tree, std::size_t parent, std::s
 // Walks rows from their node to a leaf, however far that is.
 template <bool WithSets, class Reach>
 void walk_below(const Codes& codes, const Tree& tree, std::size_t from, std::span<const RowIndex> rows,
-                  NodeCovers& covers, Reach&& reach) {
+                NodeCovers& covers, Reach&& reach) {
     std::vector<Sum> sums(covers.n_nodes());
     for (const RowIndex row : rows) {
         std::size_t index = from;

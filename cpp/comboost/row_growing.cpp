@@ -310,9 +310,8 @@ void RowGrower::grow(Grower& grower, const Codes& codes, const Bundles& bundles,
     if (by_row_.empty() && grower.limits().allow_many_leaves()) by_row_ = CodesByRow(codes, n_threads);
     Growth growth(*this, grower, codes, bundles, costs, partition, packer, n_threads);
     growth.start(root);
-    grow_tree(grower, [&](std::span<const Split> splits, bool searched, bool keep) {
-        growth.divide(splits, searched, keep);
-    });
+    grow_tree(grower,
+              [&](std::span<const Split> splits, bool searched, bool keep) { growth.divide(splits, searched, keep); });
 }
 
 }  // namespace comboost

@@ -59,7 +59,7 @@ class SparseBins {
     const Records& records_;
     const SearchedRows& searched_;
     std::uint32_t rank_ = 0;
-    std::vector<Share> shares_;         // of every index
+    std::vector<Share> shares_;        // of every index
     std::vector<NodeIndex> surveyed_;  // indices with entries
 
     struct Room {

@@ -34,8 +34,8 @@ Costs TreeRows::update(const LeafFactors& factors, double bound, bool with_root)
     return costs;
 }
 
-BinnedRows::BinnedRows(std::span<const Label> labels, std::span<const Weight> weights, const Loss& loss,
-                       Grower& grower, const Codes& codes, const SearchLimits& limits, int n_threads)
+BinnedRows::BinnedRows(std::span<const Label> labels, std::span<const Weight> weights, const Loss& loss, Grower& grower,
+                       const Codes& codes, const SearchLimits& limits, int n_threads)
     : TreeRows(labels, weights, loss, grower, n_threads),
       codes_(codes),
       bundles_(codes, grower.layout(), n_threads),

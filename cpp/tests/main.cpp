@@ -479,8 +479,8 @@ void leaves_guarantee_what_their_values_leave(const Problem& p, std::mt19937& ra
     for (std::size_t l = 0; l < k; ++l) unit[l * k + l] = smoothing[l * k + l] = 0.0;
     const int exponent = 25;
     for (const bool log : {false, true}) {
-        CostTable costs(p.labels, p.weights, Channels{k, false}, {unit, log ? std::span(tops) : std::span<double>(), 40},
-                        2);
+        CostTable costs(p.labels, p.weights, Channels{k, false},
+                        {unit, log ? std::span(tops) : std::span<double>(), 40}, 2);
         CostTable alone(p.labels, p.weights, Channels{k, false}, costs.loss(), 1);
         const PassResult before = costs.quantise({}, exponent);
         alone.quantise({}, exponent);
