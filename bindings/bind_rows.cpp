@@ -72,10 +72,12 @@ void construct_sparse(SparseRows* self, const Vector<Label>& labels, const std::
     new (self) SparseRows(span_of(labels), span_or_empty(weights), loss, grower, codes, n_threads);
 }
 
+void require_leaves(const CostTable& table) { require(table.n_leaves() > 0, "the samples have no leaves yet"); }
+
 LeafFactors factors_of(const CostTable& table, const Factors& growth, const Factors& shrink) {
     require(growth.has_value() == shrink.has_value(), "growth and shrink belong together");
     if (!growth) return {};
-    require(table.n_leaves() > 0, "the samples have no leaves yet");
+    require_leaves(table);
     require(growth->size() == shrink->size() &&
                 (growth->size() == 1 || growth->size() == table.n_leaves() * table.n_classes()),
             "growth and shrink must be (n_leaves, n_classes), or one number each");
@@ -132,6 +134,7 @@ void set_predicted(CostTable& table, const Vector<Label>& predicted) {
 
 template <auto Sums>
 std::vector<Sum> without_python(const CostTable& table, std::size_t size) {
+    require_leaves(table);
     WithoutPython release;
     std::vector<Sum> sums(size);
     (table.*Sums)(sums);
@@ -157,7 +160,13 @@ auto row_losses(const CostTable& table) {
 }
 
 auto leaves(const CostTable& table) {
+    require_leaves(table);
     return copy_records<comboost::RowIndex, comboost::RowIndex, nb::ndim<1>>(table.leaves(), {table.n_rows()});
+}
+
+Sum advantage(const CostTable& table) {
+    require_leaves(table);
+    return table.advantage();
 }
 
 auto confusion(const CostTable& table, const Vector<Label>& predicted) {
@@ -170,6 +179,7 @@ auto confusion(const CostTable& table, const Vector<Label>& predicted) {
 }
 
 auto grow(TreeRows& rows, std::uint64_t round, double smoothing) {
+    require(rows.may_grow(), "a tree grows from its root; call next_round with with_root=True before");
     std::vector<double> gains;
     std::vector<Sum> costs;
     Sum advantage = 0;
@@ -212,7 +222,8 @@ auto tuple_of(comboost::LeafValues&& leaves, std::size_t n_classes) {
 
 auto leaf_values(const TreeRows& rows, const Square& smoothing, const Square& hidden, int exponent,
                  double learning_rate, bool by_pairs) {
-    require(rows.n_leaves() > 0, "the samples have no leaves yet");
+    require_leaves(rows);
+    require(rows.grower().nodes().size() == 2 * rows.n_leaves() - 1, "the samples are in the leaves of another tree");
     comboost::LeafValues leaves;
     {
         WithoutPython release;
@@ -306,7 +317,7 @@ void bind_rows(nb::module_& m) {
         .def("sum_leaf_losses", &sum_leaf_losses, "The loss of every leaf by truth.")
         .def("row_losses", &row_losses, "The loss of every sample.")
         .def("confusion", &confusion, "predicted"_a.noconvert(), "The weight by (truth, predicted class).")
-        .def_prop_ro("advantage", &CostTable::advantage, "A, minus the costs of the classes that the leaves predict.")
+        .def_prop_ro("advantage", &advantage, "A, minus the costs of the classes that the leaves predict.")
         .def("leaves", &leaves, "The leaf of every sample.");
 
     nb::class_<TreeRows, CostTable>(m, "TreeRows", "Samples in memory that trees grow on.")

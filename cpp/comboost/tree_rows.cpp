@@ -49,10 +49,12 @@ void BinnedRows::arrange_codes() {
 
 void BinnedRows::start_tree(bool with_root) {
     partition_.reset();
+    has_root_ = false;
     if (!with_root) return;
     if (root_.size() == 0) root_ = AlignedArray<Sum>(histogram_size());
     const std::int32_t root = 0;
     count(std::span(&root, 1), {root_.data(), root_.size()});
+    has_root_ = true;
 }
 
 void BinnedRows::count(std::span<const std::int32_t> nodes, std::span<Sum> histograms) {

@@ -39,6 +39,7 @@ class TreeRows : public CostTable {
     // Puts all samples into the root of a new tree.
     virtual void start_tree(bool with_root) = 0;
 
+    virtual bool may_grow() const = 0;        // whether all samples are in the root, and its sums are known
     virtual std::size_t n_nodes() const = 0;  // into which the samples were divided
     const Grower& grower() const { return grower_; }
     const std::vector<Sum>& covers() const { return covers_; }  // what the samples of every leaf weigh
@@ -69,6 +70,7 @@ class BinnedRows : public TreeRows {
     void split(std::span<const Split> splits) { partition_.split(codes_, splits, n_threads()); }
     void count(std::span<const std::int32_t> nodes, std::span<Sum> histograms);
 
+    bool may_grow() const override { return has_root_ && n_nodes() == 1; }
     std::size_t n_nodes() const override { return partition_.n_nodes(); }
     std::size_t histogram_size() const { return grower_.layout().n_bins() * channels().size(); }
     const Codes& codes() const { return codes_; }
@@ -88,6 +90,7 @@ class BinnedRows : public TreeRows {
     RecordPacker packer_;
     RowGrower row_grower_;
     AlignedArray<Sum> root_;  // the histogram of all samples
+    bool has_root_ = false;   // whether `root_` holds the costs of this round
 };
 
 // Samples with the codes of a sparse table, which must outlive them. Splits are searched straight from the entries.
@@ -98,6 +101,7 @@ class SparseRows : public TreeRows {
         : TreeRows(labels, weights, loss, grower, n_threads), codes_(codes), partition_(codes.n_rows()) {}
 
     void start_tree(bool) override { partition_.reset(); }
+    bool may_grow() const override { return n_nodes() == 1; }
     std::size_t n_nodes() const override { return partition_.n_nodes(); }
 
   protected:

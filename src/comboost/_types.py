@@ -10,7 +10,6 @@ from comboost import _core
 CODE = np.uint8  # bin of a value; one byte, since histograms of so few bins stay in the fastest cache
 LABEL = np.uint16  # class index
 WEIGHT = np.uint32  # integer sample weight
-LEAF_INDEX = np.uint32  # number of a leaf in its tree
 SUM = np.int64  # sums of weight times quantised cost
 
 Codes = NDArray[np.uint8]  # (n_features, n_samples): feature by feature, as histograms read them

@@ -162,6 +162,42 @@ def test_factors_that_do_not_fit_the_leaves_are_refused():
             table.quantise(growth, shrink, 0)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda rows: rows.leaves(),
+        lambda rows: rows.advantage,
+        lambda rows: rows.sum_leaves(),
+        lambda rows: rows.sum_leaf_losses(),
+        lambda rows: rows.leaf_values(COSTS, COSTS, 0, 1.0, True),
+    ],
+)
+def test_leaves_are_refused_before_there_are_any(call):
+    with pytest.raises(ValueError, match="no leaves yet"):
+        call(make_rows())
+
+
+def test_tree_grows_only_from_a_counted_root():
+    rows = make_rows()
+    with pytest.raises(ValueError, match="grows from its root"):
+        rows.grow(0, 0.0)
+    rows.next_round(None, None, 1000.0, True)
+    rows.grow(0, 0.0)
+    rows.next_round(None, None, 1000.0, False)
+    with pytest.raises(ValueError, match="grows from its root"):
+        rows.grow(1, 0.0)
+
+
+def test_leaf_values_of_another_tree_are_refused():
+    grower = make_grower()
+    rows, others = make_rows(grower), make_rows(grower, labels=np.zeros(4, dtype=np.uint16))
+    for grown in (rows, others):
+        grown.next_round(None, None, 1000.0, True)
+        grown.grow(0, 0.0)
+    with pytest.raises(ValueError, match="another tree"):
+        rows.leaf_values(COSTS, COSTS, 0, 1.0, True)
+
+
 def test_sums_of_leaves_that_do_not_fit_are_refused():
     pairs, costs, square = np.zeros((2, 3, 3), dtype=np.int64), np.zeros((2, 3), dtype=np.int64), np.zeros((3, 3))
     for sums, smoothing, words in (
