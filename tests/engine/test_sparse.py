@@ -153,6 +153,16 @@ def test_warm_start_goes_on_from_the_dense_table_to_the_sparse_one():
         assert fitted(model.set_params(n_estimators=7), as_sparse(X), y) == whole
 
 
+def test_confusion_ignores_a_last_tree_that_was_not_kept():
+    random = np.random.default_rng(10)
+    X = np.zeros((40, 40))
+    X[:, :4] = random.random((40, 4)) < 0.3
+    y = random.integers(0, 2, 40)
+    model = CoMBoClassifier(n_estimators=600, max_depth=2)
+    assert fitted(model, as_sparse(X), y) == fitted(model, X, y)
+    assert model.stop_reason_ == "no_edge"
+
+
 ODD = {
     "int64 indices": lambda m: sp.csr_array((m.data, m.indices.astype(np.int64), m.indptr.astype(np.int64)), m.shape),
     "bool": lambda m: m.astype(bool),

@@ -1,1 +1,1 @@
-"""The loop of the paper, its weak learners, one fit, and who looks on."""
+"""The boosting loop, weak learners, early stopping, warm starts and monitoring."""

@@ -29,7 +29,7 @@ LARGE_TREE = 2**20  # bytes of nodes; to ask the system takes no time beside wha
 
 
 def count_features(max_features: int | float | str | None, n_features: int) -> int:
-    """How many features ``max_features`` asks for: at least one."""
+    """Number of features that ``max_features`` requests: at least one."""
     if max_features is None:
         return n_features
     if max_features == "sqrt":
@@ -221,7 +221,7 @@ def check_kept(trees: Sequence[Tree]) -> None:
 
 
 def rows_that_count(losses: Floats, labels: Labels) -> slice | NDArray[np.bool_]:
-    """Rows with a loss: many a learner stumbles over weight zero. All rows if those have a single class."""
+    """Samples with a loss, since many learners fail with weight zero; all samples if those have a single class."""
     counts = losses > 0
     if counts.all() or len(np.unique(labels[counts])) < 2:
         return slice(None)
@@ -229,7 +229,7 @@ def rows_that_count(losses: Floats, labels: Labels) -> slice | NDArray[np.bool_]
 
 
 def read_predictions(estimator: ClassifierMixin, X: Any, n_classes: int) -> Labels:
-    """Predictions of a weak learner as class indices, checked: it may be anybody's code."""
+    """Predictions of a weak learner as class indices, checked: it may be third-party code."""
     predicted = np.asarray(estimator.predict(X))
     if predicted.shape == (X.shape[0], 1):  # some libraries predict a column
         predicted = predicted[:, 0]
@@ -266,7 +266,7 @@ class FitPlan:
     candidates : Candidates
         The classes of y, and which of them are predicted.
     by_class : bool
-        Whether sample weights only tell classes apart.
+        Whether sample weights only differ between classes.
     n_samples : int
         Rows of the table that was given.
     seed : int

@@ -11,13 +11,13 @@ from comboost._engine.rows import Costs, Hypothesis, Learned, Rows
 from comboost._types import MAX_ROUNDING, MIN_LOSS, ROUNDING_ROOM, Sums
 
 #: Why a fit ended.
-N_ESTIMATORS = "n_estimators"  # all rounds asked for are there
+N_ESTIMATORS = "n_estimators"  # all requested rounds are done
 NO_EDGE = "no_edge"  # nothing better than guessing is left
 PERFECT_LEARNER = "perfect_learner"  # a weak learner made no mistake that costs anything
 LOSS_VANISHED = "loss_vanished"  # the loss is below 1e-200
 ROUNDING = "rounding"  # weights or class sizes differ so much that the costs can no longer be rounded to integers
 EARLY_STOPPING = "early_stopping"  # the validation score has not become better for a while
-CALLBACK = "callback"  # a callback asked for it
+CALLBACK = "callback"  # a callback requested it
 
 #: Reasons after which more rounds would learn nothing.
 FINAL = {NO_EDGE, PERFECT_LEARNER, LOSS_VANISHED, ROUNDING}

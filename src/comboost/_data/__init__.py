@@ -1,1 +1,1 @@
-"""What was given: containers, categories, tables of floats, labels, weights, cost matrices."""
+"""Input validation: tables, categories, dates, labels, sample weights and cost matrices."""

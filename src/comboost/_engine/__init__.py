@@ -1,1 +1,1 @@
-"""Codes and sums: bins, formulas, flat trees, votes, and rows that answer questions."""
+"""Binning, losses, leaf values, samples (the seam), forests, probabilities and the memory plan."""

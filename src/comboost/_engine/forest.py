@@ -51,7 +51,7 @@ class Tree(NamedTuple):
     leaf_values : ndarray of float32, (n_leaves, n_classes), or None
         One value per leaf and class; ``left`` of a leaf is its row. None if every leaf predicts one class.
     covers : ndarray of float64, (n_leaves,), or None
-        What the training rows of every leaf weigh, see `with_covers`; None if nobody has counted them.
+        What the training rows of every leaf weigh, see `with_covers`; None if they were not counted.
     """
 
     nodes: NodeBytes
@@ -101,7 +101,7 @@ class Forest:
         The leaf values of all trees; ``left`` of a leaf is its row.
     covers : ndarray of float64, (n_leaves,), or None
         What the training rows of the leaves of all trees weigh, in the order of their nodes; see `with_covers`.
-        None if nobody has counted them, as in files of format 1.
+        None if they were not counted.
     """
 
     nodes: NDArray[np.void]
@@ -184,9 +184,9 @@ class Forest:
         nodes["feature"][inner] = np.searchsorted(features, nodes["feature"][inner])
         return replace(self, nodes=nodes, kinds=self.kinds[features])
 
-    def predict_classes(self, codes: Codes, n_threads: int, elected: Labels) -> None:
+    def predict_classes(self, codes: Codes, n_threads: int, out: Labels) -> None:
         """Write the predicted classes of binned samples."""
-        _core.predict_classes(codes, self._native, n_threads, elected)
+        _core.predict_classes(codes, self._native, n_threads, out)
 
     def add_scores(
         self, X: NDArray[np.floating], missing: bool, scores: Floats, first: int, last: int, n_threads: int

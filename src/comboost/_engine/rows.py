@@ -116,7 +116,7 @@ class Balanced(NamedTuple):
 
 
 class Rows(Protocol):
-    """The questions that boosting has about samples; the hypotheses are those of one kind of weak learner."""
+    """What boosting calls on samples; the hypotheses are those of one kind of weak learner."""
 
     def update(self, hypothesis: Any, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
         """Add the last round, quantise the costs, and start a new tree.
@@ -139,7 +139,7 @@ class Rows(Protocol):
 
 
 class TreeRows(Rows, Protocol):
-    """The questions that trees have, too."""
+    """What growing trees calls, too."""
 
     def grow(self, round_idx: int, smoothing: float) -> Learned:
         """Grow a tree on the costs; ``smoothing``, in their units, is added to the losses that gains are divided by."""
@@ -295,6 +295,7 @@ class MemoryRows:
             predictor.predict_classes(self._codes, self._n_threads, predicted)
             return self._native.confusion(predicted)
         scores = np.zeros((self._codes.n_rows, predictor.n_classes))
+        self._native.start_tree(False)  # the last tree may have divided the samples and not been kept
         for t, weight in enumerate(predictor.weights.tolist()):
             tree = predictor.tree(t)
             if tree.leaf_values is None:
@@ -317,7 +318,7 @@ class MemoryRows:
 
 
 class ShardRows(MemoryRows):
-    """Samples of one shard, on which trees grow that someone else divides: node by node, counted if asked for.
+    """Samples of one shard, whose trees grow elsewhere: nodes are divided and counted on request.
 
     Nodes are numbered as the tree's: the children of a level's k-th split are the level's new nodes 2k and 2k + 1.
     """

@@ -1,1 +1,1 @@
-"""What users hold: parameters, a fitted vote, the classifiers."""
+"""The classifiers: parameters, fit, predict, decisions and calibration."""
