@@ -1,5 +1,7 @@
 """Fitting, for all boosters. In: a table. Out: a fitted estimator, or the estimator as it was. No mathematics."""
 
+from __future__ import annotations  # signatures in help() name the aliases
+
 import copy
 import warnings
 from abc import ABC, abstractmethod

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache, update_wrapper, wraps
 from numbers import Integral, Real
 from types import ModuleType, NoneType
-from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, Self, TypeVar, cast, get_type_hints
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, Protocol, Self, TypeVar, cast
 
 import joblib
 import numpy as np
@@ -261,12 +261,10 @@ HINTS = {
 def constructor(table: Callable[P, Settings]) -> Callable[[Callable[..., None]], Callable[Concatenate[Any, P], None]]:
     """Make the ``__init__`` of an estimator from a table of parameters; type checkers see its signature, too."""
     declared = cast(type[Settings], table).declared()
-    types = get_type_hints(table)
     defaults = {name: known.default for name, known in declared.items()}
     this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[name])
-        for name, default in defaults.items()
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in defaults.items()
     ]
     signature = inspect.Signature([this, *parameters], return_annotation=None)
 

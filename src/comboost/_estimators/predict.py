@@ -1,5 +1,7 @@
 """Predictions of a fitted model. In: samples. Out: scores, classes, probabilities, at the end or after every round."""
 
+from __future__ import annotations  # signatures in help() name the aliases
+
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self, TypeGuard
 
