@@ -115,8 +115,8 @@ class TreeLearner:
     def importances(self, alphas: Sequence[float]) -> Floats:
         """What every feature lowered the loss's logarithm by, in as many rounds as there are weights."""
         total = self._past.importances.copy()
-        for features, shares in self._importances[: len(alphas) - len(self._past.trees)]:
-            total[features] += shares  # one round after the other, as if an earlier fit had not stopped between them
+        for features, decreases in self._importances[: len(alphas) - len(self._past.trees)]:
+            total[features] += decreases  # one round after the other, as if an earlier fit had not stopped between them
         return total
 
 

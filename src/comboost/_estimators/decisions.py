@@ -107,8 +107,10 @@ def log_priors(model: Model, learned: Floats | None) -> Floats | None:
     PRIORS.read(type(model).__name__, "priors", priors)
     if isinstance(priors, str):
         return log_training_priors(model)
-    shares = read_priors(priors, model.classes_)
-    return np.asarray(np.log(shares if model._trained_indices is None else shares[model._trained_indices]))
+    probabilities = read_priors(priors, model.classes_)
+    return np.asarray(
+        np.log(probabilities if model._trained_indices is None else probabilities[model._trained_indices])
+    )
 
 
 def log_training_priors(model: Model) -> Floats:
@@ -118,8 +120,8 @@ def log_training_priors(model: Model) -> Floats:
             f"priors={model.priors!r} needs the class priors of the training set, which an earlier version has not "
             "stored with this model; set priors=None, or fit it again."
         )
-    shares = model.class_prior_ if model._trained_indices is None else model.class_prior_[model._trained_indices]
-    return np.asarray(np.log(shares))
+    proportions = model.class_prior_ if model._trained_indices is None else model.class_prior_[model._trained_indices]
+    return np.asarray(np.log(proportions))
 
 
 # Decisions
