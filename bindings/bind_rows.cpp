@@ -76,7 +76,7 @@ void require_leaves(const CostTable& table) { require(table.n_leaves() > 0, "the
 
 LeafFactors factors_of(const CostTable& table, const Factors& growth, const Factors& shrink) {
     require(growth.has_value() == shrink.has_value(), "growth and shrink belong together");
-    if (!growth) return {};
+    if (!growth || !shrink) return {};
     require_leaves(table);
     require(growth->size() == shrink->size() &&
                 (growth->size() == 1 || growth->size() == table.n_leaves() * table.n_classes()),
