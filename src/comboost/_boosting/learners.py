@@ -4,7 +4,7 @@ import math
 import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -273,6 +273,8 @@ class FitPlan:
         Seeds the draws of every round.
     n_threads : int
         Threads of every kernel.
+    selected : mapping of str to Any
+        Fitted attributes that describe how the parameters were selected.
     """
 
     parameters: Mapping[str, Any]
@@ -283,6 +285,7 @@ class FitPlan:
     n_samples: int
     seed: int
     n_threads: int
+    selected: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -323,6 +326,7 @@ class Fit(ABC):
             "loss_curve_": np.array(history.losses),
             "bound_curve_": self.plan.values.bounds(history.edges, history.decreases),
             **self._learned(history.alphas),
+            **self.plan.selected,
         }
         importances = model.get("feature_importances_")
         if importances is not None and importances.sum() > 0:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from comboost._engine import losses
-from comboost._engine.leaf_values import LeafValues
+from comboost._engine.leaf_values import LeafValues, Round
 from comboost._engine.rows import Costs, Hypothesis, Learned, Rows
 from comboost._types import MAX_ROUNDING, MIN_LOSS, ROUNDING_ROOM, Sums
 
@@ -75,15 +75,8 @@ class Monitor(Protocol):
         """Report the rounds kept so far: a reason to stop, or None."""
 
 
-def boost(
-    rows: Rows,
-    learner: Learner,
-    values: LeafValues,
-    n_estimators: int,
-    monitor: Monitor | None = None,
-    past: History | None = None,
-) -> History:
-    """Boost weak learners.
+class Boosting:
+    """Boosting, one round at a time.
 
     Parameters
     ----------
@@ -94,64 +87,92 @@ def boost(
     values : LeafValues
         How leaf values are chosen, and what they minimise.
     n_estimators : int
-        Rounds at most.
-    monitor : Monitor, optional
-        Monitors the rounds.
+        Maximum number of rounds.
     past : History, optional
         Rounds of an earlier fit, which the learner keeps: the same rounds follow as if it had not ended.
 
-    Returns
-    -------
-    History
+    Attributes
+    ----------
+    history : History
         Edges, weights and losses of the rounds, and why they ended.
+    ended : bool
+        Whether no round is left.
     """
-    history = History() if past is None else replace(past.first(len(past)), stop_reason=N_ESTIMATORS)
-    objective = values.objective
-    least_loss = ROUNDING_ROOM * objective.total_weight * (len(objective.loss.unit) - 1)
-    costs = rows.update(None, None, objective.largest, with_root=past is None)  # D_1
-    if past is not None:
-        costs = replay(rows, learner, values, costs, history, with_root=len(history) < n_estimators)
-    bound, loss = objective.start, costs.real_loss
-    for edge, decrease in zip(history.edges, history.decreases, strict=True):
-        bound = values.next_bound(bound, edge, decrease)
-    for t in range(len(history), n_estimators):
-        if monitor is not None:
-            monitor.begin()
+
+    def __init__(
+        self, rows: Rows, learner: Learner, values: LeafValues, n_estimators: int, past: History | None = None
+    ) -> None:
+        self._rows, self._learner, self._values, self._n_estimators = rows, learner, values, n_estimators
+        self.history = History() if past is None else replace(past.first(len(past)), stop_reason=N_ESTIMATORS)
+        objective = values.objective
+        self._least_loss = ROUNDING_ROOM * objective.total_weight * (len(objective.loss.unit) - 1)
+        costs = rows.update(None, None, objective.largest, with_root=past is None)  # D_1
+        self.ended = len(self.history) >= n_estimators
+        if past is not None:
+            costs = replay(rows, learner, values, costs, self.history, with_root=not self.ended)
+        self._costs, self._bound, self._loss = costs, objective.start, costs.real_loss
+        for edge, decrease in zip(self.history.edges, self.history.decreases, strict=True):
+            self._bound = values.next_bound(self._bound, edge, decrease)
+
+    def advance(self) -> Round | None:
+        """Run a round, and return it; None if it is not kept, since nothing can be learned."""
+        rows, learner, values, costs, history = self._rows, self._learner, self._values, self._costs, self.history
+        t = len(history)
         learned = learner.learn(rows, costs, t)  # h_t on D_t
-        reason = reason_to_end(rows, learned, costs, values, least_loss)
+        reason = reason_to_end(rows, learned, costs, values, self._least_loss)
         if reason == NO_EDGE and t > 0:
-            history.stop_reason = reason
-            break
+            self._end(reason)
+            return None
         edge = losses.edge(learned.advantage, costs.loss)  # δ_t
         this = values.choose(rows, learned, costs)  # α_t, or the values of the leaves
-        last = reason is not None or t + 1 == n_estimators
+        last = reason is not None or t + 1 == self._n_estimators
         largest = costs.largest * this.factors.largest
         after = rows.update(this.hypothesis, this.factors, largest, with_root=not last)  # D_{t+1}
 
-        loss, before = after.real_loss, loss  # L_t
-        bound = values.next_bound(bound, edge, this.decrease)
-        if loss - values.loss_rounding > (1.0 + MAX_ROUNDING) * bound:  # more than rounding explains
+        loss, before = after.real_loss, self._loss  # L_t
+        self._bound = values.next_bound(self._bound, edge, this.decrease)
+        if loss - values.loss_rounding > (1.0 + MAX_ROUNDING) * self._bound:  # more than rounding explains
             reason = ROUNDING
             if t > 0:
-                history.stop_reason = reason
-                break
+                self._end(reason)
+                return None
         learner.keep(learned, this.hypothesis, math.log(before / max(loss, MIN_LOSS)), after.covers)
         history.edges.append(edge)
         history.alphas.append(this.alpha)
         history.losses.append(loss)
         history.decreases.append(this.decrease)
-        stop = None if monitor is None else monitor.end(history)
         if reason is None and loss < MIN_LOSS:
             reason = LOSS_VANISHED
-        elif reason is None and after.loss < least_loss:
+        elif reason is None and after.loss < self._least_loss:
             reason = ROUNDING
-        elif reason is None and not last:
-            reason = stop
-        if reason is not None:
-            history.stop_reason = reason
+        if last or reason is not None:
+            self._end(reason or N_ESTIMATORS)
+        self._costs, self._loss = after, loss
+        return this
+
+    def _end(self, reason: str) -> None:
+        self.history.stop_reason, self.ended = reason, True
+
+
+def boost(
+    rows: Rows,
+    learner: Learner,
+    values: LeafValues,
+    n_estimators: int,
+    monitor: Monitor | None = None,
+    past: History | None = None,
+) -> History:
+    """Boost weak learners until the rounds end, or until a monitor stops them; see `Boosting`."""
+    boosting = Boosting(rows, learner, values, n_estimators, past)
+    while not boosting.ended:
+        if monitor is not None:
+            monitor.begin()
+        kept = boosting.advance()
+        stop = None if monitor is None or kept is None else monitor.end(boosting.history)
+        if stop is not None and not boosting.ended:
+            boosting.history.stop_reason = stop
             break
-        costs = after
-    return history
+    return boosting.history
 
 
 def replay(

@@ -5,7 +5,7 @@ A model stores fingerprints of its parameters and training samples, so a warm st
 
 import hashlib
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -103,9 +103,18 @@ def fingerprint_rows(bins: BinMapper, categories: Categories, digest: RowDigest)
 
 def digest_rows(codes: Codes | _core.SparseCodes, labels: Labels, weights: Weights | None) -> RowDigest:
     """Hash samples; dense and sparse codes give the same digest."""
+    added, mixed = 0, 0
+    for hashes in hash_rows(codes, labels, weights):
+        added, mixed = added + int(hashes.sum(dtype=np.uint64)), mixed ^ int(np.bitwise_xor.reduce(hashes))
+    return RowDigest(added % 2**64, mixed)
+
+
+def hash_rows(
+    codes: Codes | _core.SparseCodes, labels: Labels, weights: Weights | None
+) -> Iterator[NDArray[np.uint64]]:
+    """Hash every sample, some at a time; dense and sparse codes give the same hashes."""
     n_features = 0 if isinstance(codes, _core.SparseCodes) else len(codes)
     keys = scramble(np.arange(n_features, dtype=np.uint64)) | np.uint64(1)
-    added, mixed = 0, 0
     step = max(1, len(labels)) if isinstance(codes, _core.SparseCodes) else BLOCK_SIZE
     for begin in range(0, len(labels), step):
         block = slice(begin, begin + step)
@@ -118,9 +127,7 @@ def digest_rows(codes: Codes | _core.SparseCodes, labels: Labels, weights: Weigh
         hashes ^= scramble(labels[block].astype(np.uint64))
         if weights is not None:
             hashes ^= scramble(scramble(weights[block].astype(np.uint64)))
-        hashes = scramble(hashes)  # otherwise sums over samples would not depend on which codes share a sample
-        added, mixed = added + int(hashes.sum(dtype=np.uint64)), mixed ^ int(np.bitwise_xor.reduce(hashes))
-    return RowDigest(added % 2**64, mixed)
+        yield scramble(hashes)  # otherwise sums over samples would not depend on which codes share a sample
 
 
 def hash_entries(codes: _core.SparseCodes) -> NDArray[np.uint64]:

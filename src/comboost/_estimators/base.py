@@ -18,6 +18,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from comboost import _core
 from comboost._boosting.early_stopping import Patience, Validation, ValidationData, hold_out_samples, needs_model
 from comboost._boosting.learners import EstimatorFit, EstimatorLearner, Fit, FitPlan, TreeFit, TreeLearner, TreePast
 from comboost._boosting.loop import FINAL, History, boost
@@ -29,6 +30,7 @@ from comboost._boosting.monitor import (
     RoundCallbacks,
     with_callbacks,
 )
+from comboost._boosting.search import Part, draw_parts, part_of_validation
 from comboost._boosting.warm_start import (
     FitFingerprint,
     WarmStartState,
@@ -42,7 +44,7 @@ from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table
-from comboost._engine.binning import bin_table
+from comboost._engine.binning import BinMapper, bin_table
 from comboost._engine.leaf_values import LeafValues
 from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
 from comboost._engine.probabilities import OutOfSampleScores
@@ -159,6 +161,8 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
     @with_callbacks
     def _fit(self, settings: MemorySettingsT, samples: Samples, validation: Samples | None) -> None:
         past = self._past(settings)
+        if past is not None:
+            settings = self._with_selected(settings)
         # The origin is set last: without it the model counts as unfinished and needs no calibration.
         outdated = {"_origin", *FITTED_CALIBRATION.values()}
         for name in list(vars(self)):
@@ -176,7 +180,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
 
     def _refit(self, settings: MemorySettingsT, samples: Samples) -> FitFingerprint:
         """Boost the best number of rounds again, on all samples."""
-        settings = replace(settings, early_stopping=False, n_estimators=self.n_iter_)
+        settings = replace(self._with_selected(settings), early_stopping=False, n_estimators=self.n_iter_)
         fit, _ = self._prepare(settings, samples, None, None)
         history = boost(fit.rows, fit.learner, fit.plan.values, self.n_iter_)
         if history.stop_reason not in FINAL:
@@ -188,11 +192,13 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         """Out-of-fold scores of the training samples, by models that are fitted like this one."""
         table = self._read_input(settings, samples.X, reset=False)
         data = TrainingSet.read(samples.y, samples.sample_weight, table.shape[0])
+        settings = self._with_selected(settings)
         if settings.early_stopping:  # and refit: the best number of rounds
             settings = replace(settings, early_stopping=False, n_estimators=self.n_iter_)
+        elif hasattr(self, "best_params_"):
+            settings = replace(settings, n_estimators=self.best_params_["n_estimators"])
         if hasattr(self, "_categories"):  # text that is not numeric here might be so in a part of the samples
             settings = replace(settings, categorical_features=sorted(self._categories.values))
-        settings = replace(settings, max_depth=self._tree_limits(settings, data.weight_sums).max_depth)
         n_folds = settings.calibration_folds
         # A fit that holds out as many samples is as large.
         holding = replace(settings, early_stopping=True, validation_fraction=1.0 / n_folds, scoring=None)
@@ -243,7 +249,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         if history is None or history.stop_reason not in FINAL:  # otherwise more rounds would learn nothing
             if past is not None and validation is not None:
                 validation.replay_scores(past.history, past.validation_curve)
-            history = boost(fit.rows, fit.learner, fit.plan.values, settings.n_estimators, watch, history)
+            history = boost(fit.rows, fit.learner, fit.plan.values, fit.plan.limits.n_trees, watch, history)
             if validation is not None:
                 history = validation.best(history)
                 self.validation_curve_ = np.array(validation.patience.curve)
@@ -269,7 +275,8 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             if needs_model(settings.scoring):
                 scored = table if settings.estimator is None else read_table(self, X, reset=False)
             data, held = hold_out_samples(data, table, scored, sample_weight, settings.validation_fraction, seed)
-        return self._prepare_part(settings, table, data, seed, None if past is None else past.learned, shape), held
+        learned = None if past is None else past.learned
+        return self._prepare_part(settings, table, data, seed, learned, shape, held), held
 
     def _prepare_part(
         self,
@@ -279,21 +286,22 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         seed: int,
         learned: TreePast | Sequence[ClassifierMixin] | None,
         shape: FitShape,
+        held: ValidationData | None = None,
     ) -> Fit:
-        """Prepare some samples of a table for boosting."""
-        plan = self._plan(
-            settings, table.shape[0], data.candidates, data.weight_sums, seed, shape.n_threads, by_class=data.by_class
-        )
-        n_classes, n_threads = len(data.candidates.classes), plan.n_threads
+        """Prepare some samples of a table for boosting; choose the settings that are to be chosen."""
+        n_classes, n_threads = len(data.candidates.classes), shape.n_threads
         if settings.estimator is not None:
             assert not isinstance(table, RawTable)
+            plan = self._plan(
+                settings, table.shape[0], data.candidates, data.weight_sums, seed, n_threads, by_class=data.by_class
+            )
             matrix = table if data.rows is None else table[data.rows]
             clones = EstimatorLearner(settings.estimator, matrix, data.labels, n_classes, seed, learned or ())
             predicted = PredictedRows(data.labels, data.weights, plan.values.objective.loss, n_threads)
             return EstimatorFit(plan, clones, predicted, hash_matrix(table, data.labels, data.weights))
         assert isinstance(table, RawTable)
         assert learned is None or isinstance(learned, TreePast)
-        _, categories, bins, codes = bin_table(
+        binned = bin_table(
             table if data.rows is None else table.take(data.rows),
             settings.categorical_features,
             data.weights,
@@ -301,12 +309,28 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             n_threads,
             shape.check,
         )
-        rules = self._tree_rules(settings, plan, len(bins.kinds))
-        learner = TreeLearner(bins.kinds, n_classes, rules.smoothing, learned)
-        loss, grower = plan.values.objective.loss, make_grower(bins, n_classes, rules)
-        rows = MemoryRows(data.labels, data.weights, loss, codes, grower, n_threads)
-        fingerprint = fingerprint_rows(bins, categories, digest_rows(codes, data.labels, data.weights))
-        return TreeFit(plan, learner, rows, fingerprint, categories)
+        draw = partial(draw_parts, binned, data, seed, n_threads)
+        if held is not None:
+            draw = partial(part_of_validation, binned, data, held, n_threads)
+        classes = data.candidates, data.weight_sums
+        settings, selected = self._select(settings, binned.bins, *classes, len(data.labels), draw, seed, n_threads)
+        plan = self._plan(
+            settings, table.shape[0], *classes, seed, n_threads, by_class=data.by_class, selected=selected
+        )
+        if selected:
+            replace(shape, limits=plan.limits).check(int(binned.bins.bin_offsets[-1]))
+        learner, grower = self._make_learner(settings, plan, binned.bins, learned)
+        rows = MemoryRows(data.labels, data.weights, plan.values.objective.loss, binned.codes, grower, n_threads)
+        digest = digest_rows(binned.codes, data.labels, data.weights)
+        fingerprint = fingerprint_rows(binned.bins, binned.categories, digest)
+        return TreeFit(plan, learner, rows, fingerprint, binned.categories)
+
+    def _make_learner(
+        self, settings: MemorySettingsT, plan: FitPlan, bins: BinMapper, learned: TreePast | None = None
+    ) -> tuple[TreeLearner, _core.Grower]:
+        """The weak learner, and what grows its trees."""
+        rules, n_classes = self._tree_rules(settings, plan, len(bins.kinds)), len(plan.candidates.classes)
+        return TreeLearner(bins.kinds, n_classes, rules.smoothing, learned), make_grower(bins, n_classes, rules)
 
     def _read_input(self, settings: MemorySettingsT, X: MatrixLike, *, reset: bool) -> Any:
         """X as the weak learner takes it: a table for trees, a matrix for others."""
@@ -361,22 +385,42 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         seed: int,
         n_threads: int,
         *,
-        by_class: bool,
+        by_class: bool = False,
+        selected: Mapping[str, Any] | None = None,
     ) -> FitPlan:
         """What the rounds are to do."""
-        costs = None if settings.cost_matrix is None else costs_among(settings.cost_matrix, candidates)
         if settings.reject_cost is not None or not isinstance(settings.priors, str | None):
             check_decisions(settings, candidates)
         return FitPlan(
             parameters=settings.learned_with(),
-            values=self._leaf_values(settings, costs if settings.decision == "argmax" else None, weight_sums),
+            values=self._leaf_values(settings, learned_costs(settings, candidates), weight_sums),
             limits=self._tree_limits(settings, weight_sums),
             candidates=candidates,
             by_class=by_class,
             n_samples=n_samples,
             seed=seed,
             n_threads=n_threads,
+            selected=selected or {},
         )
+
+    def _select(
+        self,
+        settings: MemorySettingsT,
+        bins: BinMapper,
+        candidates: Candidates,
+        weight_sums: ClassWeightSums,
+        n_samples: int,
+        draw_parts: Callable[[], tuple[list[Part], str | None]],
+        seed: int,
+        n_threads: int,
+    ) -> tuple[MemorySettingsT, Mapping[str, Any]]:
+        """Select the settings that are ``"auto"``; return all settings, and fitted attributes that describe them."""
+        return settings, {}
+
+    def _with_selected(self, settings: MemorySettingsT) -> MemorySettingsT:
+        """Settings in which the fitted values replace ``"auto"``."""
+        selected = getattr(self, "best_params_", {})
+        return replace(settings, **{name: selected[name] for name in selected if getattr(settings, name) == "auto"})
 
     def _seed(
         self, settings: MemorySettingsT, n_samples: int, classes: NDArray[Any], past: WarmStartState | None
@@ -403,7 +447,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         )
         curve = getattr(self, "validation_curve_", np.empty(0)).tolist()
         past = WarmStartState(history, self._origin, learned, curve)
-        past.check_parameters(settings.learned_with(), settings.n_estimators)
+        past.check_parameters(self._with_selected(settings).learned_with(), settings.n_estimators)
         return past
 
     def _watch(
@@ -415,12 +459,12 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         past: WarmStartState | None,
     ) -> FitMonitor | None:
         """Monitors of the rounds: validation, callbacks and progress lines; None without any."""
-        callbacks = printer = None
+        callbacks, printer, n_rounds = None, None, fit.plan.limits.n_trees
         if CALLBACKS is None or hasattr(self, CALLBACKS):
             n_past = 0 if past is None else len(past.history)
-            callbacks = RoundCallbacks(self, settings.n_estimators - n_past, *samples, first_round=n_past)
+            callbacks = RoundCallbacks(self, n_rounds - n_past, *samples, first_round=n_past)
         if settings.verbose > 0:
-            printer = ProgressPrinter(settings.n_estimators, settings.verbose, with_score=validation is not None)
+            printer = ProgressPrinter(n_rounds, settings.verbose, with_score=validation is not None)
         if validation is None and printer is None and callbacks is None:
             return None
         return FitMonitor(fit, validation, printer, callbacks)
@@ -442,6 +486,15 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         """
         check_is_fitted(self)
         return confusion_frame(self.train_confusion_, self.classes_)
+
+
+def learned_costs(settings: Settings, candidates: Candidates) -> Floats | None:
+    """The costs of errors that the rounds minimise; None is 1 for every error."""
+    given: Any = settings.cost_matrix  # type: ignore[attr-defined]
+    if given is None:
+        return None
+    costs = costs_among(given, candidates)  # which checks them
+    return costs if settings.decision == "argmax" else None  # type: ignore[attr-defined]
 
 
 def held_shape(settings: MemorySettings, table: RawTable | Matrix) -> HeldShape:

@@ -2,19 +2,23 @@
 
 import math
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
+from comboost._boosting import search
 from comboost._boosting.learners import Fit, FitPlan, count_features
+from comboost._boosting.loop import Boosting
+from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
+from comboost._engine.binning import BinMapper
 from comboost._engine.leaf_values import BalancedValues, LeafValues
 from comboost._engine.losses import Objective
 from comboost._engine.memory_plan import TreeLimits
-from comboost._engine.rows import TreeRules
-from comboost._estimators.base import Booster
+from comboost._engine.rows import MemoryRows, TreeRules
+from comboost._estimators.base import Booster, learned_costs
 from comboost._estimators.decisions import log_training_priors
 from comboost._estimators.parameters import (
     HINTS,
@@ -35,14 +39,30 @@ from comboost._types import MAX_BINS, Floats
 class ConfusionSettings(BoosterSettings):
     """Parameters of confusion boosting."""
 
+    n_estimators: int = restated(
+        BoosterSettings,
+        "n_estimators",
+        default=1000,
+        doc="Maximum number of boosting rounds; each adds one tree. If ``smoothing`` or ``max_depth`` is selected, the "
+        "number of rounds is selected, too, up to this maximum. If both are given, there are as many rounds, unless "
+        "``early_stopping`` stops before.",
+    )
+    learning_rate: float | str = restated(
+        BoosterSettings,
+        "learning_rate",
+        default="auto",
+        rule=real(0, 1, without_low=True) | choice("auto"),
+        doc="Shrinkage of every round, in (0, 1]. Half the rate needs about twice as many rounds and often generalises "
+        'a little better. ``"auto"`` is 0.3, or less if the selected rounds are then no more than 400, down to 0.1.',
+    )
     max_depth: int | str | None = restated(
         BoosterSettings,
         "max_depth",
         default="auto",
         rule=integer(1) | choice("auto") | NONE,
-        doc='Maximum depth of the trees; None does not limit it. ``"auto"`` is the depth of a tree with about '
-        "√(n_samples · n_classes)/8 leaves, from 3 to 7, where a sample of weight 2 counts twice; it is no limit if "
-        "``max_leaf_nodes`` is given. Deeper trees model interactions of more features and overfit sooner.",
+        doc='Maximum depth of the trees; None does not limit it. ``"auto"`` selects it by the loss on held-out '
+        "samples, see the notes; with ``max_leaf_nodes``, it does not limit it. Deeper trees model interactions of "
+        "more features and overfit sooner.",
     )
     max_leaf_nodes: int | None = parameter(
         None,
@@ -61,15 +81,16 @@ class ConfusionSettings(BoosterSettings):
         doc='Loss to minimise: ``"log"`` is the class-balanced log-loss, which is robust to mislabelled samples; '
         '``"exponential"`` is the loss of CoMBo.',
     )
-    smoothing: float = parameter(
-        10.0,
-        real(0, 1e6),
+    smoothing: float | str = parameter(
+        "auto",
+        real(0, 1e6) | choice("auto"),
         kind="boosting",
         after="loss",
         doc="Number of pseudo-samples of every class, each of weight 1, that smooth the leaf values and the gain of a "
-        "split; up to a million. More smoothing shrinks the values of small leaves. Weights that sum to 1 in place of "
-        "the number of samples would be smoothed away: scale them, or reduce it. With 0, the values of pure leaves are "
-        "limited only by the rounding of the costs.",
+        "split; up to a million. More smoothing shrinks the values of small leaves, which helps on noisy tables; less "
+        'smoothing learns clean tables faster. ``"auto"`` selects it by the loss on held-out samples, see the notes. '
+        "Weights that sum to 1 in place of the number of samples would be smoothed away: scale them, or reduce it. "
+        "With 0, the values of pure leaves are limited only by the rounding of the costs.",
     )
     balance: float = parameter(
         1.0,
@@ -220,19 +241,76 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         self, settings: ConfusionMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
     ) -> LeafValues:
         objective = Objective.of(costs, weight_sums, settings.balance, settings.loss)
-        return BalancedValues.of(objective, settings.learning_rate, settings.smoothing)
+        return BalancedValues.of(objective, float(settings.learning_rate), float(settings.smoothing))
 
     def _tree_limits(self, settings: ConfusionMemorySettings, weight_sums: ClassWeightSums) -> TreeLimits:
         depth = settings.max_depth
-        if depth == "auto" and settings.max_leaf_nodes is not None:
-            depth = None
-        elif depth == "auto":  # about √(n_samples · n_classes)/8 leaves; log2 of the samples, as weights may be huge
-            log_samples = math.log2(weight_sums.total) - weight_sums.scale.shift
-            depth = min(max(round((log_samples + math.log2(len(weight_sums.sums))) / 2 - 3), 3), 7)
+        if depth == "auto":  # not selected yet
+            depth = None if settings.max_leaf_nodes is not None else middle_depth(weight_sums)
         assert not isinstance(depth, str)
         return TreeLimits(
             depth, settings.max_leaf_nodes, settings.min_samples_leaf, settings.n_estimators, value_per_class=True
         )
+
+    def _select(
+        self,
+        settings: ConfusionMemorySettings,
+        bins: BinMapper,
+        candidates: Candidates,
+        weight_sums: ClassWeightSums,
+        n_samples: int,
+        draw_parts: Callable[[], tuple[list[search.Part], str | None]],
+        seed: int,
+        n_threads: int,
+    ) -> tuple[ConfusionMemorySettings, Mapping[str, Any]]:
+        """Search for the settings that are ``"auto"``."""
+        first_depth = self._tree_limits(settings, weight_sums).max_depth
+        fixed = replace(
+            settings,
+            smoothing=search.FIXED_SMOOTHING if settings.smoothing == "auto" else settings.smoothing,
+            learning_rate=search.FAST if settings.learning_rate == "auto" else settings.learning_rate,
+            max_depth=first_depth,
+        )
+        is_depth_free = settings.max_depth == "auto" and settings.max_leaf_nodes is None
+        if settings.smoothing != "auto" and not is_depth_free:
+            return fixed, describe(fixed, [])
+        parts, reason = draw_parts()
+        if reason is not None:
+            fixed = replace(fixed, n_estimators=min(settings.n_estimators, search.FIXED_ROUNDS))
+            return fixed, describe(fixed, [{"outcome": f"not searched: {reason}"}])
+        costs = learned_costs(settings, candidates)
+        objective = Objective.of(costs, search.held_weight_sums(parts), settings.balance, settings.loss)
+        given_rate = None if settings.learning_rate == "auto" else float(settings.learning_rate)
+        n_rounds = search.search_rounds(given_rate, settings.n_estimators)
+
+        def make_trial(part: search.Part, smoothing: float, max_depth: int | None) -> search.Trial:
+            train, held = part.train, part.held
+            tried = replace(
+                settings,
+                smoothing=smoothing / search.SMOOTHING_RATIO,
+                max_depth=max_depth,
+                learning_rate=1.0,
+                n_estimators=n_rounds,
+            )
+            plan = self._plan(tried, n_samples, candidates, train.weight_sums, seed, n_threads)
+            learner, grower = self._make_learner(tried, plan, bins)
+            loss = plan.values.objective.loss
+            rows = MemoryRows(train.labels, train.weights, loss, part.train_codes, grower, n_threads)
+            held_rows = MemoryRows(held.labels, held.weights, objective.loss, part.held_codes, grower, n_threads)
+            return search.Trial(Boosting(rows, learner, plan.values, n_rounds), held_rows, len(train.labels))
+
+        smoothing = search.SMOOTHING if settings.smoothing == "auto" else (float(settings.smoothing),)
+        space = search.SearchSpace.of(smoothing, first_depth, is_depth_free, n_samples, parts)
+        best, tried = search.search(parts, make_trial, objective, space, n_rounds, verbose=settings.verbose > 0)
+        rate, n_selected = search.convert(best.best_round, given_rate, settings.n_estimators)
+        selected = replace(
+            settings,
+            smoothing=best.smoothing,
+            learning_rate=rate,
+            max_depth=None if best.max_depth is None else best.max_depth + space.missing_depth,
+            n_estimators=settings.n_estimators if settings.early_stopping else n_selected,
+        )
+        return selected, describe(selected, [candidate.record(best, n_samples * n_selected) for candidate in tried])
 
     def _tree_rules(self, settings: ConfusionMemorySettings, plan: FitPlan, n_features: int) -> TreeRules:
         assert isinstance(plan.values, BalancedValues)
@@ -267,3 +345,15 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         if self.balance == 1.0:
             return None
         return (float(self.balance) - 1.0) / self._log_odds * np.log(fit.plan.values.objective.weight_sums.proportions)
+
+
+def middle_depth(weight_sums: ClassWeightSums) -> int:
+    """The depth of a tree with about √(n_samples · n_classes)/8 leaves, from 3 to 7."""
+    log_samples = math.log2(weight_sums.total) - weight_sums.scale.shift  # weights may be huge
+    return min(max(round((log_samples + math.log2(len(weight_sums.sums))) / 2 - 3), 3), 7)
+
+
+def describe(settings: ConfusionMemorySettings, records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Fitted attributes that describe which settings were selected, and from which."""
+    names = ("n_estimators", "learning_rate", "max_depth", "smoothing")
+    return {"best_params_": {name: getattr(settings, name) for name in names}, "search_results_": records}

@@ -356,7 +356,7 @@ class BoosterSettings(Settings):
         doc="Maximum number of boosting rounds; each adds one tree. Use more with a smaller ``learning_rate``, or let "
         "``early_stopping`` choose.",
     )
-    learning_rate: float = parameter(
+    learning_rate: float | str = parameter(
         0.3,
         real(0, 1, without_low=True),
         kind="boosting",

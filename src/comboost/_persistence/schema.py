@@ -73,6 +73,20 @@ def check_texts(name: str, value: Any, sizes: Sizes) -> None:
         raise ValueError(f"{name} is not a list of text")
 
 
+def check_selected(name: str, value: Any, sizes: Sizes) -> None:
+    """Raise if a value does not give numbers, or None, by the names of parameters."""
+    if not isinstance(value, dict) or not all(
+        isinstance(key, str) and (item is None or type(item) in (int, float)) for key, item in value.items()
+    ):
+        raise ValueError(f"{name} is not a dict of numbers")
+
+
+def check_records(name: str, value: Any, sizes: Sizes) -> None:
+    """Raise if a value is not a list of records."""
+    if not isinstance(value, list) or not all(isinstance(record, dict) and "outcome" in record for record in value):
+        raise ValueError(f"{name} is not a list of records with an outcome")
+
+
 def check_feature_names(name: str, value: Any, sizes: Sizes) -> None:
     """Raise if features do not have one name each."""
     array_of("n_features")(name, value, sizes)
@@ -149,6 +163,8 @@ FITTED: Mapping[str, Attribute] = {
     "loss_curve_": Attribute(floats_of("n_rounds")),
     "bound_curve_": Attribute(floats_of("n_rounds")),
     "validation_curve_": Attribute(floats_of("")),
+    "best_params_": Attribute(check_selected),
+    "search_results_": Attribute(check_records),
     "temperature_": Attribute(check_temperature),
     "stop_reason_": Attribute(check_text),
     "target_name_": Attribute(check_text),  # set by the command line, as is the next one

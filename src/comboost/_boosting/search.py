@@ -1,0 +1,425 @@
+"""Search for smoothing, tree depth and number of rounds by the loss on held-out samples.
+
+Candidates boost on the same parts of the training samples, with a learning rate of 1. They are tried one after the
+other, and one that falls behind the best so far is stopped. The number of rounds and the smoothing are then converted
+to the learning rate of the fit.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from comboost import _core
+from comboost._boosting.early_stopping import ValidationData
+from comboost._boosting.loop import Boosting
+from comboost._boosting.warm_start import hash_rows, scramble
+from comboost._data.sample_weights import ClassWeightSums, WeightScale, class_sums
+from comboost._data.tables import Table
+from comboost._data.validation import TrainingSet
+from comboost._engine.binning import BinMapper, BinnedTable
+from comboost._engine.forest import Tree
+from comboost._engine.losses import Objective
+from comboost._engine.rows import MemoryRows
+from comboost._types import Codes
+
+# Which samples judge the candidates
+MIN_SAMPLES = 30  # with fewer samples, a choice is no better than the fixed settings
+FOLDS = ((1_000, 5), (5_000, 3))  # below so many samples, so many folds; a single split otherwise
+HELD_OUT = 0.2  # fraction of every class in a single split
+MAX_SAMPLES = 50_000  # the search uses a subset of more samples
+KEPT_OF_CLASS = 100  # but as many samples of every class, if it has them
+
+# Which candidates are tried
+SMOOTHING = (1.0, 0.3, 3.0)  # with every depth, in this order
+MORE_SMOOTHING = (10.0, 30.0)  # with the best depth, while they improve
+DEEPER = 2  # levels at once
+SAMPLES_PER_LEAF = 10  # at least, in a tree that is split evenly
+
+# How long they run
+SEARCH_ROUNDS = 80
+PATIENCE, PATIENCE_FRACTION = 10, 0.3  # rounds without improvement, and the same as a fraction of those before
+FIRST_COMPARED, COMPARED_EVERY = 15, 5  # rounds
+CATCHING_UP = 0.3  # a gap closes ever more slowly: the fraction of its present speed that counts
+
+# What follows for the fit, since candidates have a learning rate of 1
+SMOOTHING_RATIO = 0.3  # smoothing of the fit, as a multiple of that of the candidate: steps are about as long
+ROUNDS_RATIO = 0.69  # rounds of the fit times its learning rate, as a multiple of the candidate's
+SLOW, FAST = 0.1, 0.3  # range of the learning rate
+AIMED_ROUNDS = 400  # the learning rate is as small as so many rounds allow
+
+# Without a search
+FIXED_SMOOTHING, FIXED_ROUNDS = 10.0, 300
+
+
+class Part(NamedTuple):
+    """Samples to train candidates on, and samples to judge them by, binned alike."""
+
+    train: TrainingSet
+    train_codes: Codes | _core.SparseCodes
+    held: TrainingSet
+    held_codes: Codes | _core.SparseCodes
+
+
+class Trial(NamedTuple):
+    """Boosting of a candidate on one part."""
+
+    boosting: Boosting
+    held: MemoryRows  # the held-out samples
+    n_samples: int  # that are trained on
+
+
+class Candidate:
+    """Settings that are tried.
+
+    Parameters
+    ----------
+    smoothing : float
+        The parameter, for the fit.
+    max_depth : int or None
+        The parameter.
+    trials : list of Trial
+        One for every part.
+    objective : Objective
+        The loss of all held-out samples together.
+    n_judged : int
+        Number of classes that have held-out samples.
+
+    Attributes
+    ----------
+    losses : list of float
+        The held-out loss after every round, in the mean over the classes.
+    loss, best_round : float, int
+        The smallest of them, and its round.
+    is_behind : bool
+        Whether the candidate was stopped since another one is better.
+    """
+
+    def __init__(
+        self, smoothing: float, max_depth: int | None, trials: Sequence[Trial], objective: Objective, n_judged: int
+    ) -> None:
+        self.smoothing, self.max_depth, self.is_behind = smoothing, max_depth, False
+        self._trials = trials
+        self._unit = (math.log(2.0) if objective.loss.tops is not None else 1.0) / n_judged
+        self._costs = [held.update(None, None, objective.largest, with_root=False) for _, held, _ in trials]
+        self.losses: list[float] = []
+        self.loss, self.best_round = math.inf, 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the loss has not improved for long enough, or can no longer change."""
+        waited = len(self.losses) - self.best_round
+        return waited >= max(PATIENCE, PATIENCE_FRACTION * self.best_round) or all(
+            trial.boosting.ended for trial in self._trials
+        )
+
+    def advance(self) -> None:
+        """Run a round on every part."""
+        for k, (boosting, held, _) in enumerate(self._trials):
+            this = None if boosting.ended else boosting.advance()
+            if this is not None:
+                assert isinstance(this.hypothesis, Tree)
+                largest = self._costs[k].largest * this.factors.largest
+                self._costs[k] = held.update(this.hypothesis, this.factors, largest, with_root=False)
+        self.losses.append(self._unit * sum(costs.real_loss for costs in self._costs))
+        if self.losses[-1] < self.loss:
+            self.loss, self.best_round = self.losses[-1], len(self.losses)
+
+    def run(self, n_rounds: int, best: "Candidate | None" = None) -> None:
+        """Run until the loss no longer improves, or until the candidate falls behind the best so far."""
+        while len(self.losses) < n_rounds and not self.is_done:
+            self.advance()
+            t = len(self.losses)
+            if best is not None and t >= FIRST_COMPARED and t % COMPARED_EVERY == 0:
+                self.is_behind = is_behind(self.losses, best.losses, n_rounds)
+                if self.is_behind:
+                    return
+
+    @property
+    def line(self) -> str:
+        """A line for the terminal."""
+        stopped = ", stopped" if self.is_behind else ""
+        return (
+            f"smoothing {self.smoothing:g}, depth {self.max_depth or 'not limited'}: held-out loss {self.loss:.4g} "
+            f"after {self.best_round} of {len(self.losses)} rounds{stopped}"
+        )
+
+    def record(self, best: "Candidate", unit: float) -> dict[str, Any]:
+        """What was tried, with which result; ``unit`` is the number of samples times the rounds of the fit."""
+        n_samples = sum(trial.n_samples for trial in self._trials)
+        return {
+            "smoothing": self.smoothing,
+            "max_depth": self.max_depth,
+            "loss": self.loss,
+            "best_round": self.best_round,
+            "n_rounds": len(self.losses),
+            "cost": len(self.losses) * n_samples / unit,
+            "outcome": "selected" if self is best else "stopped" if self.is_behind else "completed",
+            "losses": list(self.losses),
+        }
+
+
+def is_behind(losses: Sequence[float], best: Sequence[float], n_rounds: int) -> bool:
+    """Whether a candidate is behind the best one, and does not catch up fast enough to pass it in time.
+
+    Candidates with little smoothing lead at first and overfit later. So it is the gap between the curves that counts:
+    if it closes, the candidate goes on.
+    """
+    t = len(losses)
+    own, other = np.minimum.accumulate(losses), np.minimum.accumulate(best)
+    if own[-1] <= other[-1]:
+        return False
+    gaps = own - np.pad(other, (0, max(0, t - len(other))), mode="edge")[:t]
+    width = max(COMPARED_EVERY, t // 2)
+    now, before = gaps[t - 3 :].mean(), gaps[max(0, t - width - 3) : t - width].mean()
+    slope = min((now - before) / width, 0.0)
+    return bool(now > 0 and now + CATCHING_UP * slope * (n_rounds - t) > 0)
+
+
+class SearchSpace(NamedTuple):
+    """What a search may select."""
+
+    smoothing: Sequence[float]  # to try with every depth; a single value is fixed
+    first_depth: int | None  # None does not limit it
+    depths: range  # of the search, if the depth is not fixed
+    missing_depth: int  # levels to add for samples that the search does not use
+
+    @classmethod
+    def of(
+        cls, smoothing: Sequence[float], first_depth: int | None, is_free: bool, n_samples: int, parts: Sequence[Part]
+    ) -> "SearchSpace":
+        """The space around a depth, which is free or fixed, for a fit of ``n_samples`` samples."""
+        if first_depth is None or not is_free:
+            return cls(smoothing, first_depth, range(0), 0)
+        n_train = len(parts[0].train.labels)
+        # Of the rule for the first depth: four times the samples are worth another level.
+        missing = round(math.log(max((1.0 - HELD_OUT) * n_samples / n_train, 1.0), 4))
+        first = max(first_depth - missing, 1)
+        deepest = max(first, int(math.log2(max(n_train / SAMPLES_PER_LEAF, 1.0))))
+        return cls(smoothing, first, range(1, deepest + 1), missing)
+
+
+def search(
+    parts: Sequence[Part],
+    make_trial: Callable[[Part, float, int | None], Trial],
+    objective: Objective,
+    space: SearchSpace,
+    max_rounds: int,
+    *,
+    verbose: bool,
+) -> tuple[Candidate, list[Candidate]]:
+    """Try candidates, and find the one with the smallest loss.
+
+    Deeper trees need more smoothing on noisy tables and less on clean ones. So every depth is tried with several values
+    of ``smoothing``. Depths increase while that helps; if it never does, they decrease while that helps.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The samples.
+    make_trial : callable
+        Starts to boost on a part, with a smoothing and a depth.
+    objective : Objective
+        The loss of all held-out samples together.
+    space : SearchSpace
+        What to try.
+    max_rounds : int
+        Maximum number of rounds of the best candidate; the others run `SEARCH_ROUNDS` at most.
+    verbose : bool
+        Whether to print a line for every candidate.
+
+    Returns
+    -------
+    best : Candidate
+        The candidate with the smallest loss.
+    tried : list of Candidate
+        All candidates, in the order in which they were tried.
+    """
+    n_rounds = min(SEARCH_ROUNDS, max_rounds)
+    n_judged = int((np.bincount(np.concatenate([part.held.labels for part in parts])) > 0).sum())
+    tried: list[Candidate] = []
+    best: Candidate | None = None
+
+    def improves(smoothing: Sequence[float], max_depth: int | None) -> bool:
+        """Try candidates of a depth; return whether one of them is the best so far."""
+        nonlocal best
+        before = best
+        for value in smoothing:
+            trials = [make_trial(part, value, max_depth) for part in parts]
+            candidate = Candidate(value, max_depth, trials, objective, n_judged)
+            candidate.run(n_rounds, best)
+            tried.append(candidate)
+            if verbose:
+                print(candidate.line)
+            if best is None or candidate.loss < best.loss:
+                best = candidate
+        return best is not before
+
+    improves(space.smoothing, space.first_depth)
+    assert best is not None
+    if space.first_depth is not None:
+        depth = space.first_depth + DEEPER
+        while depth in space.depths and improves(space.smoothing, depth):
+            depth += DEEPER
+        depth = space.first_depth - 1
+        while best.max_depth == depth + 1 and depth in space.depths and improves((best.smoothing,), depth):
+            depth -= 1
+    for value in MORE_SMOOTHING if len(space.smoothing) > 1 else ():
+        if best.smoothing < max(space.smoothing) or not improves((value,), best.max_depth):
+            break
+    best.run(max_rounds)
+    return best, tried
+
+
+def draw_parts(binned: BinnedTable, data: TrainingSet, seed: int, n_threads: int) -> tuple[list[Part], str | None]:
+    """Divide samples into parts to train candidates on and to judge them by: folds, or a single split.
+
+    The parts depend on the content of the samples, not on their order. Very many samples are thinned out.
+
+    Parameters
+    ----------
+    binned : BinnedTable
+        The samples.
+    data : TrainingSet
+        Their classes and weights.
+    seed, n_threads : int
+        Random seed and number of threads.
+
+    Returns
+    -------
+    parts : list of Part
+        The parts.
+    reason : str or None
+        Why there are none, if so.
+    """
+    reason = why_fixed(np.bincount(data.labels))
+    if reason is not None:
+        return [], reason
+    hashes = np.concatenate(list(hash_rows(binned.codes, data.labels, data.weights)))
+    ordered = thin_out(order_by_content(hashes, data.labels, seed), data.labels)
+
+    def take(indices: NDArray[np.intp]) -> tuple[TrainingSet, Codes | _core.SparseCodes]:
+        if isinstance(binned.codes, np.ndarray):
+            return data.take(indices), np.ascontiguousarray(binned.codes[:, indices])
+        return data.take(indices), encode(binned.table.take(indices), binned.bins, n_threads)
+
+    splits = split_samples(ordered, data.labels, n_folds_of(len(ordered)))
+    return [Part(*take(train), *take(judged)) for train, judged in splits], None
+
+
+def part_of_validation(
+    binned: BinnedTable, data: TrainingSet, held: ValidationData, n_threads: int
+) -> tuple[list[Part], str | None]:
+    """The part of all training samples and a validation set."""
+    known, table = held_samples(held, data), held.table.encode(binned.categories)
+    return [Part(data, binned.codes, known, encode(table.take(known.rows), binned.bins, n_threads))], None
+
+
+def held_samples(held: ValidationData, data: TrainingSet) -> TrainingSet:
+    """The validation samples whose class and weight count."""
+    candidates = data.candidates
+    counts = np.ones(len(held.labels), dtype=bool) if held.weights is None else held.weights > 0
+    if candidates.indices is not None:
+        counts &= np.isin(held.labels, candidates.indices)
+    rows = np.flatnonzero(counts)
+    labels = candidates.to_trained(held.labels[rows])
+    weights = None if held.weights is None else held.weights[rows]
+    lifts = None if held.lifts is None else candidates.select(held.lifts)
+    sums = class_sums(labels, weights, len(candidates.classes))
+    return TrainingSet(rows, labels, weights, candidates, ClassWeightSums(sums, WeightScale(0, lifts)))
+
+
+def held_weight_sums(parts: Sequence[Part]) -> ClassWeightSums:
+    """Summed weights of the held-out samples of all parts; 1 for a class that has none."""
+    first = parts[0].held.weight_sums
+    return replace(first, sums=np.maximum(sum(part.held.weight_sums.sums for part in parts), 1))
+
+
+def encode(table: Table, bins: BinMapper, n_threads: int) -> Codes | _core.SparseCodes:
+    """Codes of samples in the bins of others."""
+    if table.raw.source.n_entries is not None:
+        return bins.encode_entries(table.entries(), n_threads)
+    return bins.transform(table, n_threads)
+
+
+def order_by_content(hashes: NDArray[np.uint64], labels: NDArray[np.integer[Any]], seed: int) -> NDArray[np.intp]:
+    """Order samples by class, and within a class at random, whatever their order is: by a hash of their content.
+
+    Equal samples stay together, so that few of them are both trained on and held out.
+    """
+    keys = scramble(hashes ^ scramble(np.array([seed], dtype=np.uint64)))
+    return np.lexsort((keys, labels))
+
+
+def split_samples(
+    ordered: NDArray[np.intp], labels: NDArray[np.integer[Any]], n_folds: int
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Divide ordered samples into parts to train on and to hold out: every fold once, or a single split.
+
+    Every class is in every part as far as its samples suffice. A class with a single sample is never held out.
+
+    Parameters
+    ----------
+    ordered : ndarray of int
+        Indices of samples; see `order_by_content`.
+    labels : ndarray of int
+        The class index of every sample.
+    n_folds : int
+        Number of folds; 1 is a single split.
+    """
+    _, first, sizes = np.unique(labels[ordered], return_index=True, return_counts=True)
+    sizes_here = np.repeat(sizes, sizes)
+    rank = np.arange(len(ordered)) - np.repeat(first, sizes)
+    if n_folds == 1:
+        n_held = np.minimum(np.maximum(np.rint(HELD_OUT * sizes_here), 1), sizes_here - 1)
+        fold = np.where(rank < n_held, 0, 1)
+    else:
+        offset = np.repeat(np.arange(len(sizes)), sizes)  # so that small classes are not all in the first folds
+        fold = np.where(sizes_here > 1, (rank * n_folds // sizes_here + offset) % n_folds, n_folds)
+    for k in range(n_folds):
+        held = fold == k
+        if held.any():
+            yield np.sort(ordered[~held]), np.sort(ordered[held])
+
+
+def thin_out(
+    ordered: NDArray[np.intp], labels: NDArray[np.integer[Any]], max_samples: int = MAX_SAMPLES
+) -> NDArray[np.intp]:
+    """Keep about ``max_samples`` of ordered samples: the same fraction of every class, but no class becomes tiny."""
+    if len(ordered) <= max_samples:
+        return ordered
+    _, first, sizes = np.unique(labels[ordered], return_index=True, return_counts=True)
+    kept = np.minimum(sizes, np.maximum(np.ceil(sizes * (max_samples / len(ordered))), KEPT_OF_CLASS))
+    rank = np.arange(len(ordered)) - np.repeat(first, sizes)
+    return np.asarray(ordered[rank < np.repeat(kept, sizes)])
+
+
+def n_folds_of(n_samples: int) -> int:
+    """Number of folds for so many samples; 1 is a single split."""
+    return next((n_folds for below, n_folds in FOLDS if n_samples < below), 1)
+
+
+def why_fixed(sizes: NDArray[np.integer[Any]]) -> str | None:
+    """Why classes of these sizes allow no search; None if they do."""
+    n_samples, n_judged = int(sizes.sum()), int((sizes > 1).sum())
+    if n_samples < MIN_SAMPLES:
+        return f"{n_samples} samples are fewer than {MIN_SAMPLES}"
+    if n_judged < 2:
+        return f"{n_judged} class(es) have more than one sample, and two are needed to hold some out"
+    return None
+
+
+def convert(best_round: int, learning_rate: float | None, n_estimators: int) -> tuple[float, int]:
+    """The learning rate, unless it is given, and the number of rounds that are worth a candidate's rounds."""
+    steps = ROUNDS_RATIO * best_round
+    if learning_rate is None:
+        learning_rate = min(max(steps / min(AIMED_ROUNDS, n_estimators), SLOW), FAST)
+    return learning_rate, min(max(round(steps / learning_rate), 1), n_estimators)
+
+
+def search_rounds(learning_rate: float | None, n_estimators: int) -> int:
+    """Rounds of a candidate that are worth ``n_estimators`` rounds of the fit."""
+    return max(1, round(n_estimators * (learning_rate or FAST) / ROUNDS_RATIO))
