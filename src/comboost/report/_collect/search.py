@@ -54,6 +54,8 @@ def name_of_loss(estimator: Any) -> str:
     name = "log-loss" if estimator.loss == "log" else "exponential loss"
     if estimator.balance == 1:
         name = f"class-balanced {name}"
+    elif estimator.balance > 0:
+        name = f"{name} with balance={estimator.balance:g}"
     has_costs = estimator.cost_matrix is not None and estimator.decision != "expected_cost"
     return f"{name}, weighted by costs," if has_costs else name
 
@@ -62,7 +64,5 @@ def describe_settings(estimator: Any) -> str:
     """State the settings of the fit."""
     used = estimator.best_params_
     given = ", ".join(f"{name}={used[name]:.3g}" for name in ("smoothing", "learning_rate"))
-    rounds = pluralize(used["n_estimators"], "round")
-    if estimator.early_stopping:
-        rounds = f"at most {rounds}, of which early stopping kept {estimator.n_iter_:,}"
+    rounds = pluralize(estimator.n_iter_, "round") + (", by early stopping" if estimator.early_stopping else "")
     return f"The model was fitted with {given}, max_depth={used['max_depth']} and {rounds}."
