@@ -3,6 +3,7 @@
 With ``--quick`` it is made of the results of a quick run, and written beside them.
 """
 
+import math
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -84,7 +85,9 @@ def render_verdicts(verdicts: Sequence[Verdict]) -> str:
         {
             "target of ours": verdict.question,
             "measured": "–" if verdict.ratio is None else f"{verdict.ratio:.4g}",
-            "target": f"{verdict.target.comparison} {verdict.target.value:.4g}",
+            "target": "–"
+            if math.isnan(verdict.target.value)
+            else f"{verdict.target.comparison} {verdict.target.value:.4g}",
             "": "reached" if verdict.reached else "**missed**" if verdict.reason is None else verdict.reason,
         }
         for verdict in verdicts

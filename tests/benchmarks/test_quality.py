@@ -137,6 +137,7 @@ def test_page_marks_missed_targets_and_missing_methods():
     assert "Left out: RUSBoost on connect-4 (why)." in text
     assert "on 0 of 1." in text
     assert page.TABLES_USED in text
+    assert "nan" not in text
 
 
 def test_page_of_entries_without_new_measures_leaves_their_tables_out():

@@ -103,7 +103,8 @@ class Peer:
         True
         """
         assert self.patience is not None, f"{self.name} has no early stopping"
-        model = self.make(n_threads, n_rounds=n_rounds, seed=seed, **{self.patience: patience}, **self.stopped)
+        stopping = {**self.stopped, self.patience: patience}
+        model = self.make(n_threads, n_rounds=n_rounds, seed=seed, **stopping)
         held_out = {}
         if self.validation is not None:
             X, X_val, y, y_val = train_test_split(X, y, test_size=VALIDATION_FRACTION, stratify=y, random_state=seed)
