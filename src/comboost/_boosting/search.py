@@ -445,7 +445,8 @@ def n_kept_of(sizes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     if n_samples <= MAX_SAMPLES:
         return sizes.astype(np.int64)
     of_fraction = np.ceil(sizes * (MAX_SAMPLES / n_samples)).astype(np.int64)
-    return np.minimum(sizes, np.maximum(of_fraction, KEPT_OF_CLASS))
+    n_kept: NDArray[np.int64] = np.minimum(np.maximum(of_fraction, KEPT_OF_CLASS), sizes)
+    return n_kept
 
 
 def n_folds_of(n_samples: int) -> int:

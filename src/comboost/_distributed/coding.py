@@ -106,7 +106,9 @@ class CodedSamples:
 
     def first_by_content(self, n_kept: NDArray[np.int64], seed: int) -> "CodedSamples":
         """Select the samples that a search uses, ``n_kept`` of every class; see `search.first_by_content`."""
-        if (np.bincount(self.labels, minlength=len(n_kept)) <= n_kept).all():
+        sizes = np.bincount(self.labels, minlength=len(n_kept))
+        # Data that change may have more classes now; they are refused once all samples are gathered.
+        if len(sizes) > len(n_kept) or (sizes <= n_kept).all():
             return self
         chosen = np.sort(first_by_content(self.codes, self.labels, self.weights, n_kept, seed))
         weights = None if self.weights is None else self.weights[chosen]

@@ -124,7 +124,10 @@ class PreparedTable:
     def gather_for_search(self, coding: Coding, n_kept: NDArray[np.int64], seed: int) -> CodedSamples:
         """Gather the samples that a search uses, ``n_kept`` of every class, in this process."""
         join = partial(join_for_search, n_kept=n_kept, seed=seed)
-        return self.cluster.merge(code_for_search, self._parts_by_worker(), join, coding, n_kept, seed)
+        gathered: CodedSamples = self.cluster.merge(
+            code_for_search, self._parts_by_worker(), join, coding, n_kept, seed
+        )
+        return gathered
 
     def _parts_by_worker(self) -> list[Any]:
         """Parts with samples, sorted by worker: neighbours are joined first, there, and only the result is sent."""

@@ -49,9 +49,9 @@ class LabelCounts(NamedTuple):
     def join(cls, counts: "Sequence[LabelCounts]") -> "LabelCounts":
         """Join counts."""
         labels, indices = find_distinct(join_labels([part.labels for part in counts], "y"), "y")
-        sums = np.zeros((2, len(labels)), dtype=SUM)
-        np.add.at(sums, (slice(None), indices), np.hstack([(part.weight_sums, part.sizes) for part in counts]))
-        return cls(labels, *sums)
+        sums = np.zeros((len(labels), 2), dtype=SUM)
+        np.add.at(sums, indices, np.concatenate([np.column_stack(part[1:]) for part in counts]))
+        return cls(labels, sums[:, 0], sums[:, 1])
 
 
 @dataclass(frozen=True)
