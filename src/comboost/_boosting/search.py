@@ -1,13 +1,14 @@
 """Search for smoothing, tree depth and number of rounds by the loss on held-out samples.
 
-Candidates boost on the same parts of the training samples, with a learning rate of 1. They are tried one after the
-other, and one that falls behind the best so far is stopped. The number of rounds and the smoothing are then converted
-to the learning rate of the fit.
+Candidates boost on the same parts of the training samples, with a learning rate of 1, which needs few rounds. They are
+tried one after the other, and one that falls behind the best so far is stopped. The number of rounds of the best one is
+then converted to the learning rate of the fit.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from comboost import _core
 from comboost._boosting.early_stopping import ValidationData
 from comboost._boosting.loop import Boosting
 from comboost._boosting.warm_start import hash_rows, scramble
+from comboost._data.categories import Categories
 from comboost._data.sample_weights import ClassWeightSums, WeightScale, class_sums
 from comboost._data.tables import Table
 from comboost._data.validation import TrainingSet
@@ -24,32 +26,34 @@ from comboost._engine.binning import BinMapper, BinnedTable
 from comboost._engine.forest import Tree
 from comboost._engine.losses import Objective
 from comboost._engine.rows import MemoryRows
-from comboost._types import Codes
+from comboost._types import Codes, Labels, Weights
 
 # Which samples judge the candidates
 MIN_SAMPLES = 30  # with fewer samples, a choice is no better than the fixed settings
-FOLDS = ((1_000, 5), (5_000, 3))  # below so many samples, so many folds; a single split otherwise
+FOLDS = ((2_000, 5), (5_000, 3))  # below so many samples, so many folds; a single split otherwise
 HELD_OUT = 0.2  # fraction of every class in a single split
 MAX_SAMPLES = 50_000  # the search uses a subset of more samples
 KEPT_OF_CLASS = 100  # but as many samples of every class, if it has them
 
 # Which candidates are tried
-SMOOTHING = (1.0, 0.3, 3.0)  # with every depth, in this order
-MORE_SMOOTHING = (10.0, 30.0)  # with the best depth, while they improve
+SMOOTHING = (3.0, 1.0, 10.0)  # with every depth, in this order
+MORE_SMOOTHING = (30.0, 100.0)  # with the best depth, while they improve
 DEEPER = 2  # levels at once
 SAMPLES_PER_LEAF = 10  # at least, in a tree that is split evenly
 
 # How long they run
 SEARCH_ROUNDS = 80
-PATIENCE, PATIENCE_FRACTION = 10, 0.3  # rounds without improvement, and the same as a fraction of those before
+PATIENCE, PATIENCE_FRACTION = 10, 0.5  # rounds without improvement, and the same as a fraction of those before
 FIRST_COMPARED, COMPARED_EVERY = 15, 5  # rounds
+BETTER_GENERALISATION = 0.99  # held-out loss relative to that of the best candidate at the same training loss
 CATCHING_UP = 0.3  # a gap closes ever more slowly: the fraction of its present speed that counts
 
-# What follows for the fit, since candidates have a learning rate of 1
-SMOOTHING_RATIO = 0.3  # smoothing of the fit, as a multiple of that of the candidate: steps are about as long
-ROUNDS_RATIO = 0.69  # rounds of the fit times its learning rate, as a multiple of the candidate's
+# What follows for the fit
 SLOW, FAST = 0.1, 0.3  # range of the learning rate
 AIMED_ROUNDS = 400  # the learning rate is as small as so many rounds allow
+ROUNDS_RATIO = 1.17  # rounds of the fit times its learning rate, as a multiple of the rounds of the candidate
+ROUNDS_POWER = 0.44  # less smoothing needs fewer rounds, by this power of it
+LEAST_SMOOTHING = 0.3  # fraction of the candidate's
 
 # Without a search
 FIXED_SMOOTHING, FIXED_ROUNDS = 10.0, 300
@@ -103,9 +107,11 @@ class Candidate:
     ) -> None:
         self.smoothing, self.max_depth, self.is_behind = smoothing, max_depth, False
         self._trials = trials
+        self._n_samples = sum(trial.n_samples for trial in trials)
         self._unit = (math.log(2.0) if objective.loss.tops is not None else 1.0) / n_judged
         self._costs = [held.update(None, None, objective.largest, with_root=False) for _, held, _ in trials]
         self.losses: list[float] = []
+        self.train_losses: list[float] = []
         self.loss, self.best_round = math.inf, 0
 
     @property
@@ -125,6 +131,7 @@ class Candidate:
                 largest = self._costs[k].largest * this.factors.largest
                 self._costs[k] = held.update(this.hypothesis, this.factors, largest, with_root=False)
         self.losses.append(self._unit * sum(costs.real_loss for costs in self._costs))
+        self.train_losses.append(sum(trial.boosting.history.losses[-1] for trial in self._trials))
         if self.losses[-1] < self.loss:
             self.loss, self.best_round = self.losses[-1], len(self.losses)
 
@@ -134,9 +141,13 @@ class Candidate:
             self.advance()
             t = len(self.losses)
             if best is not None and t >= FIRST_COMPARED and t % COMPARED_EVERY == 0:
-                self.is_behind = is_behind(self.losses, best.losses, n_rounds)
+                self.is_behind = is_behind(self, best, n_rounds)
                 if self.is_behind:
                     return
+
+    def release(self) -> None:
+        """Free the samples: no round follows."""
+        self._trials, self._costs = (), []
 
     @property
     def line(self) -> str:
@@ -149,34 +160,37 @@ class Candidate:
 
     def record(self, best: "Candidate", unit: float) -> dict[str, Any]:
         """What was tried, with which result; ``unit`` is the number of samples times the rounds of the fit."""
-        n_samples = sum(trial.n_samples for trial in self._trials)
         return {
             "smoothing": self.smoothing,
             "max_depth": self.max_depth,
             "loss": self.loss,
             "best_round": self.best_round,
             "n_rounds": len(self.losses),
-            "cost": len(self.losses) * n_samples / unit,
+            "cost": len(self.losses) * self._n_samples / unit,
             "outcome": "selected" if self is best else "stopped" if self.is_behind else "completed",
             "losses": list(self.losses),
         }
 
 
-def is_behind(losses: Sequence[float], best: Sequence[float], n_rounds: int) -> bool:
-    """Whether a candidate is behind the best one, and does not catch up fast enough to pass it in time.
+def is_behind(candidate: Candidate, best: Candidate, n_rounds: int) -> bool:
+    """Whether a candidate is worse than the best one, does not catch up in time, and does not generalise better.
 
-    Candidates with little smoothing lead at first and overfit later. So it is the gap between the curves that counts:
-    if it closes, the candidate goes on.
+    Candidates with little smoothing lead at first and overfit later. So a candidate goes on if the gap between the
+    curves closes fast enough, or if its held-out loss is smaller than that of the best one at the same training loss.
     """
-    t = len(losses)
-    own, other = np.minimum.accumulate(losses), np.minimum.accumulate(best)
+    t = len(candidate.losses)
+    own, other = np.minimum.accumulate(candidate.losses), np.minimum.accumulate(best.losses)
     if own[-1] <= other[-1]:
         return False
     gaps = own - np.pad(other, (0, max(0, t - len(other))), mode="edge")[:t]
     width = max(COMPARED_EVERY, t // 2)
     now, before = gaps[t - 3 :].mean(), gaps[max(0, t - width - 3) : t - width].mean()
     slope = min((now - before) / width, 0.0)
-    return bool(now > 0 and now + CATCHING_UP * slope * (n_rounds - t) > 0)
+    if now + CATCHING_UP * slope * (n_rounds - t) <= 0:
+        return False
+    falling = np.minimum.accumulate(best.train_losses)[::-1]
+    at_same_fit = np.interp(candidate.train_losses[-1], falling, np.array(best.losses)[::-1])
+    return bool(candidate.losses[-1] > BETTER_GENERALISATION * at_same_fit)
 
 
 class SearchSpace(NamedTuple):
@@ -256,6 +270,9 @@ def search(
                 print(candidate.line)
             if best is None or candidate.loss < best.loss:
                 best = candidate
+            for other in tried:
+                if other is not best:
+                    other.release()
         return best is not before
 
     improves(space.smoothing, space.first_depth)
@@ -295,27 +312,54 @@ def draw_parts(binned: BinnedTable, data: TrainingSet, seed: int, n_threads: int
     reason : str or None
         Why there are none, if so.
     """
-    reason = why_fixed(np.bincount(data.labels))
+    sizes = np.bincount(data.labels)
+    reason = why_fixed(sizes)
     if reason is not None:
         return [], reason
-    hashes = np.concatenate(list(hash_rows(binned.codes, data.labels, data.weights)))
-    ordered = thin_out(order_by_content(hashes, data.labels, seed), data.labels)
+    ordered = first_by_content(binned.codes, data.labels, data.weights, n_kept_of(sizes), seed)
+    return split_parts(ordered, data, partial(take_codes, binned, n_threads=n_threads)), None
 
-    def take(indices: NDArray[np.intp]) -> tuple[TrainingSet, Codes | _core.SparseCodes]:
-        if isinstance(binned.codes, np.ndarray):
-            return data.take(indices), np.ascontiguousarray(binned.codes[:, indices])
-        return data.take(indices), encode(binned.table.take(indices), binned.bins, n_threads)
 
+def split_parts(
+    ordered: NDArray[np.intp],
+    data: TrainingSet,
+    take: Callable[[NDArray[np.intp]], Codes | _core.SparseCodes],
+) -> list[Part]:
+    """Divide ordered samples into folds, or into a single split; ``take`` returns the codes of samples."""
     splits = split_samples(ordered, data.labels, n_folds_of(len(ordered)))
-    return [Part(*take(train), *take(judged)) for train, judged in splits], None
+    return [Part(data.take(train), take(train), data.take(judged), take(judged)) for train, judged in splits]
+
+
+def draw_validated(
+    binned: BinnedTable, data: TrainingSet, held: ValidationData, seed: int, n_threads: int
+) -> tuple[list[Part], str | None]:
+    """The part of the training samples and a validation set. Very many training samples are thinned out."""
+    train, codes = data, binned.codes
+    if len(data.labels) > MAX_SAMPLES:
+        n_kept = n_kept_of(np.bincount(data.labels))
+        chosen = np.sort(first_by_content(codes, data.labels, data.weights, n_kept, seed))
+        train, codes = data.take(chosen), take_codes(binned, chosen, n_threads)
+    return [part_of_validation(train, codes, held, binned.categories, binned.bins, n_threads)], None
 
 
 def part_of_validation(
-    binned: BinnedTable, data: TrainingSet, held: ValidationData, n_threads: int
-) -> tuple[list[Part], str | None]:
-    """The part of all training samples and a validation set."""
-    known, table = held_samples(held, data), held.table.encode(binned.categories)
-    return [Part(data, binned.codes, known, encode(table.take(known.rows), binned.bins, n_threads))], None
+    train: TrainingSet,
+    codes: Codes | _core.SparseCodes,
+    held: ValidationData,
+    categories: Categories,
+    bins: BinMapper,
+    n_threads: int,
+) -> Part:
+    """The part of these training samples and a validation set."""
+    known, table = held_samples(held, train), held.table.encode(categories)
+    return Part(train, codes, known, encode(table.take(known.rows), bins, n_threads))
+
+
+def take_codes(binned: BinnedTable, indices: NDArray[np.intp], n_threads: int) -> Codes | _core.SparseCodes:
+    """Codes of some samples."""
+    if isinstance(binned.codes, np.ndarray):
+        return np.ascontiguousarray(binned.codes[:, indices])
+    return encode(binned.table.take(indices), binned.bins, n_threads)
 
 
 def held_samples(held: ValidationData, data: TrainingSet) -> TrainingSet:
@@ -343,6 +387,24 @@ def encode(table: Table, bins: BinMapper, n_threads: int) -> Codes | _core.Spars
     if table.raw.source.n_entries is not None:
         return bins.encode_entries(table.entries(), n_threads)
     return bins.transform(table, n_threads)
+
+
+def first_by_content(
+    codes: Codes | _core.SparseCodes,
+    labels: Labels,
+    weights: Weights | None,
+    n_kept: NDArray[np.integer[Any]],
+    seed: int,
+) -> NDArray[np.intp]:
+    """Indices of the first samples of every class, ``n_kept`` of them, in the order of `order_by_content`.
+
+    The first samples of all parts of a table include the first ones of the table.
+    """
+    hashes = np.concatenate(list(hash_rows(codes, labels, weights)))
+    ordered = order_by_content(hashes, labels, seed)
+    sizes = np.bincount(labels, minlength=len(n_kept))
+    rank = np.arange(len(ordered)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(ordered[rank < np.repeat(n_kept, sizes)])
 
 
 def order_by_content(hashes: NDArray[np.uint64], labels: NDArray[np.integer[Any]], seed: int) -> NDArray[np.intp]:
@@ -385,16 +447,14 @@ def split_samples(
             yield np.sort(ordered[~held]), np.sort(ordered[held])
 
 
-def thin_out(
-    ordered: NDArray[np.intp], labels: NDArray[np.integer[Any]], max_samples: int = MAX_SAMPLES
-) -> NDArray[np.intp]:
-    """Keep about ``max_samples`` of ordered samples: the same fraction of every class, but no class becomes tiny."""
-    if len(ordered) <= max_samples:
-        return ordered
-    _, first, sizes = np.unique(labels[ordered], return_index=True, return_counts=True)
-    kept = np.minimum(sizes, np.maximum(np.ceil(sizes * (max_samples / len(ordered))), KEPT_OF_CLASS))
-    rank = np.arange(len(ordered)) - np.repeat(first, sizes)
-    return np.asarray(ordered[rank < np.repeat(kept, sizes)])
+def n_kept_of(sizes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Number of samples of every class that the search uses: the same fraction of all, but no class becomes tiny."""
+    n_samples = int(sizes.sum())
+    if n_samples <= MAX_SAMPLES:
+        return sizes.astype(np.int64)
+    of_fraction = np.ceil(sizes * (MAX_SAMPLES / n_samples)).astype(np.int64)
+    n_kept: NDArray[np.int64] = np.minimum(np.maximum(of_fraction, KEPT_OF_CLASS), sizes)
+    return n_kept
 
 
 def n_folds_of(n_samples: int) -> int:
@@ -412,14 +472,34 @@ def why_fixed(sizes: NDArray[np.integer[Any]]) -> str | None:
     return None
 
 
-def convert(best_round: int, learning_rate: float | None, n_estimators: int) -> tuple[float, int]:
-    """The learning rate, unless it is given, and the number of rounds that are worth a candidate's rounds."""
-    steps = ROUNDS_RATIO * best_round
-    if learning_rate is None:
-        learning_rate = min(max(steps / min(AIMED_ROUNDS, n_estimators), SLOW), FAST)
-    return learning_rate, min(max(round(steps / learning_rate), 1), n_estimators)
+class Conversion(NamedTuple):
+    """Settings of the fit that follow from the rounds of a candidate."""
+
+    learning_rate: float
+    smoothing_factor: float  # of the candidate's smoothing
+    n_rounds: int
+
+    @classmethod
+    def of(
+        cls, best_round: int, learning_rate: float | None, n_estimators: int, *, is_smoothing_free: bool
+    ) -> "Conversion":
+        """Convert the best round of a candidate.
+
+        The learning rate, unless it is given, is as small as `AIMED_ROUNDS` allow. If the fit would need more than
+        ``n_estimators`` rounds, it gets less smoothing, with which it learns faster.
+        """
+        steps = ROUNDS_RATIO * best_round
+        if learning_rate is None:
+            learning_rate = min(max(steps / min(AIMED_ROUNDS, n_estimators), SLOW), FAST)
+        factor = 1.0
+        if is_smoothing_free:
+            allowed = math.pow(n_estimators * learning_rate / steps, 1.0 / ROUNDS_POWER)
+            factor = min(max(allowed, LEAST_SMOOTHING), 1.0)
+        n_rounds = round(steps * math.pow(factor, ROUNDS_POWER) / learning_rate)
+        return cls(learning_rate, factor, min(max(n_rounds, 1), n_estimators))
 
 
-def search_rounds(learning_rate: float | None, n_estimators: int) -> int:
+def most_search_rounds(learning_rate: float | None, n_estimators: int, *, is_smoothing_free: bool) -> int:
     """Rounds of a candidate that are worth ``n_estimators`` rounds of the fit."""
-    return max(1, round(n_estimators * (learning_rate or FAST) / ROUNDS_RATIO))
+    ratio = ROUNDS_RATIO * (math.pow(LEAST_SMOOTHING, ROUNDS_POWER) if is_smoothing_free else 1.0)
+    return max(1, round(n_estimators * (learning_rate or FAST) / ratio))
