@@ -42,7 +42,7 @@ class ConfusionSettings(BoosterSettings):
     n_estimators: int = restated(
         BoosterSettings,
         "n_estimators",
-        default=1000,
+        default=500,
         doc="Maximum number of boosting rounds; each adds one tree. If ``smoothing`` or ``max_depth`` is selected, the "
         "number of rounds is selected, too, up to this maximum. If both are given, there are as many rounds, unless "
         "``early_stopping`` stops before.",
