@@ -475,11 +475,18 @@ def test_settings_that_were_not_searched_say_why(yeast):
         assert describe_search(other) == (None, f"{type(other).__name__} does not select settings by itself.")
 
 
-def test_depth_beyond_that_of_the_search_is_explained(models):
+def test_settings_that_differ_from_those_of_the_candidate_are_explained(models):
     model = copy.copy(models[0])
-    model.best_params_ = model.best_params_ | {"max_depth": model.best_params_["max_depth"] + 2}
-    search, _ = describe_search(model)
-    assert search["sentences"][-1].endswith("with all of them, trees are 2 levels deeper.")
+    (selected,) = (record for record in model.search_results_ if record["outcome"] == "selected")
+    for changed, words in [
+        ({}, "so they need fewer rounds than the fit."),
+        ({"smoothing": 0.5 * selected["smoothing"]}, "so the fit has less smoothing."),
+        ({"max_depth": selected["max_depth"] + 2}, "with all of them, trees are 2 levels deeper."),
+    ]:
+        alike = {name: selected[name] for name in ("smoothing", "max_depth")}
+        model.best_params_ = models[0].best_params_ | alike | changed
+        search, _ = describe_search(model)
+        assert search["sentences"][-1].endswith(words)
 
 
 def test_a_model_file_without_a_search_has_a_report(models, yeast):

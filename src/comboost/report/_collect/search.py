@@ -42,7 +42,10 @@ def describe_selection(estimator: Any, candidates: Sequence[dict[str, Any]], cos
         "Candidates have a learning rate of 1, so they need fewer rounds than the fit.",
     ]
     (selected,) = (each for each in candidates if each["outcome"] == "selected")
-    n_levels = (estimator.best_params_["max_depth"] or 0) - (selected["max_depth"] or 0)
+    used = estimator.best_params_
+    if used["smoothing"] < selected["smoothing"]:
+        sentences.append("The candidate would need more rounds than allowed, so the fit has less smoothing.")
+    n_levels = (used["max_depth"] or 0) - (selected["max_depth"] or 0)
     if n_levels:
         levels = pluralize(n_levels, "level")
         sentences.append(f"The search used a subset of the samples; with all of them, trees are {levels} deeper.")
