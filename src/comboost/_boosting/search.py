@@ -30,7 +30,7 @@ from comboost._types import Codes, Labels, Weights
 
 # Which samples judge the candidates
 MIN_SAMPLES = 30  # with fewer samples, a choice is no better than the fixed settings
-FOLDS = ((2_000, 5), (5_000, 3))  # below so many samples, so many folds; a single split otherwise
+FOLDS = ((2_000, 5), (20_000, 3))  # below so many samples, so many folds; a single split otherwise
 HELD_OUT = 0.2  # fraction of every class in a single split
 MAX_SAMPLES = 50_000  # the search uses a subset of more samples
 KEPT_OF_CLASS = 100  # but as many samples of every class, if it has them
