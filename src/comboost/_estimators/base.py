@@ -129,11 +129,12 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             or masked: drop such samples, or give them a class of their own.
         sample_weight : array-like of shape (n_samples,) or float, optional
             Weights of the samples; a number is the weight of every sample. Weight 2 is exactly the sample twice and
-            weight 0 exactly no sample, except that ``min_samples_leaf`` and the validation split count samples,
-            whatever their weights. A class whose samples all have weight 0 stays in ``classes_`` and is never
-            predicted. Weights that only differ between classes, such as ``compute_sample_weight("balanced", y)``,
-            cancel in `CoMBoClassifier`, with a warning, and in `ConfusionBoostingClassifier` with ``balance=1``,
-            except for its smoothing: use ``cost_matrix`` for the importance of a class.
+            weight 0 exactly no sample, except that ``min_samples_leaf``, the validation split and the search for
+            settings that are ``"auto"`` count samples, whatever their weights. A class whose samples all have weight 0
+            stays in ``classes_`` and is never predicted. Weights that only differ between classes, such as
+            ``compute_sample_weight("balanced", y)``, cancel in `CoMBoClassifier`, with a warning, and in
+            `ConfusionBoostingClassifier` with ``balance=1``, except for its smoothing: use ``cost_matrix`` for the
+            importance of a class.
         X_val : array-like, sparse matrix or data frame, optional
             Validation set; by default ``early_stopping`` holds out some samples of X.
         y_val : array-like, optional

@@ -167,6 +167,16 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         Fraction of class l that is predicted as class j, on the samples that the model was trained on; zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)
         Validation score of every round tried, including those after the best one; only with ``early_stopping``.
+    best_params_ : dict
+        The values of ``n_estimators``, ``learning_rate``, ``max_depth`` and ``smoothing`` that the model was fitted
+        with, whether they were given or selected.
+    search_results_ : list of dict
+        One record per candidate of the search, in the order in which they were tried: ``smoothing``, ``max_depth``,
+        the smallest held-out ``loss``, its ``best_round``, the number of rounds ``n_rounds``, the ``cost`` (samples
+        times rounds, as a multiple of those of the fit), the ``outcome`` (``"selected"``, ``"completed"``, or
+        ``"stopped"`` since it fell behind) and the held-out loss after every round, ``losses``. If the table is too
+        small to search, a single record whose outcome says so; empty if nothing was to be selected.
+        ``pandas.DataFrame(model.search_results_)`` makes a table of them.
     temperature_ : float
         Number that the scores are divided by; only with ``calibration="temperature"``.
     feature_importances_ : ndarray of shape (n_features,)
@@ -187,6 +197,15 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
 
     Notes
     -----
+    If ``smoothing`` or ``max_depth`` is ``"auto"``, candidates are trained on folds of the training samples, or on a
+    part of them if there are many, and the one with the smallest loss on the held-out samples is selected. With
+    ``early_stopping``, the validation set judges them. The loss is the one that the fit minimises. The folds depend on
+    the content of the samples, not on their order. Every class with more than one sample is held out somewhere, but
+    never all of its samples at once. The model is then fitted on all training samples. With fewer than 30 samples, or
+    fewer than two classes with more than one sample, there is no search: the smoothing is 10, the depth is that of a
+    tree with about √(n_samples · n_classes)/8 leaves, from 3 to 7, and there are at most 300 rounds. A warm start
+    continues with the settings of the first fit.
+
     Missing values, unseen and infrequent categories, times and callbacks are treated as by `CoMBoClassifier`.
 
     With more than 128 classes a leaf sums the costs of every class in place of those of every pair of classes. Its
