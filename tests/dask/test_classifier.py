@@ -345,7 +345,7 @@ def limited(client):
 
 @pytest.mark.parametrize(
     ("model", "n_samples", "n_classes"),
-    [(DaskCoMBoClassifier(), 10**6, 2), (DaskConfusionBoostingClassifier(max_depth=None), 2000, 50)],
+    [(DaskCoMBoClassifier(), 10**6, 2), (DaskConfusionBoostingClassifier(max_depth=None, smoothing=1), 2000, 50)],
     ids=["rows", "leaves"],
 )
 def test_fit_too_large_for_a_worker_is_refused_before_memory_runs_out(limited, model, n_samples, n_classes):
@@ -356,7 +356,7 @@ def test_fit_too_large_for_a_worker_is_refused_before_memory_runs_out(limited, m
 
 def test_trees_too_large_for_this_process_are_refused_before_memory_runs_out(client, monkeypatch):
     monkeypatch.setattr("comboost._engine.memory.available_memory", lambda: 2**20)
-    model = DaskConfusionBoostingClassifier(client=client, max_depth=None)
+    model = DaskConfusionBoostingClassifier(client=client, max_depth=None, smoothing=1)
     y = np.arange(1000) % 3
     with pytest.raises(MemoryError, match=r"In this process, a fit of 1000 rows and 3 classes needs .*smaller trees"):
         model.fit(lazy(y[:, np.newaxis], chunks=(500, 1)), lazy(y, chunks=500))

@@ -20,6 +20,7 @@ from models import everything
 from sklearn.base import clone
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
+from comboost._distributed.preparation import PreparedTable
 from comboost._distributed.steps import DivideStep, pack
 from comboost.dask import DaskCoMBoClassifier, _cluster, _shard, _shard_group
 from comboost.dask._cluster import Cluster, ClusterError
@@ -29,8 +30,8 @@ from comboost.datasets import load_yeast
 
 N_ROUNDS = 4
 COMBO = CoMBoClassifier(random_state=0, n_estimators=N_ROUNDS)
-BY_LEVEL = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_depth=4)
-BEST_FIRST = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_leaf_nodes=6)
+BY_LEVEL = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_depth=4, smoothing=10)
+BEST_FIRST = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_leaf_nodes=6, smoothing=10)
 MAKING_SHARDS, MIDST_OF_A_TREE = 3, 14  # results of shards
 TIMEOUT = 2  # seconds: a few heartbeats, even if the machine is busy
 DEADLINE = 60  # seconds, far more than needed
@@ -155,6 +156,29 @@ def test_persisted_rows_of_a_stopped_worker_are_computed_again(breakable, rows, 
     model = DaskCoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, client=breakable, timeout=TIMEOUT).fit(X, y)
     assert strike.has_struck
     assert everything(model.to_local()) == local
+
+
+@pytest.mark.parametrize("loss", ["killed", "stopped"])
+def test_search_whose_worker_is_lost_while_it_gathers_rows_gives_the_same_bits(
+    breakable, rows, monkeypatch, stop, loss
+):
+    gather, finish, struck = PreparedTable.gather_for_search, Cluster.finish, []
+
+    def striking_finish(cluster, futures, placement):
+        monkeypatch.setattr(Cluster, "finish", finish)
+        struck.append(sorted(placement.workers)[0])
+        stop(struck) if loss == "stopped" else kill(breakable, struck)
+        finish(cluster, futures, placement)
+
+    def striking_gather(*args):
+        monkeypatch.setattr(Cluster, "finish", striking_finish)
+        return gather(*args)
+
+    monkeypatch.setattr(PreparedTable, "gather_for_search", striking_gather)
+    local = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS)
+    model = on_dask(local, breakable).set_params(timeout=TIMEOUT).fit(*(cut(each, 100) for each in rows))
+    assert struck
+    assert same_bytes(model, local.fit(*rows))
 
 
 @pytest.mark.parametrize("stopped", [ROOT, CHILD])

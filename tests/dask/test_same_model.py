@@ -62,8 +62,8 @@ def test_model_is_bit_identical_for_any_cut_and_order_of_rows(clients, problem, 
     [
         (CoMBoClassifier(random_state=0, n_estimators=4, max_depth=3), 1),
         (CoMBoClassifier(random_state=0, n_estimators=4, max_depth=3), 2),
-        (ConfusionBoostingClassifier(random_state=0, n_estimators=3, max_depth=3), 2),
-        (ConfusionBoostingClassifier(random_state=0, n_estimators=3, max_leaf_nodes=6), 2),
+        (ConfusionBoostingClassifier(random_state=0, n_estimators=3), 2),
+        (ConfusionBoostingClassifier(random_state=0, n_estimators=3, max_leaf_nodes=6, smoothing=10), 2),
     ],
 )
 def test_workers_inside_this_process_give_the_local_model(local, n_workers):
@@ -147,7 +147,7 @@ def test_rows_of_several_dtypes_give_the_model_of_their_common_one(client):
     "local",
     [
         CoMBoClassifier(random_state=0, n_estimators=3, max_depth=None),
-        ConfusionBoostingClassifier(random_state=0, n_estimators=2, max_depth=None, max_leaf_nodes=30),
+        ConfusionBoostingClassifier(random_state=0, n_estimators=2, max_depth=None, max_leaf_nodes=30, smoothing=10),
     ],
 )
 def test_deep_trees_whose_histograms_are_counted_in_pieces_give_the_local_model(client, monkeypatch, local):
@@ -162,7 +162,8 @@ def test_more_classes_than_leaves_sum_up_in_pairs_give_the_local_model(client, l
     random = np.random.default_rng(0)
     y = random.permutation(np.arange(600) % (MAX_PAIRED + 12))
     X, weights = random.normal(size=(600, 3)) + y[:, np.newaxis] / 20, random.integers(1, 4, size=600).astype(float)
-    local = ConfusionBoostingClassifier(random_state=0, n_estimators=3, max_depth=4, loss=loss, balance=0.5)
+    limits = {"n_estimators": 3, "max_depth": 4, "smoothing": 10.0}
+    local = ConfusionBoostingClassifier(random_state=0, loss=loss, balance=0.5, **limits)
     model = on_dask(local, client).fit(cut(X, [250, 350]), cut(y, [250, 350]), cut(weights, [250, 350]))
     assert same_bytes(model, local.fit(X, y, weights))
 
@@ -190,10 +191,10 @@ def test_early_stopping_with_validation_rows_gives_the_local_model(client, class
     assert same_bytes(model, local)
 
 
-@pytest.mark.parametrize("classifier", [CoMBoClassifier, ConfusionBoostingClassifier])
-def test_warm_start_on_a_cluster_is_one_fit(client, classifier):
+@pytest.mark.parametrize("local", [CoMBoClassifier(), ConfusionBoostingClassifier(smoothing=10.0)])
+def test_warm_start_on_a_cluster_is_one_fit(client, local):
     X, y = load_yeast(return_X_y=True)
-    local = classifier(random_state=0, n_estimators=7, max_depth=np.uint8(3), n_jobs=2**31, warm_start=True)
+    local.set_params(random_state=0, n_estimators=7, max_depth=np.uint8(3), n_jobs=2**31, warm_start=True)
     model = on_dask(local, client).set_params(n_estimators=4, warm_start=False)
     model.fit(cut(X, [700, 784]), cut(y, [700, 784]))
     model.set_params(n_estimators=7, warm_start=True).fit(cut(X, [300, 1184]), cut(y, [300, 1184]))

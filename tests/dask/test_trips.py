@@ -49,7 +49,7 @@ def test_round_takes_one_trip_per_level(client, trips, max_depth):
     ids=["one trip per level", "one trip per split but the last"],
 )
 def test_leaf_values_take_one_trip_more(client, trips, limits, n_splits):
-    fit(client, DaskConfusionBoostingClassifier, n_estimators=3, **limits)
+    fit(client, DaskConfusionBoostingClassifier, n_estimators=3, smoothing=10, **limits)
     one_round = ["UpdateStep", *["SplitStep"] * n_splits, "SumLeavesStep"]
     assert kinds_of(trips) == [*one_round * 3, "UpdateStep", "ConfusionStep"]
 

@@ -8,6 +8,7 @@ to the learning rate of the fit.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from comboost import _core
 from comboost._boosting.early_stopping import ValidationData
 from comboost._boosting.loop import Boosting
 from comboost._boosting.warm_start import hash_rows, scramble
+from comboost._data.categories import Categories
 from comboost._data.sample_weights import ClassWeightSums, WeightScale, class_sums
 from comboost._data.tables import Table
 from comboost._data.validation import TrainingSet
@@ -24,7 +26,7 @@ from comboost._engine.binning import BinMapper, BinnedTable
 from comboost._engine.forest import Tree
 from comboost._engine.losses import Objective
 from comboost._engine.rows import MemoryRows
-from comboost._types import Codes
+from comboost._types import Codes, Labels, Weights
 
 # Which samples judge the candidates
 MIN_SAMPLES = 30  # with fewer samples, a choice is no better than the fixed settings
@@ -103,6 +105,7 @@ class Candidate:
     ) -> None:
         self.smoothing, self.max_depth, self.is_behind = smoothing, max_depth, False
         self._trials = trials
+        self._n_samples = sum(trial.n_samples for trial in trials)
         self._unit = (math.log(2.0) if objective.loss.tops is not None else 1.0) / n_judged
         self._costs = [held.update(None, None, objective.largest, with_root=False) for _, held, _ in trials]
         self.losses: list[float] = []
@@ -138,6 +141,10 @@ class Candidate:
                 if self.is_behind:
                     return
 
+    def release(self) -> None:
+        """Free the samples: no round follows."""
+        self._trials, self._costs = (), []
+
     @property
     def line(self) -> str:
         """A line for the terminal."""
@@ -149,14 +156,13 @@ class Candidate:
 
     def record(self, best: "Candidate", unit: float) -> dict[str, Any]:
         """What was tried, with which result; ``unit`` is the number of samples times the rounds of the fit."""
-        n_samples = sum(trial.n_samples for trial in self._trials)
         return {
             "smoothing": self.smoothing,
             "max_depth": self.max_depth,
             "loss": self.loss,
             "best_round": self.best_round,
             "n_rounds": len(self.losses),
-            "cost": len(self.losses) * n_samples / unit,
+            "cost": len(self.losses) * self._n_samples / unit,
             "outcome": "selected" if self is best else "stopped" if self.is_behind else "completed",
             "losses": list(self.losses),
         }
@@ -256,6 +262,9 @@ def search(
                 print(candidate.line)
             if best is None or candidate.loss < best.loss:
                 best = candidate
+            for other in tried:
+                if other is not best:
+                    other.release()
         return best is not before
 
     improves(space.smoothing, space.first_depth)
@@ -295,27 +304,54 @@ def draw_parts(binned: BinnedTable, data: TrainingSet, seed: int, n_threads: int
     reason : str or None
         Why there are none, if so.
     """
-    reason = why_fixed(np.bincount(data.labels))
+    sizes = np.bincount(data.labels)
+    reason = why_fixed(sizes)
     if reason is not None:
         return [], reason
-    hashes = np.concatenate(list(hash_rows(binned.codes, data.labels, data.weights)))
-    ordered = thin_out(order_by_content(hashes, data.labels, seed), data.labels)
+    ordered = first_by_content(binned.codes, data.labels, data.weights, n_kept_of(sizes), seed)
+    return split_parts(ordered, data, partial(take_codes, binned, n_threads=n_threads)), None
 
-    def take(indices: NDArray[np.intp]) -> tuple[TrainingSet, Codes | _core.SparseCodes]:
-        if isinstance(binned.codes, np.ndarray):
-            return data.take(indices), np.ascontiguousarray(binned.codes[:, indices])
-        return data.take(indices), encode(binned.table.take(indices), binned.bins, n_threads)
 
+def split_parts(
+    ordered: NDArray[np.intp],
+    data: TrainingSet,
+    take: Callable[[NDArray[np.intp]], Codes | _core.SparseCodes],
+) -> list[Part]:
+    """Divide ordered samples into folds, or into a single split; ``take`` returns the codes of samples."""
     splits = split_samples(ordered, data.labels, n_folds_of(len(ordered)))
-    return [Part(*take(train), *take(judged)) for train, judged in splits], None
+    return [Part(data.take(train), take(train), data.take(judged), take(judged)) for train, judged in splits]
+
+
+def draw_validated(
+    binned: BinnedTable, data: TrainingSet, held: ValidationData, seed: int, n_threads: int
+) -> tuple[list[Part], str | None]:
+    """The part of the training samples and a validation set. Very many training samples are thinned out."""
+    train, codes = data, binned.codes
+    if len(data.labels) > MAX_SAMPLES:
+        n_kept = n_kept_of(np.bincount(data.labels))
+        chosen = np.sort(first_by_content(codes, data.labels, data.weights, n_kept, seed))
+        train, codes = data.take(chosen), take_codes(binned, chosen, n_threads)
+    return [part_of_validation(train, codes, held, binned.categories, binned.bins, n_threads)], None
 
 
 def part_of_validation(
-    binned: BinnedTable, data: TrainingSet, held: ValidationData, n_threads: int
-) -> tuple[list[Part], str | None]:
-    """The part of all training samples and a validation set."""
-    known, table = held_samples(held, data), held.table.encode(binned.categories)
-    return [Part(data, binned.codes, known, encode(table.take(known.rows), binned.bins, n_threads))], None
+    train: TrainingSet,
+    codes: Codes | _core.SparseCodes,
+    held: ValidationData,
+    categories: Categories,
+    bins: BinMapper,
+    n_threads: int,
+) -> Part:
+    """The part of these training samples and a validation set."""
+    known, table = held_samples(held, train), held.table.encode(categories)
+    return Part(train, codes, known, encode(table.take(known.rows), bins, n_threads))
+
+
+def take_codes(binned: BinnedTable, indices: NDArray[np.intp], n_threads: int) -> Codes | _core.SparseCodes:
+    """Codes of some samples."""
+    if isinstance(binned.codes, np.ndarray):
+        return np.ascontiguousarray(binned.codes[:, indices])
+    return encode(binned.table.take(indices), binned.bins, n_threads)
 
 
 def held_samples(held: ValidationData, data: TrainingSet) -> TrainingSet:
@@ -343,6 +379,24 @@ def encode(table: Table, bins: BinMapper, n_threads: int) -> Codes | _core.Spars
     if table.raw.source.n_entries is not None:
         return bins.encode_entries(table.entries(), n_threads)
     return bins.transform(table, n_threads)
+
+
+def first_by_content(
+    codes: Codes | _core.SparseCodes,
+    labels: Labels,
+    weights: Weights | None,
+    n_kept: NDArray[np.integer[Any]],
+    seed: int,
+) -> NDArray[np.intp]:
+    """Indices of the first samples of every class, ``n_kept`` of them, in the order of `order_by_content`.
+
+    The first samples of all parts of a table include the first ones of the table.
+    """
+    hashes = np.concatenate(list(hash_rows(codes, labels, weights)))
+    ordered = order_by_content(hashes, labels, seed)
+    sizes = np.bincount(labels, minlength=len(n_kept))
+    rank = np.arange(len(ordered)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(ordered[rank < np.repeat(n_kept, sizes)])
 
 
 def order_by_content(hashes: NDArray[np.uint64], labels: NDArray[np.integer[Any]], seed: int) -> NDArray[np.intp]:
@@ -385,16 +439,14 @@ def split_samples(
             yield np.sort(ordered[~held]), np.sort(ordered[held])
 
 
-def thin_out(
-    ordered: NDArray[np.intp], labels: NDArray[np.integer[Any]], max_samples: int = MAX_SAMPLES
-) -> NDArray[np.intp]:
-    """Keep about ``max_samples`` of ordered samples: the same fraction of every class, but no class becomes tiny."""
-    if len(ordered) <= max_samples:
-        return ordered
-    _, first, sizes = np.unique(labels[ordered], return_index=True, return_counts=True)
-    kept = np.minimum(sizes, np.maximum(np.ceil(sizes * (max_samples / len(ordered))), KEPT_OF_CLASS))
-    rank = np.arange(len(ordered)) - np.repeat(first, sizes)
-    return np.asarray(ordered[rank < np.repeat(kept, sizes)])
+def n_kept_of(sizes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Number of samples of every class that the search uses: the same fraction of all, but no class becomes tiny."""
+    n_samples = int(sizes.sum())
+    if n_samples <= MAX_SAMPLES:
+        return sizes.astype(np.int64)
+    of_fraction = np.ceil(sizes * (MAX_SAMPLES / n_samples)).astype(np.int64)
+    n_kept: NDArray[np.int64] = np.minimum(np.maximum(of_fraction, KEPT_OF_CLASS), sizes)
+    return n_kept
 
 
 def n_folds_of(n_samples: int) -> int:

@@ -7,11 +7,13 @@ their values, and to code them.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from comboost._boosting.search import first_by_content
 from comboost._data.categories import Categories
 from comboost._data.labels import find_distinct, locate_labels, read_labels
 from comboost._data.sample_weights import WeightScale, read_weights_of_part
@@ -102,6 +104,16 @@ class CodedSamples:
             np.concatenate(weights) if weights else None,
         )
 
+    def first_by_content(self, n_kept: NDArray[np.int64], seed: int) -> "CodedSamples":
+        """Select the samples that a search uses, ``n_kept`` of every class; see `search.first_by_content`."""
+        sizes = np.bincount(self.labels, minlength=len(n_kept))
+        # Data that change may have more classes now; they are refused once all samples are gathered.
+        if len(sizes) > len(n_kept) or (sizes <= n_kept).all():
+            return self
+        chosen = np.sort(first_by_content(self.codes, self.labels, self.weights, n_kept, seed))
+        weights = None if self.weights is None else self.weights[chosen]
+        return CodedSamples(np.ascontiguousarray(self.codes[:, chosen]), self.labels[chosen], weights)
+
 
 @dataclass(frozen=True)
 class Coding:
@@ -120,3 +132,13 @@ class Coding:
             labels = locate_labels(found, self.classes)[indices].astype(LABEL)
             codes = self.bins.transform(checked.table.encode(self.categories))
             return CodedSamples(codes, labels, checked.kept_weights)
+
+
+def code_for_search(part: Part, coding: Coding, n_kept: NDArray[np.int64], seed: int) -> CodedSamples:
+    """Bin the samples of a part that a search may use: ``n_kept`` of every class at most."""
+    return coding.code(part).first_by_content(n_kept, seed)
+
+
+def join_for_search(found: list[CodedSamples], n_kept: NDArray[np.int64], seed: int) -> CodedSamples:
+    """Join samples that a search may use, two at a time to save memory."""
+    return reduce(lambda one, other: CodedSamples.join([one, other]).first_by_content(n_kept, seed), found)

@@ -7,6 +7,7 @@ from comboost._engine.memory_plan import NUMBER, ROUND_SQUARES, FitShape, Uses, 
 
 # For lost shards, the client also keeps e^v and e^-v of leaf values v in float64, beside the float32 of the model.
 STEP_COPIES = 5
+CANDIDATES_HELD = 2  # of a search: the best one, and the one that is tried
 
 
 def worker_uses(shape: FitShape, n_samples: int) -> Uses:
@@ -30,6 +31,27 @@ def client_uses(shape: FitShape) -> Uses:
     kept = held | {"matrices of classes": ROUND_SQUARES * NUMBER * shape.n_classes**2}
     kept |= {use: STEP_COPIES * n_bytes for use, n_bytes in parts["trees"].items()}
     return largest(kept | parts[name] for name in ("growing", "leaf values", "validating"))
+
+
+def search_uses(shape: FitShape, n_folds: int) -> Uses:
+    """Memory of this process while it searches for settings on the samples of ``shape``, which it has gathered."""
+    parts = shape.parts()
+    of_candidates = CANDIDATES_HELD * n_folds
+    held = {use: of_candidates * n_bytes for use, n_bytes in parts["samples"].items()}
+    return largest(
+        {"gathered samples": shape.n_samples * shape.n_features} | held | parts[name]
+        for name in ("growing", "leaf values")
+    )
+
+
+def check_search_memory(shape: FitShape, n_folds: int) -> None:
+    """Raise if a search needs more memory than this process has."""
+    check_room(
+        f"In this process, the search for settings on {shape.n_samples} rows and {shape.n_classes} classes",
+        search_uses(shape, n_folds),
+        "Give smoothing and max_depth, for which nothing is searched, fewer features or bins (max_bins), or a machine "
+        "with more memory.",
+    )
 
 
 def check_client_memory(shape: FitShape) -> None:

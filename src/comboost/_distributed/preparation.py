@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from comboost._data.categories import Categories
 from comboost._data.checks import InvalidColumns
 from comboost._data.sample_weights import ClassWeightSums, find_scale, no_weight_error
 from comboost._data.tables import RawTable
 from comboost._data.validation import accepts_text, find_categorical, find_undecided, read_part
-from comboost._distributed.coding import Coding, LabelScale
+from comboost._distributed.coding import CodedSamples, Coding, LabelScale, code_for_search, join_for_search
 from comboost._distributed.quantiles import EdgeSearch, KeyCounts
 from comboost._distributed.survey import (
     ClassCounts,
@@ -106,9 +108,7 @@ class PreparedTable:
 
     def find_bins(self, categories: Categories) -> BinMapper:
         """Count values, pass by pass, until all edges are known."""
-        # Neighbours are joined first. Sorted by worker, they are joined there, and only the result is sent.
-        locations = sorted(self.survey.locations, key=lambda part: (part.worker, part.number))
-        search, parts = self.search, [self.collection.parts[part.number] for part in locations]
+        search, parts = self.search, self._parts_by_worker()
         assert self.survey.key_counts is not None
         search.learn(self.survey.key_counts)
         if search.infinite.any():
@@ -120,6 +120,19 @@ class PreparedTable:
         kinds[features] = CATEGORIES
         of_categories = {f: category_edges(categories, f) for f in features}
         return BinMapper.of([of_categories.get(f, edges) for f, edges in enumerate(search.edges)], kinds)
+
+    def gather_for_search(self, coding: Coding, n_kept: NDArray[np.int64], seed: int) -> CodedSamples:
+        """Gather the samples that a search uses, ``n_kept`` of every class, in this process."""
+        join = partial(join_for_search, n_kept=n_kept, seed=seed)
+        gathered: CodedSamples = self.cluster.merge(
+            code_for_search, self._parts_by_worker(), join, coding, n_kept, seed
+        )
+        return gathered
+
+    def _parts_by_worker(self) -> list[Any]:
+        """Parts with samples, sorted by worker: neighbours are joined first, there, and only the result is sent."""
+        locations = sorted(self.survey.locations, key=lambda part: (part.worker, part.number))
+        return [self.collection.parts[part.number] for part in locations]
 
     def coding(self, counts: ClassCounts, categories: Categories, bins: BinMapper) -> Coding:
         """Make the mapping of values to codes."""

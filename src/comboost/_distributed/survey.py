@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from comboost._data.categories import Categories, CategoryCounts
 from comboost._data.checks import InvalidColumns
 from comboost._data.labels import Candidates, find_distinct, join_labels, kind_of_labels, read_classes, read_labels
-from comboost._data.sample_weights import ClassWeights, read_weights_of_part
+from comboost._data.sample_weights import ClassWeights, class_sums, read_weights_of_part
 from comboost._data.tables import EVERY_ROW
 from comboost._data.text import ColumnContent
 from comboost._data.validation import content_of_column, n_samples_error
@@ -31,26 +31,27 @@ class PartLocation(NamedTuple):
 
 
 class LabelCounts(NamedTuple):
-    """Distinct labels, and the summed integer weight of each."""
+    """Distinct labels, the summed integer weight of each, and its number of samples with positive weight."""
 
     labels: NDArray[Any]
     weight_sums: Sums
+    sizes: Sums
 
     @classmethod
     def of_part(cls, checked: CheckedPart) -> "LabelCounts":
         """Count the labels of a part."""
         labels, indices = find_distinct(checked.labels, "y")
-        weight_sums = np.zeros(len(labels), dtype=SUM)
-        np.add.at(weight_sums, indices, 1 if checked.weights is None else checked.weights)
-        return cls(labels, weight_sums)
+        weights = checked.weights
+        kept = indices if weights is None else indices[weights > 0]
+        return cls(labels, class_sums(indices, weights, len(labels)), class_sums(kept, None, len(labels)))
 
     @classmethod
     def join(cls, counts: "Sequence[LabelCounts]") -> "LabelCounts":
         """Join counts."""
-        labels, indices = find_distinct(join_labels([labels for labels, _ in counts], "y"), "y")
-        weight_sums = np.zeros(len(labels), dtype=SUM)
-        np.add.at(weight_sums, indices, np.concatenate([weight_sums for _, weight_sums in counts]))
-        return cls(labels, weight_sums)
+        labels, indices = find_distinct(join_labels([part.labels for part in counts], "y"), "y")
+        sums = np.zeros((len(labels), 2), dtype=SUM)
+        np.add.at(sums, indices, np.concatenate([np.column_stack(part[1:]) for part in counts]))
+        return cls(labels, sums[:, 0], sums[:, 1])
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Survey:
     def join(cls, surveys: "list[Survey]") -> "Survey":
         """Join summaries."""
         counts = [s.counts for s in surveys if s.counts is not None]
-        check_same_kind([labels for labels, _ in counts])
+        check_same_kind([part.labels for part in counts])
         key_counts = [s.key_counts for s in surveys if s.key_counts is not None]
         columns: dict[int, list[CategoryCounts]] = {}
         for f, counted in (item for s in surveys for item in s.columns.items()):
@@ -112,11 +113,11 @@ class Survey:
                 "Found array with 0 sample(s): no partition of X has a row; give at least one row a class."
             )
         classes, indices = read_classes(self.counts.labels)
-        sums = np.zeros(len(classes), dtype=SUM)
-        sums[indices] = self.counts.weight_sums
+        sums, sizes = np.zeros((2, len(classes)), dtype=SUM)
+        sums[indices], sizes[indices] = self.counts.weight_sums, self.counts.sizes
         # Unpickled arrays have dtype objects of their own, which would change the bytes of a pickled model.
         candidates = Candidates.of(classes.astype(classes.dtype.str), sums)
-        return ClassCounts(candidates, candidates.select(sums))
+        return ClassCounts(candidates, candidates.select(sums), candidates.select(sizes))
 
     def categories(self) -> Categories:
         """Categories: the most frequent ones, and the others."""
@@ -124,10 +125,11 @@ class Survey:
 
 
 class ClassCounts(NamedTuple):
-    """Classes, and the weight sums of those with positive weight."""
+    """Classes, and the weight sums and numbers of samples of those with positive weight."""
 
     candidates: Candidates
     sums: Sums
+    sizes: Sums  # samples without weight do not count
 
 
 def check_same_kind(found: Sequence[NDArray[Any]]) -> None:

@@ -30,7 +30,7 @@ from comboost._boosting.monitor import (
     RoundCallbacks,
     with_callbacks,
 )
-from comboost._boosting.search import Part, draw_parts, part_of_validation
+from comboost._boosting.search import Part, draw_parts, draw_validated
 from comboost._boosting.warm_start import (
     FitFingerprint,
     WarmStartState,
@@ -312,7 +312,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         )
         draw = partial(draw_parts, binned, data, seed, n_threads)
         if held is not None:
-            draw = partial(part_of_validation, binned, data, held, n_threads)
+            draw = partial(draw_validated, binned, data, held, seed, n_threads)
         classes = data.candidates, data.weight_sums
         settings, selected = self._select(settings, binned.bins, *classes, len(data.labels), draw, seed, n_threads)
         plan = self._plan(

@@ -3,31 +3,50 @@
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import dask
+import numpy as np
 from distributed import Client
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from comboost._boosting.early_stopping import ValidationData
 from comboost._boosting.learners import Fit, TreeFit, TreeLearner
+from comboost._boosting.search import (
+    SAMPLES_PER_LEAF,
+    Part,
+    first_by_content,
+    n_folds_of,
+    n_kept_of,
+    part_of_validation,
+    split_parts,
+    why_fixed,
+)
 from comboost._boosting.warm_start import FitFingerprint, WarmStartState, fingerprint_rows
-from comboost._distributed.memory import check_client_memory
+from comboost._data.sample_weights import ClassWeightSums, class_sums
+from comboost._data.validation import TrainingSet
+from comboost._distributed.coding import Coding
+from comboost._distributed.memory import check_client_memory, check_search_memory
 from comboost._distributed.preparation import PreparedTable
 from comboost._distributed.rows import DistributedRows
+from comboost._distributed.survey import ClassCounts
 from comboost._engine.memory_plan import FitShape
 from comboost._engine.probabilities import OutOfSampleScores
 from comboost._engine.rows import make_grower
-from comboost._estimators.base import Booster, Samples, held_shape
+from comboost._estimators.base import Booster, Samples, held_shape, learned_costs
+from comboost._estimators.decisions import check_decisions
 from comboost._estimators.parameters import MemorySettings, hinted, n_threads_of
 from comboost._inspection.shap import Explanation
 from comboost._persistence.model_file import PathOrStream
-from comboost._types import Floats
+from comboost._types import Codes, Floats
 from comboost.dask._cluster import Cluster
 from comboost.dask._parts import is_collection, read_collections
 from comboost.dask._predicting import map_rows
 from comboost.dask._shard import ShardSettings
-from comboost.dask._shard_group import make_shards
+from comboost.dask._shard_group import changed_data_error, make_shards
 from comboost.metrics._outcomes import label_accuracy
 
 #: Parameters that estimators on a cluster do not have, and what to do instead.
@@ -125,12 +144,27 @@ class DaskBooster(Booster[Any]):
         seed = self._seed(settings, n_samples, found.candidates.classes, past)
         weight_sums, by_class = prepared.training_weights(found)
         n_threads = n_threads_of(settings.n_jobs)
-        plan = self._plan(settings, n_samples, found.candidates, weight_sums, seed, n_threads, by_class=by_class)
+        check_decisions(settings, found.candidates)  # before the data are read again
+        learned_costs(settings, found.candidates)
         held = None
         if validation is not None:
             held = self._read_validation(settings, Samples(*map(cluster.gather, validation)), found.candidates)
         categories = prepared.survey.categories()
         bins = prepared.find_bins(categories)
+        coding = prepared.coding(found, categories, bins)
+        settings, selected = self._select(
+            settings,
+            bins,
+            found.candidates,
+            weight_sums,
+            int(found.sizes.sum()),
+            partial(self._gather_parts, settings, prepared, coding, found, weight_sums, held, seed, n_threads),
+            seed,
+            n_threads,
+        )
+        plan = self._plan(
+            settings, n_samples, found.candidates, weight_sums, seed, n_threads, by_class=by_class, selected=selected
+        )
         rules, loss = self._tree_rules(settings, plan, len(bins.kinds)), plan.values.objective.loss
         n_classes, learned = len(plan.candidates.classes), None if past is None else past.learned
         grower = make_grower(bins, n_classes, rules)
@@ -146,10 +180,48 @@ class DaskBooster(Booster[Any]):
         )
         check_client_memory(shape)
         shard_settings = ShardSettings(shape, bins, rules, loss, settings.n_jobs)
-        shards = make_shards(prepared, prepared.coding(found, categories, bins), found.sums, shard_settings)
+        shards = make_shards(prepared, coding, found.sums, shard_settings)
         rows = DistributedRows(shards, loss, grower, rules, plan.n_threads)
         fingerprint = fingerprint_rows(bins, categories, shards.digest)
         return TreeFit(plan, learner, rows, fingerprint, categories), held
+
+    def _gather_parts(
+        self,
+        settings: Any,
+        prepared: PreparedTable,
+        coding: Coding,
+        found: ClassCounts,
+        weight_sums: ClassWeightSums,
+        held: ValidationData | None,
+        seed: int,
+        n_threads: int,
+    ) -> tuple[list[Part], str | None]:
+        """Gather the samples of a search in this process, and divide them as `draw_parts` does."""
+        reason = why_fixed(found.sizes) if held is None else None
+        if reason is not None:
+            return [], reason
+        n_kept, bins, n_classes = n_kept_of(found.sizes), coding.bins, len(found.sizes)
+        n_samples = int(n_kept.sum())
+        limits = replace(self._tree_limits(settings, weight_sums), max_depth=None, n_trees=0)
+        limits = replace(limits, min_samples_leaf=max(limits.min_samples_leaf, SAMPLES_PER_LEAF))
+        shape = FitShape(n_samples, len(bins.kinds), n_classes, int(bins.bin_offsets[-1]), limits, n_threads)
+        check_search_memory(shape, 1 if held is not None else n_folds_of(n_samples))
+        gathered = prepared.gather_for_search(coding, n_kept, seed)
+        codes, labels, weights = gathered.codes, gathered.labels, gathered.weights
+        if not np.array_equal(np.bincount(labels, minlength=n_classes), n_kept):
+            raise changed_data_error("rows were gathered to select settings")
+        sums = replace(weight_sums, sums=class_sums(labels, weights, n_classes))
+        data = TrainingSet(None, labels, weights, found.candidates, sums)
+        ordered = first_by_content(codes, labels, weights, n_kept, seed)
+
+        def take(indices: NDArray[np.intp]) -> Codes:
+            return np.ascontiguousarray(codes[:, indices])
+
+        if held is None:
+            return split_parts(ordered, data, take), None
+        # Taken, too: arrays that Dask has received may not be aligned as the core requires.
+        train = data.take(ordered)
+        return [part_of_validation(train, take(ordered), held, coding.categories, bins, n_threads)], None
 
     def _boost(
         self,

@@ -46,7 +46,8 @@ class ClusterSettings:
         BoosterSettings,
         "n_jobs",
         doc="Number of threads of every worker: None is as many as the worker has, -1 uses all processors of its "
-        "machine. Also that of the split search in this process, where None is 1. The model does not depend on it.",
+        "machine. Also that of the searches for splits and settings in this process, where None is 1. The model does "
+        "not depend on it.",
     )
     client: Client | None = parameter(
         None,
@@ -148,7 +149,8 @@ class DaskConfusionBoostingClassifier(DaskBooster, ConfusionBoostingClassifier):
 
 The model is the same as that of `comboost.ConfusionBoostingClassifier` on the same data, to the last bit, for any
 number and order of workers and partitions, even if workers are lost during the fit. Samples stay on their workers, with
-one byte per feature and a few per class.
+one byte per feature and a few per class. Only the samples on which settings are selected, some 50 000 at most, are
+collected in this process, with one byte per feature.
 
 {doc_section(ConfusionBoostingClassifier, "Attributes")}
 See Also
@@ -156,6 +158,9 @@ See Also
 comboost.ConfusionBoostingClassifier : The same on samples in memory; ``to_local`` returns one.
 
 {NOTES}
+If ``smoothing`` or ``max_depth`` is ``"auto"``, ``fit`` reads the data once more, and this process selects the settings
+before the first round. Give both if it has too little memory or time for that.
+
 Trees that are limited by ``max_depth`` grow level by level, with a round trip to the workers per level. With
 ``max_leaf_nodes`` they grow best-first, with a round trip per leaf, which takes longer.
 
