@@ -331,7 +331,7 @@ def draw_validated(
         n_kept = n_kept_of(np.bincount(data.labels))
         chosen = np.sort(first_by_content(codes, data.labels, data.weights, n_kept, seed))
         train, codes = data.take(chosen), take_codes(binned, chosen, n_threads)
-    return [part_of_validation(train, codes, held, binned.categories, binned.bins, n_threads)], None
+    return part_of_validation(train, codes, held, binned.categories, binned.bins, n_threads)
 
 
 def part_of_validation(
@@ -341,10 +341,12 @@ def part_of_validation(
     categories: Categories,
     bins: BinMapper,
     n_threads: int,
-) -> Part:
-    """The part of these training samples and a validation set."""
+) -> tuple[list[Part], str | None]:
+    """The part of these training samples and a validation set, or why there is none."""
     known, table = held_samples(held, train), held.table.encode(categories)
-    return Part(train, codes, known, encode(table.take(known.rows), bins, n_threads))
+    if len(known.labels) == 0:
+        return [], "no validation sample has a weight and a class that is trained on"
+    return [Part(train, codes, known, encode(table.take(known.rows), bins, n_threads))], None
 
 
 def take_codes(binned: BinnedTable, indices: NDArray[np.intp], n_threads: int) -> Codes | _core.SparseCodes:
@@ -375,7 +377,7 @@ def held_weight_sums(parts: Sequence[Part]) -> ClassWeightSums:
 
 
 def encode(table: Table, bins: BinMapper, n_threads: int) -> Codes | _core.SparseCodes:
-    """Codes of samples in the bins of others."""
+    """Codes of samples in the bins of others; values that are missing here alone count as the smallest."""
     if table.raw.source.n_entries is not None:
         return bins.encode_entries(table.entries(), n_threads)
     return bins.transform(table, n_threads)

@@ -199,12 +199,12 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
     -----
     If ``smoothing`` or ``max_depth`` is ``"auto"``, candidates are trained on folds of the training samples, or on a
     part of them if there are many, and the one with the smallest loss on the held-out samples is selected. With
-    ``early_stopping``, the validation set judges them. The loss is the one that the fit minimises. The folds depend on
+    ``early_stopping``, the validation set judges them. The loss is the one that the fit minimises. The parts depend on
     the content of the samples, not on their order. Every class with more than one sample is held out somewhere, but
     never all of its samples at once. The model is then fitted on all training samples. With fewer than 30 samples, or
     fewer than two classes with more than one sample, there is no search: the smoothing is 10, the depth is that of a
     tree with about √(n_samples · n_classes)/8 leaves, from 3 to 7, and there are at most 300 rounds. A warm start
-    continues with the settings of the first fit.
+    continues with the settings of the first fit, up to ``n_estimators`` rounds.
 
     Missing values, unseen and infrequent categories, times and callbacks are treated as by `CoMBoClassifier`.
 
@@ -292,7 +292,8 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         )
         is_depth_free = settings.max_depth == "auto" and settings.max_leaf_nodes is None
         if settings.smoothing != "auto" and not is_depth_free:
-            return fixed, describe(fixed, [])
+            # A refit and a warm start keep the results of the search that preceded them.
+            return fixed, describe(fixed, getattr(self, "search_results_", []))
         parts, reason = draw_parts()
         if reason is not None:
             fixed = replace(fixed, n_estimators=min(settings.n_estimators, search.FIXED_ROUNDS))
