@@ -25,6 +25,7 @@ from comboost._data.validation import TrainingSet
 from comboost._engine.binning import BinMapper, BinnedTable
 from comboost._engine.forest import Tree
 from comboost._engine.losses import Objective
+from comboost._engine.memory_plan import SearchShape, TreeLimits
 from comboost._engine.rows import MemoryRows
 from comboost._types import Codes, Labels, Weights
 
@@ -206,6 +207,26 @@ class SearchSpace(NamedTuple):
         first = max(first_depth - missing, 1)
         deepest = max(first, int(math.log2(max(n_train / SAMPLES_PER_LEAF, 1.0))))
         return cls(smoothing, first, range(1, deepest + 1), missing)
+
+
+def shape_of_search(
+    limits: TreeLimits, n_samples: int, n_classes: int, n_held: int | None, *, is_depth_free: bool
+) -> SearchShape | None:
+    """The sizes that the memory of a search depends on; ``n_held`` is the size of a validation set, if there is one.
+
+    Trees are planned as deep as every search tries. It tries deeper ones only where these are better.
+    """
+    if n_held is None and n_samples < MIN_SAMPLES:
+        return None
+    n_used = min(n_samples, MAX_SAMPLES + n_classes * KEPT_OF_CLASS)
+    depth = limits.max_depth
+    if depth is not None and is_depth_free:
+        depth += DEEPER
+    limits = replace(limits, max_depth=depth, n_trees=min(limits.n_trees, SEARCH_ROUNDS))
+    if n_held is not None:
+        return SearchShape(1, n_used + n_held, n_held + (n_used if n_samples > MAX_SAMPLES else 0), limits)
+    n_folds = n_folds_of(n_used)
+    return SearchShape(n_folds, n_folds * n_used, n_folds * n_used, limits)
 
 
 def search(

@@ -16,7 +16,7 @@ from comboost._data.sample_weights import ClassWeightSums
 from comboost._engine.binning import BinMapper
 from comboost._engine.leaf_values import BalancedValues, LeafValues
 from comboost._engine.losses import Objective
-from comboost._engine.memory_plan import TreeLimits
+from comboost._engine.memory_plan import FitShape, SearchShape, TreeLimits
 from comboost._engine.rows import MemoryRows, TreeRules
 from comboost._estimators.base import Booster, learned_costs
 from comboost._estimators.decisions import log_training_priors
@@ -271,6 +271,16 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             depth, settings.max_leaf_nodes, settings.min_samples_leaf, settings.n_estimators, value_per_class=True
         )
 
+    def _shape_of_search(
+        self, settings: ConfusionMemorySettings, shape: FitShape, n_held: int | None
+    ) -> SearchShape | None:
+        is_depth_free = depth_is_free(settings)
+        if settings.smoothing != "auto" and not is_depth_free:
+            return None
+        return search.shape_of_search(
+            shape.limits, shape.n_samples, shape.n_classes, n_held, is_depth_free=is_depth_free
+        )
+
     def _select(
         self,
         settings: ConfusionMemorySettings,
@@ -290,7 +300,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             learning_rate=search.FAST if settings.learning_rate == "auto" else settings.learning_rate,
             max_depth=first_depth,
         )
-        is_depth_free = settings.max_depth == "auto" and settings.max_leaf_nodes is None
+        is_depth_free = depth_is_free(settings)
         if settings.smoothing != "auto" and not is_depth_free:
             # A refit and a warm start keep the results of the search that preceded them.
             return fixed, describe(fixed, getattr(self, "search_results_", []))
@@ -371,6 +381,11 @@ def middle_depth(weight_sums: ClassWeightSums) -> int:
     """The depth of a tree with about √(n_samples · n_classes)/8 leaves, from 3 to 7."""
     log_samples = math.log2(weight_sums.total) - weight_sums.scale.shift  # weights may be huge
     return min(max(round((log_samples + math.log2(len(weight_sums.sums))) / 2 - 3), 3), 7)
+
+
+def depth_is_free(settings: ConfusionSettings) -> bool:
+    """Whether the depth is to be selected."""
+    return settings.max_depth == "auto" and settings.max_leaf_nodes is None
 
 
 def describe(settings: ConfusionMemorySettings, records: list[dict[str, Any]]) -> dict[str, Any]:
