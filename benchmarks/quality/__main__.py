@@ -4,25 +4,27 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 from typing import Any
 
 from benchmarks._lib.command import exit_code
 from benchmarks._lib.page import describe, render_verdict
 from benchmarks._lib.store import describe_setting
-from benchmarks.quality.curves import Curves
-from benchmarks.quality.folds import Folds
+from benchmarks.quality.comparisons import COMPARISONS, Comparison
 from benchmarks.quality.plan import Plan
-from benchmarks.quality.running import Kind, Run
-from benchmarks.quality.verdicts import judge_curves, judge_folds
+from benchmarks.quality.running import Run
+from benchmarks.quality.store import Store
+from benchmarks.quality.verdicts import judge
+from comboost.study.peers import PERPETUAL, SELF_PACED_ENSEMBLE
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (Curves(), Folds())}
-JUDGES = {Curves.name: judge_curves, Folds.name: judge_folds}
 QUICK_REMARK = "QUICK RUN: few rows, rounds and folds. It shows that everything works; its figures say nothing."
 
 
 def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.quality", description=__doc__.partition(": ")[2])
-    parser.add_argument("kind", nargs="?", choices=KINDS, help="time to quality, or folds at defaults (both)")
+    parser.add_argument(
+        "comparison", nargs="?", choices=COMPARISONS, help="one split of eight problems, or folds (both)"
+    )
     names = {"action": "append", "default": [], "metavar": "NAME"}
     parser.add_argument("--problem", **names, help="a problem, or how its name begins")
     parser.add_argument("--method", **names, help="a method, or how its name begins")
@@ -30,51 +32,60 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="run what is stored already, too")
     parser.add_argument("--quick", action="store_true", help="small sizes, done in minutes")
     parser.add_argument("--threads", type=int, default=Plan.n_threads, help=f"of every method ({Plan.n_threads})")
-    parser.add_argument(
-        "--budget", type=float, default=Plan.budget, help=f"seconds of training of a curve ({Plan.budget:g})"
-    )
     return parser.parse_args(arguments)
 
 
-def pick(candidates: Sequence[Any], names: Iterable[str]) -> list[Any]:
-    """Those of these names, or whose names begin with them; all if no name is given."""
-    beginnings = tuple(name.lower() for name in names)
-    return [one for one in candidates if not beginnings or one.name.lower().startswith(beginnings)]
+def pick(candidates: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """Those of these names, or whose names begin with one that nobody has; all if no name is given."""
+    known = {one.name.lower() for one in candidates}
+    wanted = [name.lower() for name in names]
+    beginnings = tuple(name for name in wanted if name not in known)
+    return [
+        one
+        for one in candidates
+        if not wanted or one.name.lower() in wanted or (beginnings and one.name.lower().startswith(beginnings))
+    ]
 
 
-def list_names(kinds: Iterable[Kind]) -> None:
-    for kind in kinds:
-        for title, candidates in (("problems", kind.problems), ("methods", kind.methods)):
-            print(f"{kind.name}, {title}: {'; '.join(one.name for one in candidates)}")
+def list_names(comparisons: Iterable[Comparison]) -> None:
+    for comparison in comparisons:
+        for title, candidates in (("problems", comparison.problems), ("methods", comparison.methods)):
+            print(f"{comparison.name}, {title}: {'; '.join(one.name for one in candidates)}")
 
 
-def run_kinds(options: argparse.Namespace, kinds: list[Kind]) -> bool:
-    plan = Plan(options.threads, options.budget, options.quick)
-    settings = {"threads": plan.n_threads, "budget": plan.budget, "quick": plan.quick}
-    setting = describe_setting("quality", ("imblearn",), settings)
+def run_comparisons(options: argparse.Namespace, comparisons: list[Comparison]) -> bool:
+    plan = Plan(options.threads, options.quick)
+    setting = describe_setting("quality", ("imblearn",), {"threads": plan.n_threads, "quick": plan.quick})
+    packages = [peer.package for peer in (PERPETUAL, SELF_PACED_ENSEMBLE) if peer.is_installed]
+    setting["versions"] |= {package: version(package) for package in packages}
     print(describe(setting), *([QUICK_REMARK] if plan.quick else []), sep="\n")
     sound = True
-    for kind in kinds:
-        run = Run(kind, plan, setting, again=options.again)
-        sound &= run.run(pick(kind.problems, options.problem), pick(kind.methods, options.method))
+    for comparison in comparisons:
+        run = Run(comparison, plan, setting, again=options.again)
+        sound &= run.run(pick(comparison.problems, options.problem), pick(comparison.methods, options.method))
         print(f"\nstored in {run.store.path}")
-        print(*map(render_verdict, JUDGES[kind.name](run.store.read()["entries"])), sep="\n")
+    verdicts = judge(*(Store(name, quick=plan.quick).read()["entries"] for name in COMPARISONS))
+    print(*map(render_verdict, verdicts), sep="\n")
     return sound
 
 
-def main() -> int:
-    options = read_arguments()
-    kinds = [KINDS[options.kind]] if options.kind else list(KINDS.values())
+def main(arguments: list[str] | None = None) -> int:
+    options = read_arguments(arguments)
+    comparisons = [COMPARISONS[options.comparison]] if options.comparison else list(COMPARISONS.values())
     if options.list:
-        list_names(kinds)
+        list_names(comparisons)
         return 0
-    kinds = [kind for kind in kinds if pick(kind.problems, options.problem) and pick(kind.methods, options.method)]
-    if not kinds:
+    comparisons = [
+        one for one in comparisons if pick(one.problems, options.problem) and pick(one.methods, options.method)
+    ]
+    if not comparisons:
         print("no problem or no method has such a name; --list says which there are", file=sys.stderr)
         return 2
     # Peers announce what will change in their next versions.
-    warnings.filterwarnings("ignore", module="imblearn|lightgbm|xgboost|catboost|sklearn")
-    return exit_code(lambda: run_kinds(options, kinds), "what was done is stored, and the next run goes on from there")
+    warnings.filterwarnings("ignore", module="imblearn|imbens|lightgbm|xgboost|catboost|perpetual|sklearn")
+    return exit_code(
+        lambda: run_comparisons(options, comparisons), "what was done is stored, and the next run goes on from there"
+    )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, f1_score
 
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 
@@ -36,31 +37,32 @@ class Measure:
         """The best of some values."""
         return min(values) if self.lower_is_better else max(values)
 
-    def within(self, best: float, share: float) -> float:
-        """The value that is worse than the best by this share of it."""
-        return best * (1 + share if self.lower_is_better else 1 - share)
-
 
 NORM = Measure("norm", "norm of the confusion matrix", True)
 G_MEAN = Measure("g_mean", "G-mean", False)
 ACCURACY = Measure("balanced_accuracy", "balanced accuracy", False)
 MAUC = Measure("mauc", "MAUC", False)
+MACRO_F1 = Measure("macro_f1", "macro-F1", False)
+AUPRC = Measure("auprc", "mean average precision (AUPRC)", False)
 LOG_LOSS = Measure("balanced_log_loss", "class-balanced log-loss", True)
 PLAIN_LOG_LOSS = Measure("log_loss", "log-loss under the training prior", True)
 SMALLEST_RECALL = Measure("smallest_recall", "recall of the smallest class", False)
+FIT_SECONDS = Measure("fit_seconds", "seconds of a fit", True)
 
-#: Those that curves follow.
-MEASURES = (NORM, G_MEAN, ACCURACY, MAUC, LOG_LOSS)
+#: Those of every comparison.
+MEASURES = (LOG_LOSS, NORM, ACCURACY, G_MEAN, MAUC, MACRO_F1, AUPRC)
 
 
 def measure(y: Classes, predicted: Classes, probabilities: Floats) -> Figures:
-    """Every measure of the curves."""
+    """Every one of `MEASURES`; average precision is one-vs-rest, averaged over the classes."""
     classes = np.arange(probabilities.shape[1])
     return {
         NORM.key: confusion_norm_loss(y, predicted, labels=classes),
         G_MEAN.key: geometric_mean_score(y, predicted, labels=classes),
         ACCURACY.key: float(np.mean(recalls(y, predicted, len(classes)))),
         MAUC.key: mauc_score(y, probabilities, labels=classes),
+        MACRO_F1.key: float(f1_score(y, predicted, labels=classes, average="macro", zero_division=0)),
+        AUPRC.key: float(np.mean([average_precision_score(y == k, probabilities[:, k]) for k in classes])),
         LOG_LOSS.key: float(np.mean(class_means(y, row_losses(y, probabilities), len(classes)))),
     }
 
@@ -78,10 +80,3 @@ def recalls(y: Classes, predicted: Classes, n_classes: int) -> Floats:
 def class_means(y: Classes, values: Floats, n_classes: int) -> Floats:
     """Mean over the rows of every class; every class has rows."""
     return np.bincount(y, values, n_classes) / np.bincount(y, minlength=n_classes)
-
-
-def softmax(scores: Floats) -> NDArray[np.float64]:
-    """Probabilities from raw scores, in doubles."""
-    scores = scores.astype(np.float64)
-    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)

@@ -12,7 +12,6 @@ from benchmarks.quality.plan import Plan
 from comboost.datasets import load_dataset, make_imbalanced
 
 SEED = 0
-TEST_SHARE = 0.3
 SYNTHETIC_SEED = 20131
 IMBALANCE = 20  # rows of the largest class for one of the smallest; the others lie evenly between, by ratio
 INFORMATIVE, CLUSTERS, SEPARATION = 12, 3, 1.5
@@ -33,23 +32,6 @@ class Problem:
         if plan.n_samples is None or plan.n_samples >= len(y):
             return X, y
         return train_test_split(X, y, train_size=plan.n_samples, stratify=y, random_state=SEED)[::2]
-
-
-@dataclass(frozen=True)
-class Split:
-    """Rows to learn from and rows to be measured on."""
-
-    X_train: NDArray[Any]
-    X_test: NDArray[Any]
-    y_train: NDArray[np.intp]
-    y_test: NDArray[np.intp]
-    n_classes: int
-
-    @classmethod
-    def of(cls, X: NDArray[Any], y: NDArray[np.intp]) -> "Split":
-        """A stratified split, always the same."""
-        parts = train_test_split(X, y, test_size=TEST_SHARE, stratify=y, random_state=SEED)
-        return cls(*parts, n_classes=int(y.max()) + 1)
 
 
 def bundled(name: str) -> Problem:
@@ -81,8 +63,8 @@ def synthetic(n_samples: int, n_features: int, n_classes: int) -> Problem:
     return Problem(f"{n_samples // 1000}k-{n_features}-{n_classes}", load)
 
 
-#: Those of the curves.
-RACES = (
+#: Those that are split once.
+PROBLEMS = (
     *map(bundled, ("connect-4", "satimage", "nursery-s", "yeast")),
     synthetic(200_000, 50, 5),
     synthetic(100_000, 100, 10),

@@ -13,18 +13,23 @@ Entries = Mapping[str, Mapping[str, Entry]]  # by set and method
 Means = dict[str, dict[str, float]]  # by set and method; nan if there is none
 
 
-def means(entries: Entries, key: str, methods: Sequence[str]) -> Means:
-    """Mean over the folds; sets of which no method has figures are not there."""
+def means(entries: Entries, measure: Measure, methods: Sequence[str]) -> Means:
+    """Mean over the folds, of the sets and methods that have figures."""
     found = {
-        name: {method: mean_of(by_method.get(method, {}), key) for method in methods}
+        name: {method: mean_of(by_method.get(method, {}), measure) for method in methods}
         for name, by_method in entries.items()
     }
-    return {name: values for name, values in found.items() if not all(map(math.isnan, values.values()))}
+    present = [method for method in methods if not all(math.isnan(row[method]) for row in found.values())]
+    return {
+        name: {method: row[method] for method in present}
+        for name, row in found.items()
+        if not all(map(math.isnan, row.values()))
+    }
 
 
-def mean_of(entry: Entry, key: str) -> float:
+def mean_of(entry: Entry, measure: Measure) -> float:
     """Mean over the folds of an entry; nan if it has none."""
-    return float(np.mean(entry["folds"][key])) if "folds" in entry else math.nan
+    return float(np.mean(entry.get("folds", {}).get(measure.key, math.nan)))
 
 
 def mean_ranks(table: Means, measure: Measure) -> dict[str, float]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._lib import store
+from benchmarks.quality.measures import MEASURES
 
 RESULTS = Path(__file__).parent / "results"
 SCRATCH = Path(tempfile.gettempdir()) / "comboost-benchmarks" / "quality"
@@ -18,14 +19,14 @@ def folder_of(*, quick: bool) -> Path:
 
 
 class Store:
-    """The entries of a kind of comparison.
+    """The entries of a comparison.
 
     Every change is made to what the file holds at that moment, so that runs of different problems, one after the other
     or at once, end up in one file.
     """
 
-    def __init__(self, kind: str, *, quick: bool) -> None:
-        self.path = folder_of(quick=quick) / f"{kind}.jsonl"
+    def __init__(self, comparison: str, *, quick: bool) -> None:
+        self.path = folder_of(quick=quick) / f"{comparison}.jsonl"
 
     def read(self) -> dict[str, Any]:
         """Stored entries by problem and method, and the settings of their runs by start."""
@@ -37,8 +38,9 @@ class Store:
         return {"runs": header.get("runs", {}), "entries": entries}
 
     def has(self, problem: str, method: str) -> bool:
-        """Whether there are figures; a reason why there are none does not count."""
-        return "left_out" not in self.read()["entries"].get(problem, {}).get(method, {"left_out": "not run yet"})
+        """Whether every measure is stored; entries of earlier versions may lack some."""
+        entry = self.read()["entries"].get(problem, {}).get(method, {})
+        return all(one.key in entry.get("folds", {}) for one in MEASURES)
 
     def add(self, problem: str, method: str, entry: Entry, setting: dict[str, Any]) -> None:
         """Add an entry, and the setting of its run."""

@@ -1,8 +1,8 @@
 """Search for smoothing, tree depth and number of rounds by the loss on held-out samples.
 
-Candidates boost on the same parts of the training samples, with a learning rate of 1. They are tried one after the
-other, and one that falls behind the best so far is stopped. The number of rounds and the smoothing are then converted
-to the learning rate of the fit.
+Candidates boost on the same parts of the training samples, with a learning rate of 1, which needs few rounds. They are
+tried one after the other, and one that falls behind the best so far is stopped. The number of rounds of the best one is
+then converted to the learning rate of the fit.
 """
 
 import math
@@ -31,28 +31,30 @@ from comboost._types import Codes, Labels, Weights
 
 # Which samples judge the candidates
 MIN_SAMPLES = 30  # with fewer samples, a choice is no better than the fixed settings
-FOLDS = ((1_000, 5), (5_000, 3))  # below so many samples, so many folds; a single split otherwise
+FOLDS = ((2_000, 5), (5_000, 3))  # below so many samples, so many folds; a single split otherwise
 HELD_OUT = 0.2  # fraction of every class in a single split
 MAX_SAMPLES = 50_000  # the search uses a subset of more samples
 KEPT_OF_CLASS = 100  # but as many samples of every class, if it has them
 
 # Which candidates are tried
-SMOOTHING = (1.0, 0.3, 3.0)  # with every depth, in this order
-MORE_SMOOTHING = (10.0, 30.0)  # with the best depth, while they improve
+SMOOTHING = (3.0, 1.0, 10.0)  # with every depth, in this order
+MORE_SMOOTHING = (30.0, 100.0)  # with the best depth, while they improve
 DEEPER = 2  # levels at once
 SAMPLES_PER_LEAF = 10  # at least, in a tree that is split evenly
 
 # How long they run
 SEARCH_ROUNDS = 80
-PATIENCE, PATIENCE_FRACTION = 10, 0.3  # rounds without improvement, and the same as a fraction of those before
+PATIENCE, PATIENCE_FRACTION = 10, 0.5  # rounds without improvement, and the same as a fraction of those before
 FIRST_COMPARED, COMPARED_EVERY = 15, 5  # rounds
+BETTER_GENERALISATION = 0.99  # held-out loss relative to that of the best candidate at the same training loss
 CATCHING_UP = 0.3  # a gap closes ever more slowly: the fraction of its present speed that counts
 
-# What follows for the fit, since candidates have a learning rate of 1
-SMOOTHING_RATIO = 0.3  # smoothing of the fit, as a multiple of that of the candidate: steps are about as long
-ROUNDS_RATIO = 0.69  # rounds of the fit times its learning rate, as a multiple of the candidate's
+# What follows for the fit
 SLOW, FAST = 0.1, 0.3  # range of the learning rate
 AIMED_ROUNDS = 400  # the learning rate is as small as so many rounds allow
+ROUNDS_RATIO = 1.17  # rounds of the fit times its learning rate, as a multiple of the rounds of the candidate
+ROUNDS_POWER = 0.44  # less smoothing needs fewer rounds, by this power of it
+LEAST_SMOOTHING = 0.3  # fraction of the candidate's
 
 # Without a search
 FIXED_SMOOTHING, FIXED_ROUNDS = 10.0, 300
@@ -110,6 +112,7 @@ class Candidate:
         self._unit = (math.log(2.0) if objective.loss.tops is not None else 1.0) / n_judged
         self._costs = [held.update(None, None, objective.largest, with_root=False) for _, held, _ in trials]
         self.losses: list[float] = []
+        self.train_losses: list[float] = []
         self.loss, self.best_round = math.inf, 0
 
     @property
@@ -129,6 +132,7 @@ class Candidate:
                 largest = self._costs[k].largest * this.factors.largest
                 self._costs[k] = held.update(this.hypothesis, this.factors, largest, with_root=False)
         self.losses.append(self._unit * sum(costs.real_loss for costs in self._costs))
+        self.train_losses.append(sum(trial.boosting.history.losses[-1] for trial in self._trials))
         if self.losses[-1] < self.loss:
             self.loss, self.best_round = self.losses[-1], len(self.losses)
 
@@ -138,7 +142,7 @@ class Candidate:
             self.advance()
             t = len(self.losses)
             if best is not None and t >= FIRST_COMPARED and t % COMPARED_EVERY == 0:
-                self.is_behind = is_behind(self.losses, best.losses, n_rounds)
+                self.is_behind = is_behind(self, best, n_rounds)
                 if self.is_behind:
                     return
 
@@ -169,21 +173,25 @@ class Candidate:
         }
 
 
-def is_behind(losses: Sequence[float], best: Sequence[float], n_rounds: int) -> bool:
-    """Whether a candidate is behind the best one, and does not catch up fast enough to pass it in time.
+def is_behind(candidate: Candidate, best: Candidate, n_rounds: int) -> bool:
+    """Whether a candidate is worse than the best one, does not catch up in time, and does not generalise better.
 
-    Candidates with little smoothing lead at first and overfit later. So it is the gap between the curves that counts:
-    if it closes, the candidate goes on.
+    Candidates with little smoothing lead at first and overfit later. So a candidate goes on if the gap between the
+    curves closes fast enough, or if its held-out loss is smaller than that of the best one at the same training loss.
     """
-    t = len(losses)
-    own, other = np.minimum.accumulate(losses), np.minimum.accumulate(best)
+    t = len(candidate.losses)
+    own, other = np.minimum.accumulate(candidate.losses), np.minimum.accumulate(best.losses)
     if own[-1] <= other[-1]:
         return False
     gaps = own - np.pad(other, (0, max(0, t - len(other))), mode="edge")[:t]
     width = max(COMPARED_EVERY, t // 2)
     now, before = gaps[t - 3 :].mean(), gaps[max(0, t - width - 3) : t - width].mean()
     slope = min((now - before) / width, 0.0)
-    return bool(now > 0 and now + CATCHING_UP * slope * (n_rounds - t) > 0)
+    if now + CATCHING_UP * slope * (n_rounds - t) <= 0:
+        return False
+    falling = np.minimum.accumulate(best.train_losses)[::-1]
+    at_same_fit = np.interp(candidate.train_losses[-1], falling, np.array(best.losses)[::-1])
+    return bool(candidate.losses[-1] > BETTER_GENERALISATION * at_same_fit)
 
 
 class SearchSpace(NamedTuple):
@@ -487,14 +495,34 @@ def why_fixed(sizes: NDArray[np.integer[Any]]) -> str | None:
     return None
 
 
-def convert(best_round: int, learning_rate: float | None, n_estimators: int) -> tuple[float, int]:
-    """The learning rate, unless it is given, and the number of rounds that are worth a candidate's rounds."""
-    steps = ROUNDS_RATIO * best_round
-    if learning_rate is None:
-        learning_rate = min(max(steps / min(AIMED_ROUNDS, n_estimators), SLOW), FAST)
-    return learning_rate, min(max(round(steps / learning_rate), 1), n_estimators)
+class Conversion(NamedTuple):
+    """Settings of the fit that follow from the rounds of a candidate."""
+
+    learning_rate: float
+    smoothing_factor: float  # of the candidate's smoothing
+    n_rounds: int
+
+    @classmethod
+    def of(
+        cls, best_round: int, learning_rate: float | None, n_estimators: int, *, is_smoothing_free: bool
+    ) -> "Conversion":
+        """Convert the best round of a candidate.
+
+        The learning rate, unless it is given, is as small as `AIMED_ROUNDS` allow. If the fit would need more than
+        ``n_estimators`` rounds, it gets less smoothing, with which it learns faster.
+        """
+        steps = ROUNDS_RATIO * best_round
+        if learning_rate is None:
+            learning_rate = min(max(steps / min(AIMED_ROUNDS, n_estimators), SLOW), FAST)
+        factor = 1.0
+        if is_smoothing_free:
+            allowed = math.pow(n_estimators * learning_rate / steps, 1.0 / ROUNDS_POWER)
+            factor = min(max(allowed, LEAST_SMOOTHING), 1.0)
+        n_rounds = round(steps * math.pow(factor, ROUNDS_POWER) / learning_rate)
+        return cls(learning_rate, factor, min(max(n_rounds, 1), n_estimators))
 
 
-def search_rounds(learning_rate: float | None, n_estimators: int) -> int:
+def most_search_rounds(learning_rate: float | None, n_estimators: int, *, is_smoothing_free: bool) -> int:
     """Rounds of a candidate that are worth ``n_estimators`` rounds of the fit."""
-    return max(1, round(n_estimators * (learning_rate or FAST) / ROUNDS_RATIO))
+    ratio = ROUNDS_RATIO * (math.pow(LEAST_SMOOTHING, ROUNDS_POWER) if is_smoothing_free else 1.0)
+    return max(1, round(n_estimators * (learning_rate or FAST) / ratio))

@@ -37,7 +37,7 @@ def search_uses(shape: FitShape, n_folds: int) -> Uses:
     """Memory of this process while it searches for settings on the samples of ``shape``, which it has gathered."""
     parts = shape.parts()
     of_candidates = CANDIDATES_HELD * n_folds
-    held = {use: of_candidates * n_bytes for use, n_bytes in parts["samples"].items()}
+    held = {use: of_candidates * n_bytes for use, n_bytes in (parts["samples"] | parts["codes by row"]).items()}
     return largest(
         {"gathered samples": shape.n_samples * shape.n_features} | held | parts[name]
         for name in ("growing", "leaf values")

@@ -42,7 +42,7 @@ class ConfusionSettings(BoosterSettings):
     n_estimators: int = restated(
         BoosterSettings,
         "n_estimators",
-        default=1000,
+        default=500,
         doc="Maximum number of boosting rounds; each adds one tree. If ``smoothing`` or ``max_depth`` is selected, the "
         "number of rounds is selected, too, up to this maximum. If both are given, there are as many rounds, unless "
         "``early_stopping`` stops before.",
@@ -310,17 +310,14 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             return fixed, describe(fixed, [{"outcome": f"not searched: {reason}"}])
         costs = learned_costs(settings, candidates)
         objective = Objective.of(costs, search.held_weight_sums(parts), settings.balance, settings.loss)
-        given_rate = None if settings.learning_rate == "auto" else float(settings.learning_rate)
-        n_rounds = search.search_rounds(given_rate, settings.n_estimators)
+        rate = None if settings.learning_rate == "auto" else float(settings.learning_rate)
+        is_free = settings.smoothing == "auto"
+        n_rounds = search.most_search_rounds(rate, settings.n_estimators, is_smoothing_free=is_free)
 
         def make_trial(part: search.Part, smoothing: float, max_depth: int | None) -> search.Trial:
             train, held = part.train, part.held
             tried = replace(
-                settings,
-                smoothing=smoothing / search.SMOOTHING_RATIO,
-                max_depth=max_depth,
-                learning_rate=1.0,
-                n_estimators=n_rounds,
+                settings, smoothing=smoothing, max_depth=max_depth, learning_rate=1.0, n_estimators=n_rounds
             )
             plan = self._plan(tried, n_samples, candidates, train.weight_sums, seed, n_threads)
             learner, grower = self._make_learner(tried, plan, bins)
@@ -329,18 +326,19 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             held_rows = MemoryRows(held.labels, held.weights, objective.loss, part.held_codes, grower, n_threads)
             return search.Trial(Boosting(rows, learner, plan.values, n_rounds), held_rows, len(train.labels))
 
-        smoothing = search.SMOOTHING if settings.smoothing == "auto" else (float(settings.smoothing),)
+        smoothing = search.SMOOTHING if is_free else (float(settings.smoothing),)
         space = search.SearchSpace.of(smoothing, first_depth, is_depth_free, n_samples, parts)
         best, tried = search.search(parts, make_trial, objective, space, n_rounds, verbose=settings.verbose > 0)
-        rate, n_selected = search.convert(best.best_round, given_rate, settings.n_estimators)
+        converted = search.Conversion.of(best.best_round, rate, settings.n_estimators, is_smoothing_free=is_free)
         selected = replace(
             settings,
-            smoothing=best.smoothing,
-            learning_rate=rate,
+            smoothing=best.smoothing * converted.smoothing_factor,
+            learning_rate=converted.learning_rate,
             max_depth=None if best.max_depth is None else best.max_depth + space.missing_depth,
-            n_estimators=settings.n_estimators if settings.early_stopping else n_selected,
+            n_estimators=settings.n_estimators if settings.early_stopping else converted.n_rounds,
         )
-        return selected, describe(selected, [candidate.record(best, n_samples * n_selected) for candidate in tried])
+        unit = n_samples * converted.n_rounds
+        return selected, describe(selected, [candidate.record(best, unit) for candidate in tried])
 
     def _tree_rules(self, settings: ConfusionMemorySettings, plan: FitPlan, n_features: int) -> TreeRules:
         assert isinstance(plan.values, BalancedValues)

@@ -201,10 +201,10 @@ class DaskBooster(Booster[Any]):
         if reason is not None:
             return [], reason
         n_kept, bins, n_classes = n_kept_of(found.sizes), coding.bins, len(found.sizes)
-        n_samples = int(n_kept.sum())
+        n_samples, n_held = int(n_kept.sum()), 0 if held is None else len(held.labels)
         limits = replace(self._tree_limits(settings, weight_sums), max_depth=None, n_trees=0)
         limits = replace(limits, min_samples_leaf=max(limits.min_samples_leaf, SAMPLES_PER_LEAF))
-        shape = FitShape(n_samples, len(bins.kinds), n_classes, int(bins.bin_offsets[-1]), limits, n_threads)
+        shape = FitShape(n_samples + n_held, len(bins.kinds), n_classes, int(bins.bin_offsets[-1]), limits, n_threads)
         check_search_memory(shape, 1 if held is not None else n_folds_of(n_samples))
         gathered = prepared.gather_for_search(coding, n_kept, seed)
         codes, labels, weights = gathered.codes, gathered.labels, gathered.weights

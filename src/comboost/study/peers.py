@@ -10,10 +10,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_sample_weight
 
 BALANCED = "balanced"
 CLASS_WEIGHTS = {"class_weight": BALANCED}
+VALIDATION_FRACTION = 0.1  # of the training samples, held out for early stopping
 
 OnRound = Callable[[], bool]  # called after every boosting round; True ends the fit
 
@@ -35,6 +37,11 @@ class Peer:
     threads: str | None = "n_jobs"  # name of the parameter; if there is none, limit OpenMP with threadpoolctl
     predict_threads: str | None = None  # name of the parameter of `predict`, if it does not follow from the constructor
     unstopped: Mapping[str, Any] = field(default_factory=dict)  # disables early stopping, if it is the default
+    # Parameter for the number of rounds without improvement that end the fit; None without early stopping.
+    patience: str | None = None
+    stopped: Mapping[str, Any] = field(default_factory=dict)  # other parameters that early stopping needs
+    # Arguments of `fit` for held-out samples, their classes and balanced weights; None if the class holds them out.
+    validation: Callable[[Any, Any, Any], dict[str, Any]] | None = None
     # Parameters for the names or indices of categorical columns; None if the class does not support categories.
     categories: Callable[[Sequence[str | int]], dict[str, Any]] | None = None
     callback: Callable[[OnRound], Any] | None = None  # the library's own callback that calls an `OnRound`
@@ -83,6 +90,27 @@ class Peer:
         """Arguments of `fit` that balance the classes; empty unless the class needs sample weights."""
         return {"sample_weight": compute_sample_weight(BALANCED, y)} if self.weighted else {}
 
+    def fit_stopped(self, X: Any, y: Any, n_threads: int, *, n_rounds: int, patience: int, seed: int = 0) -> Any:
+        """Fit with early stopping on a stratified tenth of the samples; the classes are balanced in both parts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from comboost.study.peers import PEERS
+        >>> X, y = np.arange(40.0)[:, None], np.repeat([0, 1], [30, 10])
+        >>> model = PEERS["HistGradientBoosting"].fit_stopped(X, y, 1, n_rounds=20, patience=5)
+        >>> model.n_iter_ < 20
+        True
+        """
+        assert self.patience is not None, f"{self.name} has no early stopping"
+        stopping = {**self.stopped, self.patience: patience}
+        model = self.make(n_threads, n_rounds=n_rounds, seed=seed, **stopping)
+        held_out = {}
+        if self.validation is not None:
+            X, X_val, y, y_val = train_test_split(X, y, test_size=VALIDATION_FRACTION, stratify=y, random_state=seed)
+            held_out = self.validation(X_val, y_val, compute_sample_weight(BALANCED, y_val))
+        return model.fit(X, y, **self.weights(y), **held_out)
+
     def predict(self, model: Any, X: Any, n_threads: int) -> Any:
         """Predict classes with as many threads as the fit had."""
         return model.predict(X, **({} if self.predict_threads is None else {self.predict_threads: n_threads}))
@@ -127,6 +155,8 @@ LIGHTGBM = Peer(
     "lightgbm",
     fixed={"verbose": -1},
     balanced=CLASS_WEIGHTS,
+    patience="early_stopping_round",
+    validation=lambda X, y, weights: {"eval_X": X, "eval_y": y, "eval_sample_weight": [weights]},
     categories=lambda names: {},  # from the dtypes
     callback=lightgbm_callback,
 )
@@ -136,6 +166,8 @@ XGBOOST = Peer(
     "XGBClassifier",
     "xgboost",
     weighted=True,
+    patience="early_stopping_rounds",
+    validation=lambda X, y, weights: {"eval_set": [(X, y)], "sample_weight_eval_set": [weights], "verbose": False},
     categories=lambda names: {"enable_categorical": True},
     callback=xgboost_callback,
 )
@@ -150,6 +182,8 @@ CATBOOST = Peer(
     seed="random_seed",
     threads="thread_count",
     predict_threads="thread_count",
+    patience="early_stopping_rounds",
+    validation=lambda X, y, _: {"eval_set": (X, y)},  # the class weights of the training samples apply to it
     categories=lambda names: {"cat_features": list(names)},
     callback=catboost_callback,
 )
@@ -162,16 +196,39 @@ HIST_GRADIENT_BOOSTING = Peer(
     rounds="max_iter",
     threads=None,
     unstopped={"early_stopping": False},
+    patience="n_iter_no_change",
+    stopped={"early_stopping": True, "validation_fraction": VALIDATION_FRACTION},
     categories=lambda names: {"categorical_features": list(names) or None},
+)
+PERPETUAL = Peer(
+    "PerpetualBooster",
+    "perpetual",
+    "PerpetualClassifier",
+    "perpetual",
+    weighted=True,
+    rounds="iteration_limit",  # by default it chooses them
+    seed="seed",
+    threads="num_threads",
 )
 BALANCED_RANDOM_FOREST = Peer(
     "BalancedRandomForest", "imblearn.ensemble", "BalancedRandomForestClassifier", "imbalanced-learn"
 )
 EASY_ENSEMBLE = Peer("EasyEnsemble", "imblearn.ensemble", "EasyEnsembleClassifier", "imbalanced-learn", threads=None)
 RUSBOOST = Peer("RUSBoost", "imblearn.ensemble", "RUSBoostClassifier", "imbalanced-learn", threads=None)
+SELF_PACED_ENSEMBLE = Peer("SelfPacedEnsemble", "imbens.ensemble", "SelfPacedEnsembleClassifier", "imbalanced-ensemble")
 
 #: All peers by name, the gradient boosters first.
 PEERS: dict[str, Peer] = {
     peer.name: peer
-    for peer in (LIGHTGBM, XGBOOST, CATBOOST, HIST_GRADIENT_BOOSTING, BALANCED_RANDOM_FOREST, EASY_ENSEMBLE, RUSBOOST)
+    for peer in (
+        LIGHTGBM,
+        XGBOOST,
+        CATBOOST,
+        HIST_GRADIENT_BOOSTING,
+        PERPETUAL,
+        BALANCED_RANDOM_FOREST,
+        EASY_ENSEMBLE,
+        RUSBOOST,
+        SELF_PACED_ENSEMBLE,
+    )
 }
