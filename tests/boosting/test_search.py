@@ -9,7 +9,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from comboost._boosting import search
-from comboost._boosting.search import Candidate, SearchSpace, Trial, is_behind, order_by_content, split_samples
+from comboost._boosting.search import (
+    Candidate,
+    Conversion,
+    SearchSpace,
+    Trial,
+    is_behind,
+    order_by_content,
+    split_samples,
+)
 
 # Samples
 
@@ -101,35 +109,53 @@ def test_too_few_samples_are_not_searched_for_a_reason(sizes, reason):
 N_ROUNDS = 80
 
 falling = st.lists(st.floats(0.01, 1.0), min_size=search.FIRST_COMPARED, max_size=N_ROUNDS).map(
-    lambda steps: (10.0 - np.cumsum(np.array(steps) / len(steps))).tolist()
+    lambda steps: 10.0 - np.cumsum(np.array(steps) / len(steps))
 )
+
+
+def falls_behind(losses, best, n_rounds=N_ROUNDS, train_losses=None):
+    """Whether a curve is behind another one; both learn the training samples equally fast, unless it is given."""
+    most = max(len(losses), len(best))
+    if train_losses is None:
+        train_losses = 1.0 / np.arange(1, most + 1)
+    candidate = SimpleNamespace(losses=list(losses), train_losses=list(train_losses[: len(losses)]))
+    other = SimpleNamespace(losses=list(best), train_losses=list(1.0 / np.arange(1, len(best) + 1)))
+    return is_behind(candidate, other, n_rounds)
 
 
 @given(falling)
 def test_curve_is_not_behind_itself_nor_behind_a_worse_one(curve):
-    assert not is_behind(curve, curve, N_ROUNDS)
-    assert not is_behind(curve, [loss + 0.1 for loss in curve], N_ROUNDS)
+    assert not falls_behind(curve, curve)
+    assert not falls_behind(curve, curve + 0.1)
 
 
 @given(falling, st.floats(0.01, 1.0))
 def test_curve_with_a_constant_gap_is_behind(curve, gap):
-    assert is_behind([loss + gap for loss in curve], curve, N_ROUNDS)
+    assert falls_behind(curve + gap, curve)
 
 
 def test_curve_is_behind_unless_its_gap_closes_in_time():
     t = np.arange(1, 31)
     best = 1.0 / t
-    assert not is_behind((best + 0.3 * 0.9**t).tolist(), best.tolist(), N_ROUNDS)
-    assert is_behind((best + 0.3 * 0.9999**t).tolist(), best.tolist(), N_ROUNDS)
-    assert is_behind((best + 0.3 * 0.98**t).tolist(), best.tolist(), n_rounds=31)  # no rounds are left
+    assert not falls_behind(best + 0.3 * 0.9**t, best)
+    assert falls_behind(best + 0.3 * 0.9999**t, best)
+    assert falls_behind(best + 0.3 * 0.98**t, best, n_rounds=31)  # no rounds are left
 
 
 @given(falling)
 def test_best_loss_counts_where_the_best_curve_has_ended_or_risen(curve):
-    risen = [*curve[:-5], *(loss + 5.0 for loss in curve[-5:])]
-    worse = [loss + 0.2 for loss in curve]
-    assert is_behind(worse, [*curve[: len(curve) // 2], curve[-1]], N_ROUNDS)
-    assert is_behind([loss + 0.2 for loss in np.minimum.accumulate(risen)], risen, N_ROUNDS)
+    risen = np.r_[curve[:-5], curve[-5:] + 5.0]
+    ended = curve[: len(curve) // 2]
+    assert falls_behind(np.r_[ended, np.full(len(curve) - len(ended), ended[-1])] + 0.2, ended)
+    assert not falls_behind(risen, curve[:-5])
+    assert falls_behind(np.r_[curve[:-5] + 0.2, curve[-5:] + 5.2], risen)
+
+
+@given(falling)
+def test_slow_curve_that_generalises_better_is_not_behind(curve):
+    slow = 100.0 / np.arange(1, len(curve) + 1)  # so much is left to learn, and the best had a larger loss then
+    assert not falls_behind(np.full(len(curve), 9.5), np.r_[20.0, curve - 2.0], train_losses=slow)
+    assert falls_behind(np.full(len(curve), 9.5), np.r_[8.0, curve - 2.0], train_losses=slow)
 
 
 # Candidates
@@ -140,11 +166,12 @@ class Scripted(Candidate):
 
     def __init__(self, smoothing, max_depth, curve):
         self.smoothing, self.max_depth, self.is_behind = smoothing, max_depth, False
-        self.curve, self.losses, self.loss, self.best_round = curve, [], np.inf, 0
+        self.curve, self.losses, self.train_losses, self.loss, self.best_round = curve, [], [], np.inf, 0
         self._trials, self._costs, self._n_samples = [unending()], [], 10
 
     def advance(self):
         self.losses.append(self.curve[min(len(self.losses), len(self.curve) - 1)])
+        self.train_losses.append(1.0 / len(self.losses))
         if self.losses[-1] < self.loss:
             self.loss, self.best_round = self.losses[-1], len(self.losses)
 
@@ -200,6 +227,43 @@ def test_record_says_what_was_tried():
         "losses": [3.0, 2.0, 1.0, 1.0],
     }
     assert candidate.line == "smoothing 0.3, depth not limited: held-out loss 1 after 3 of 4 rounds"
+
+
+# Settings of the fit
+
+rates = st.none() | st.floats(0.01, 1.0)
+
+
+@given(st.integers(1, 2000), rates, st.integers(1, 1000), st.booleans())
+def test_converted_settings_are_in_their_ranges(best_round, rate, n_estimators, is_free):
+    found = Conversion.of(best_round, rate, n_estimators, is_smoothing_free=is_free)
+    assert 1 <= found.n_rounds <= n_estimators
+    assert found.learning_rate == rate if rate is not None else search.SLOW <= found.learning_rate <= search.FAST
+    assert search.LEAST_SMOOTHING <= found.smoothing_factor <= 1.0
+    if not is_free:
+        assert found.smoothing_factor == 1.0
+
+
+@given(st.integers(1, 1000), rates, st.integers(2, 1000))
+def test_more_rounds_of_a_candidate_are_never_fewer_of_the_fit(best_round, rate, n_estimators):
+    first, second = (
+        Conversion.of(rounds, rate, n_estimators, is_smoothing_free=False) for rounds in (best_round, best_round + 1)
+    )
+    assert first.n_rounds * first.learning_rate <= second.n_rounds * second.learning_rate + search.FAST
+
+
+@given(st.integers(1, 100), st.floats(0.01, 1.0))
+def test_smoothing_stays_if_there_are_rounds_enough(best_round, rate):
+    found = Conversion.of(best_round, rate, 10**6, is_smoothing_free=True)
+    assert found.smoothing_factor == 1.0
+    assert found.n_rounds == max(1, round(search.ROUNDS_RATIO * best_round / rate))
+
+
+@given(rates, st.integers(1, 1000), st.booleans())
+def test_candidates_run_as_many_rounds_as_the_fit_can_use(rate, n_estimators, is_free):
+    most = search.most_search_rounds(rate, n_estimators, is_smoothing_free=is_free)
+    assert most >= 1
+    assert Conversion.of(most + 2, rate, n_estimators, is_smoothing_free=is_free).n_rounds == n_estimators
 
 
 # Which are tried

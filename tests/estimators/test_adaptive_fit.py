@@ -1,6 +1,7 @@
 """Settings that a fit selects: by which loss, on which samples, the same for any order; what switches it off."""
 
 import pickle
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -67,23 +68,23 @@ def loss_of(model, X, y):
 # The reference
 
 
-def held_out_losses(record, parts, X, y, sample_weight=None, **parameters):
-    """Losses of a candidate after every round: models of the parts, judged on what these hold out."""
+def curves_of(record, parts, X, y, sample_weight=None, **parameters):
+    """Held-out and training losses of a candidate after every round, by models of the parts."""
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     held = np.concatenate([held for _, held in parts])
     sums = np.bincount(y[held], weights[held])
     n_rounds = record["n_rounds"]
-    losses = np.zeros(n_rounds)
-    given = {"smoothing": record["smoothing"] / search.SMOOTHING_RATIO, "max_depth": record["max_depth"]}
+    losses, train_losses = np.zeros(n_rounds), np.zeros(n_rounds)
+    given = {"smoothing": record["smoothing"], "max_depth": record["max_depth"], "learning_rate": 1.0}
     for train, held in parts:
-        model = make(**given, learning_rate=1.0, n_estimators=n_rounds, **parameters)
-        model.fit(X[train], y[train], weights[train])
+        model = make(**given | parameters | {"n_estimators": n_rounds}).fit(X[train], y[train], weights[train])
         stages = list(model.staged_predict_proba(X[held]))
-        stages += stages[-1:] * (n_rounds - len(stages))  # nothing more is learned
-        for t, stage in enumerate(stages):
+        for t in range(n_rounds):
+            stage = stages[min(t, model.n_iter_ - 1)]  # nothing more may be left to learn
             of_label = stage[np.arange(len(held)), y[held]]
             losses[t] -= (weights[held] / sums[y[held]] * np.log(of_label)).sum() / (sums > 0).sum()
-    return losses
+            train_losses[t] += model.loss_curve_[min(t, model.n_iter_ - 1)]
+    return losses, train_losses
 
 
 CASES = {
@@ -103,7 +104,7 @@ def test_recorded_losses_are_those_of_models_of_the_parts(searched, name):
     of_tree = {key: value for key, value in parameters.items() if key not in ("n_estimators", "smoothing")}
     assert len(model.search_results_) > 1
     for record in model.search_results_:
-        expected = held_out_losses(record, searched[0], X, y, **weights, **of_tree)
+        expected, _ = curves_of(record, searched[0], X, y, **weights, **of_tree)
         np.testing.assert_allclose(record["losses"], expected, rtol=1e-5)
 
 
@@ -114,7 +115,7 @@ def test_recorded_losses_of_a_single_split_are_those_of_its_model(searched, monk
     ((train, held),) = searched[0]
     assert len(held) == pytest.approx(0.2 * len(train) / 0.8, abs=2)
     for record in model.search_results_:
-        np.testing.assert_allclose(record["losses"], held_out_losses(record, searched[0], X, y), rtol=1e-5)
+        np.testing.assert_allclose(record["losses"], curves_of(record, searched[0], X, y)[0], rtol=1e-5)
 
 
 @may_stand_still
@@ -124,7 +125,7 @@ def test_validation_set_judges_if_there_is_one():
     model = make(early_stopping=True).fit(X, y, X_val=X_val, y_val=y_val)
     for record in model.search_results_:
         parts = [(np.arange(120), np.arange(120, 170))]
-        expected = held_out_losses(record, parts, np.r_[X, X_val], np.r_[y, y_val])
+        expected, _ = curves_of(record, parts, np.r_[X, X_val], np.r_[y, y_val])
         np.testing.assert_allclose(record["losses"], expected, rtol=1e-5)
 
 
@@ -149,40 +150,48 @@ def test_unseen_categories_of_the_validation_set_are_judged_as_predicted():
     X_val[::4, 0] = 99
     model = make(early_stopping=True).fit(frame(X), y, X_val=frame(X_val), y_val=y_val)
     record = model.search_results_[0]
-    given = {"smoothing": record["smoothing"] / search.SMOOTHING_RATIO, "max_depth": record["max_depth"]}
-    plain = make(**given, learning_rate=1.0, n_estimators=record["n_rounds"]).fit(frame(X), y)
+    given = {"smoothing": record["smoothing"], "max_depth": record["max_depth"], "n_estimators": record["n_rounds"]}
+    plain = make(**given, learning_rate=1.0).fit(frame(X), y)
     expected = [balanced_log_loss(y_val, stage) for stage in plain.staged_predict_proba(frame(X_val))]
     np.testing.assert_allclose(record["losses"], expected, rtol=1e-5)
 
 
-def follow(record, best_so_far, max_rounds):
-    """Rounds that a candidate runs, by its losses, and whether it is stopped."""
-    losses = record["losses"]
-    for t in range(1, len(losses) + 1):
-        best_round = 1 + int(np.argmin(losses[:t]))
-        is_compared = best_so_far is not None and t >= search.FIRST_COMPARED and t % search.COMPARED_EVERY == 0
-        if is_compared and search.is_behind(losses[:t], best_so_far, max_rounds):
+def follow(candidate, best, n_rounds):
+    """Rounds that a candidate runs, by its losses, and what becomes of it."""
+    for t in range(1, len(candidate.losses) + 1):
+        so_far = Curves(candidate.losses[:t], candidate.train_losses[:t])
+        best_round = 1 + int(np.argmin(so_far.losses))
+        is_compared = best is not None and t >= search.FIRST_COMPARED and t % search.COMPARED_EVERY == 0
+        if is_compared and search.is_behind(so_far, best, n_rounds):
             return t, "stopped"
-        if t - best_round >= max(search.PATIENCE, search.PATIENCE_FRACTION * best_round):
+        if t == n_rounds or t - best_round >= max(search.PATIENCE, search.PATIENCE_FRACTION * best_round):
             return t, "completed"
-    return len(losses), "completed"
+    raise AssertionError("the candidate ended too early")
 
 
-@given(st.integers(0, 1000))
-@settings(max_examples=10)
-def test_candidates_run_and_are_stopped_as_documented(seed):
-    X, y = make_grid_rows(120, seed)
+class Curves(NamedTuple):
+    losses: list[float]
+    train_losses: list[float]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_candidates_run_and_are_stopped_as_documented(searched, seed):
+    X, y = make_grid_rows(100, seed)
     model = make(n_estimators=1000).fit(X, y)
     best = None
     for record in model.search_results_:
-        limit = len(record["losses"]) if record["outcome"] == "selected" else search.SEARCH_ROUNDS
-        n_rounds, outcome = follow(record, None if best is None else best["losses"], search.SEARCH_ROUNDS)
-        assert record["n_rounds"] == len(record["losses"]) == n_rounds <= limit
-        assert record["outcome"] in (outcome, "selected")
-        assert record["loss"] == min(record["losses"])
-        assert record["losses"][record["best_round"] - 1] == record["loss"]
-        short = dict(record, losses=record["losses"][: search.SEARCH_ROUNDS])
-        best = short if best is None or record["loss"] < best["loss"] else best
+        losses = record["losses"]
+        assert len(losses) == record["n_rounds"]
+        assert record["loss"] == min(losses) == losses[record["best_round"] - 1]
+        curves = Curves(losses, curves_of(record, searched[0], X, y)[1].tolist())
+        n_rounds, outcome = follow(curves, best, search.SEARCH_ROUNDS)
+        if record["outcome"] == "selected":  # which goes on after the others were tried
+            assert record["n_rounds"] >= n_rounds
+            assert outcome == "completed"
+        else:
+            assert (record["n_rounds"], record["outcome"]) == (n_rounds, outcome)
+        if best is None or min(losses[:n_rounds]) < min(best.losses):
+            best = Curves(losses[:n_rounds], curves.train_losses[:n_rounds])
 
 
 # What is selected

@@ -227,7 +227,7 @@ class FitShape:
             "objective": {"matrices of classes": OBJECTIVE_SQUARES * square},
             "binning": parts["binning"] | copy,
             "coding": parts["codes"] | parts["columns"] | copy,
-            "search": self.search() | held | copy,
+            "search": {} if self.searched is None else self.search(self.searched) | held | copy,
             "opening": parts["samples"] | copy,
             "growing": rounds | parts["trees"] | parts["growing"],
             "leaf values": rounds | parts["trees"] | parts["leaf values"],
@@ -235,14 +235,12 @@ class FitShape:
             "finishing": rounds | parts["joined trees"] | parts["predicting"],
         }
 
-    def search(self) -> Uses:
+    def search(self, searched: SearchShape) -> Uses:
         """What the search for settings holds: the codes of the table and of the parts, and candidates on every part."""
-        if self.searched is None:
-            return {}
-        n_parts, n_copied = self.searched.n_parts, self.searched.n_copied
+        n_parts, n_copied = searched.n_parts, searched.n_copied
         whole = self.parts()
-        of_part = replace(self, n_samples=-(-self.searched.n_samples // n_parts), held=None, searched=None)
-        deep = replace(of_part, limits=self.searched.limits).parts()
+        of_part = replace(self, n_samples=-(-searched.n_samples // n_parts), held=None, searched=None)
+        deep = replace(of_part, limits=searched.limits).parts()
         codes = whole["codes"]
         once = {"room that sorting leaves": whole["samples"]["room that sorting leaves"]}
         kept = deep["samples"] | deep["codes by row"] | deep["trees"]

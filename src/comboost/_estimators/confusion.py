@@ -198,13 +198,16 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
     Notes
     -----
     If ``smoothing`` or ``max_depth`` is ``"auto"``, candidates are trained on folds of the training samples, or on a
-    part of them if there are many, and the one with the smallest loss on the held-out samples is selected. With
-    ``early_stopping``, the validation set judges them. The loss is the one that the fit minimises. The parts depend on
-    the content of the samples, not on their order. Every class with more than one sample is held out somewhere, but
-    never all of its samples at once. The model is then fitted on all training samples. With fewer than 30 samples, or
-    fewer than two classes with more than one sample, there is no search: the smoothing is 10, the depth is that of a
-    tree with about √(n_samples · n_classes)/8 leaves, from 3 to 7, and there are at most 300 rounds. A warm start
-    continues with the settings of the first fit, up to ``n_estimators`` rounds.
+    part of them if there are many, and the one with the smallest loss on the held-out samples is selected. The loss is
+    the one that the fit minimises. The parts depend on the content of the samples, not on their order. Every class with
+    more than one sample is held out somewhere, but never all of its samples at once. With ``early_stopping``, the
+    validation set judges the candidates instead. The model is then fitted on all training samples. If that would take
+    more than ``n_estimators`` rounds, it has less smoothing than the candidate. A warm start continues with the
+    settings of the first fit, up to ``n_estimators`` rounds.
+
+    Without a validation set, there is no search if there are fewer than 30 samples, or fewer than two classes with more
+    than one sample. Then the smoothing is 10, the depth is that of a tree with about √(n_samples · n_classes)/8 leaves,
+    from 3 to 7, and there are at most 300 rounds.
 
     Missing values, unseen and infrequent categories, times and callbacks are treated as by `CoMBoClassifier`.
 
