@@ -17,6 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from comboost import ConfusionBoostingClassifier, load_model
 from comboost._boosting import search
 from comboost._boosting.monitor import NoCallback
+from comboost._boosting.warm_start import fingerprints
 from comboost.metrics import balanced_log_loss
 
 SETTINGS = ("n_estimators", "learning_rate", "max_depth", "smoothing")
@@ -427,6 +428,17 @@ def test_warm_start_goes_on_with_the_selected_settings(table):
     assert model.best_params_ == selected | {"n_estimators": 20}
     assert model.n_iter_ == 20
     assert model_bytes(make(**model.best_params_).fit(*table)) == model_bytes(model)
+
+
+def test_warm_start_of_a_model_without_a_search_keeps_its_depth(table, searched):
+    given = {"smoothing": 10.0, "learning_rate": 0.3, "warm_start": True}
+    model = make(n_estimators=5, max_depth=3, **given).fit(*table)  # the depth that a rule chose for the table
+    del model.best_params_, model.search_results_
+    model.set_params(max_depth="auto", n_estimators=9)
+    model._origin.parameters.update(fingerprints({"max_depth": "auto"}))
+    expected = make(n_estimators=9, max_depth=3, **given).fit(*table)
+    assert model_bytes(model.fit(*table)) == model_bytes(expected)
+    assert searched == []
 
 
 def test_second_fit_without_warm_start_searches_again(table):

@@ -304,7 +304,8 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             max_depth=first_depth,
         )
         is_depth_free = depth_is_free(settings)
-        if settings.smoothing != "auto" and not is_depth_free:
+        # A warm start of a model that was fitted before there was a search keeps the depth, which then followed a rule.
+        if hasattr(self, "_forest") or (settings.smoothing != "auto" and not is_depth_free):
             # A refit and a warm start keep the results of the search that preceded them.
             return fixed, describe(fixed, getattr(self, "search_results_", []))
         parts, reason = draw_parts()
