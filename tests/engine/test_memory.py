@@ -213,7 +213,7 @@ def test_search_holds_the_codes_of_its_parts_beside_those_of_the_table(shape, se
         (60, {"smoothing": 3.0, "max_depth": 2}, None),
         (60, {"smoothing": 3.0, "max_leaf_nodes": 4}, None),
         (4_000, {}, (3, 3 * 4_000, 3 * 4_000)),
-        (6_000, {}, (1, 6_000, 6_000)),
+        (25_000, {}, (1, 25_000, 25_000)),
         (70_000, {}, (1, 50_300, 50_300)),
         (6_000, {"early_stopping": True}, (1, 6_000, 600)),
     ],
