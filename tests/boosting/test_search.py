@@ -38,7 +38,7 @@ seeds = st.integers(0, 2**31 - 1)
 @given(contents(), n_folds, seeds)
 def test_samples_are_either_trained_on_or_held_out(content, folds, seed):
     hashes, labels = content
-    ordered = order_by_content(hashes, labels, seed)
+    ordered = order_by_content(hashes, labels, None, seed)
     for train, held in split_samples(ordered, labels, folds):
         assert sorted([*train, *held]) == list(range(len(labels)))
         assert (np.diff(train) > 0).all()
@@ -51,7 +51,7 @@ def test_classes_are_held_out_somewhere_and_trained_on_everywhere(content, folds
     sizes = np.bincount(labels)
     assume((sizes > 1).any())
     times_held = np.zeros(len(labels), dtype=int)
-    for train, held in split_samples(order_by_content(hashes, labels, seed), labels, folds):
+    for train, held in split_samples(order_by_content(hashes, labels, None, seed), labels, folds):
         assert (np.bincount(labels[train], minlength=len(sizes)) > 0).all()
         times_held[held] += 1
     if folds > 1:
@@ -67,7 +67,7 @@ def test_parts_have_the_same_content_for_any_order_of_the_samples(content, folds
     order = random.sample(range(len(labels)), len(labels))
 
     def parts_of(hashes, labels):
-        ordered = order_by_content(hashes, labels, seed)
+        ordered = order_by_content(hashes, labels, None, seed)
         return [
             [sorted(zip(labels[part].tolist(), hashes[part].tolist(), strict=True)) for part in split]
             for split in split_samples(ordered, labels, folds)
@@ -78,7 +78,9 @@ def test_parts_have_the_same_content_for_any_order_of_the_samples(content, folds
 
 def test_other_seeds_hold_out_other_samples():
     hashes, labels = np.arange(100, dtype=np.uint64), np.arange(100) % 2
-    held = {next(split_samples(order_by_content(hashes, labels, seed), labels, 5))[1].tobytes() for seed in range(5)}
+    held = {
+        next(split_samples(order_by_content(hashes, labels, None, seed), labels, 5))[1].tobytes() for seed in range(5)
+    }
     assert len(held) == 5
 
 
@@ -94,8 +96,8 @@ def test_number_of_folds_falls_with_the_number_of_samples():
     ("sizes", "reason"),
     [
         ([20, 9], "29 samples are fewer than 30"),
-        ([1] * 40, "0 class(es) have more than one sample, and two are needed to hold some out"),
-        ([40, 1, 1], "1 class(es) have more than one sample, and two are needed to hold some out"),
+        ([1] * 40, "classes with more than one sample: 0, and a search needs two"),
+        ([40, 1, 1], "classes with more than one sample: 1, and a search needs two"),
         ([20, 10], None),
         ([28, 2, 1], None),
     ],
@@ -339,27 +341,25 @@ def test_more_smoothing_is_tried_while_it_helps(case):
 
 def test_depth_that_is_not_free_is_the_only_one():
     for depth in (3, None):
-        space = SearchSpace.of(search.SMOOTHING, depth, False, 1000, [part(800)])
+        space = SearchSpace.of(search.SMOOTHING, depth, False, 800, 1.0)
         _, tried = run_search(space, lambda s, d: s)
         assert {candidate.max_depth for candidate in tried} == {depth}
 
 
 def test_depth_that_is_not_limited_stays_so():
-    assert SearchSpace.of((1.0,), None, True, 1000, [part(800)]).depths == range(0)
+    assert SearchSpace.of((1.0,), None, True, 800, 1.0).depths == range(0)
 
 
-@given(st.integers(1, 7), st.integers(30, 50_000))
-def test_trees_of_the_search_leave_enough_samples_to_a_leaf(first, n_samples):
-    n_train = round(0.8 * n_samples)
-    space = SearchSpace.of(search.SMOOTHING, first, True, n_samples, [part(n_train)])
-    assert (space.first_depth, space.missing_depth) == (first, 0)
-    assert first in space.depths
+@given(st.integers(1, 7), st.integers(24, 40_000))
+def test_trees_of_the_search_leave_enough_samples_to_a_leaf(first, n_train):
+    space = SearchSpace.of(search.SMOOTHING, first, True, n_train, 1.0)
     deepest = space.depths[-1]
-    assert deepest == first or 2**deepest * search.SAMPLES_PER_LEAF <= n_train
+    assert (space.first_depth, space.missing_depth) == (min(first, deepest), 0)
+    assert deepest == search.MIN_DEEPEST or 2**deepest * search.SAMPLES_PER_LEAF <= n_train
 
 
 def test_four_times_the_samples_are_worth_another_level():
-    space = SearchSpace.of(search.SMOOTHING, 7, True, 16 * 50_000, [part(40_000)])
+    space = SearchSpace.of(search.SMOOTHING, 7, True, 40_000, 1 / 16)
     assert (space.first_depth, space.missing_depth) == (5, 2)
 
 

@@ -18,6 +18,7 @@ from comboost import ConfusionBoostingClassifier, load_model
 from comboost._boosting import search
 from comboost._boosting.monitor import NoCallback
 from comboost._boosting.warm_start import fingerprints
+from comboost.datasets import load_ecoli
 from comboost.metrics import balanced_log_loss
 
 SETTINGS = ("n_estimators", "learning_rate", "max_depth", "smoothing")
@@ -351,8 +352,8 @@ def test_parts_hold_out_every_class_but_never_its_last_sample(searched):
     [
         ([0, 1], None, "2 samples are fewer than 30"),
         (np.arange(29) % 3, None, "29 samples are fewer than 30"),
-        (np.arange(40), None, "0 class(es) have more than one sample, and two are needed to hold some out"),
-        ([0] * 38 + [1, 2], None, "1 class(es) have more than one sample, and two are needed to hold some out"),
+        (np.arange(40), None, "classes with more than one sample: 0, and a search needs two"),
+        ([0] * 38 + [1, 2], None, "classes with more than one sample: 1, and a search needs two"),
         (np.arange(40) % 3, [1.0] * 20 + [0.0] * 20, "20 samples are fewer than 30"),
     ],
 )
@@ -547,3 +548,10 @@ def test_search_draws_from_the_random_state_once(table):
     make(random_state=states[0]).fit(*table)
     make(random_state=states[1], smoothing=1.0, max_depth=2).fit(*table)
     assert states[0].randint(2**31) == states[1].randint(2**31)
+
+
+def test_equal_weights_select_the_same_settings_as_none():
+    X, y = load_ecoli(return_X_y=True)
+    models = [ConfusionBoostingClassifier().fit(X, y, weight) for weight in (None, 1.0, np.full(len(y), 2.0**-3) * 8)]
+    assert all(model.best_params_ == models[0].best_params_ for model in models)
+    assert all((model.decision_function(X) == models[0].decision_function(X)).all() for model in models)

@@ -41,6 +41,7 @@ SMOOTHING = (3.0, 1.0, 10.0)  # with every depth, in this order
 MORE_SMOOTHING = (30.0, 100.0)  # with the best depth, while they improve
 DEEPER = 2  # levels at once
 SAMPLES_PER_LEAF = 10  # at least, in a tree that is split evenly
+MIN_DEEPEST = 3  # but trees of this depth are always allowed
 
 # How long they run
 SEARCH_ROUNDS = 80
@@ -100,7 +101,7 @@ class Candidate:
     loss, best_round : float, int
         The smallest of them, and its round.
     is_behind : bool
-        Whether the candidate was stopped since another one is better.
+        Whether the candidate was stopped because another one is better.
     """
 
     def __init__(
@@ -204,16 +205,29 @@ class SearchSpace(NamedTuple):
 
     @classmethod
     def of(
-        cls, smoothing: Sequence[float], first_depth: int | None, is_free: bool, n_samples: int, parts: Sequence[Part]
+        cls, smoothing: Sequence[float], first_depth: int | None, is_free: bool, n_train: int, used_fraction: float
     ) -> "SearchSpace":
-        """The space around a depth, which is free or fixed, for a fit of ``n_samples`` samples."""
+        """The space around a depth, which is free or fixed.
+
+        Parameters
+        ----------
+        smoothing : sequence of float
+            Values to try.
+        first_depth : int or None
+            The first depth for all samples.
+        is_free : bool
+            Whether other depths may be tried.
+        n_train : int
+            Number of samples that a candidate is trained on.
+        used_fraction : float
+            Fraction of all samples that the search uses.
+        """
         if first_depth is None or not is_free:
             return cls(smoothing, first_depth, range(0), 0)
-        n_train = len(parts[0].train.labels)
         # Of the rule for the first depth: four times the samples are worth another level.
-        missing = round(math.log(max((1.0 - HELD_OUT) * n_samples / n_train, 1.0), 4))
-        first = max(first_depth - missing, 1)
-        deepest = max(first, int(math.log2(max(n_train / SAMPLES_PER_LEAF, 1.0))))
+        missing = round(-math.log(min(used_fraction, 1.0), 4))
+        deepest = max(MIN_DEEPEST, int(math.log2(max(n_train / SAMPLES_PER_LEAF, 1.0))))
+        first = min(max(first_depth - missing, 1), deepest)  # weights may be huge
         return cls(smoothing, first, range(1, deepest + 1), missing)
 
 
@@ -423,20 +437,23 @@ def first_by_content(
 
     The first samples of all parts of a table include the first ones of the table.
     """
-    hashes = np.concatenate(list(hash_rows(codes, labels, weights)))
-    ordered = order_by_content(hashes, labels, seed)
+    hashes = np.concatenate(list(hash_rows(codes, labels, None)))
+    ordered = order_by_content(hashes, labels, weights, seed)
     sizes = np.bincount(labels, minlength=len(n_kept))
     rank = np.arange(len(ordered)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return np.asarray(ordered[rank < np.repeat(n_kept, sizes)])
 
 
-def order_by_content(hashes: NDArray[np.uint64], labels: NDArray[np.integer[Any]], seed: int) -> NDArray[np.intp]:
+def order_by_content(
+    hashes: NDArray[np.uint64], labels: NDArray[np.integer[Any]], weights: Weights | None, seed: int
+) -> NDArray[np.intp]:
     """Order samples by class, and within a class at random, whatever their order is: by a hash of their content.
 
-    Equal samples stay together, so that few of them are both trained on and held out.
+    Samples of equal content stay together, so that few of them are both trained on and held out. Weights only order
+    these, so that equal weights do not change the order.
     """
     keys = scramble(hashes ^ scramble(np.array([seed], dtype=np.uint64)))
-    return np.lexsort((keys, labels))
+    return np.lexsort((keys, labels) if weights is None else (weights, keys, labels))
 
 
 def split_samples(
@@ -491,7 +508,7 @@ def why_fixed(sizes: NDArray[np.integer[Any]]) -> str | None:
     if n_samples < MIN_SAMPLES:
         return f"{n_samples} samples are fewer than {MIN_SAMPLES}"
     if n_judged < 2:
-        return f"{n_judged} class(es) have more than one sample, and two are needed to hold some out"
+        return f"classes with more than one sample: {n_judged}, and a search needs two"
     return None
 
 
@@ -514,12 +531,18 @@ class Conversion(NamedTuple):
         steps = ROUNDS_RATIO * best_round
         if learning_rate is None:
             learning_rate = min(max(steps / min(AIMED_ROUNDS, n_estimators), SLOW), FAST)
+            learning_rate = rounded(learning_rate)
         factor = 1.0
         if is_smoothing_free:
             allowed = math.pow(n_estimators * learning_rate / steps, 1.0 / ROUNDS_POWER)
-            factor = min(max(allowed, LEAST_SMOOTHING), 1.0)
+            factor = rounded(min(max(allowed, LEAST_SMOOTHING), 1.0))
         n_rounds = round(steps * math.pow(factor, ROUNDS_POWER) / learning_rate)
         return cls(learning_rate, factor, min(max(n_rounds, 1), n_estimators))
+
+
+def rounded(value: float) -> float:
+    """Three significant digits, which are easy to read and to repeat."""
+    return float(f"{value:.3g}")
 
 
 def most_search_rounds(learning_rate: float | None, n_estimators: int, *, is_smoothing_free: bool) -> int:

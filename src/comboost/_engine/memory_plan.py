@@ -356,13 +356,17 @@ class FitShape:
 
     def check(self, n_bins: int | None = None) -> None:
         """Raise MemoryError if the fit, with that many bins, would need more memory than is available."""
-        needed = (self if n_bins is None else replace(self, n_bins=n_bins)).peak()
+        phases = (self if n_bins is None else replace(self, n_bins=n_bins)).phases()
+        needed = largest(phases.values())
         if sum(needed.values()) <= memory.NOT_WORTH_ASKING:
             return
+        remedy = "G"
+        if needed is phases.get("search"):
+            remedy = "Give smoothing and max_depth, so that nothing is searched, or g"
         validated = "" if self.held is None else f", validated on {self.held.copies.n_samples} rows,"
         check_room(
             f"A fit of {self.n_samples} rows, {self.n_features} features and {self.n_classes} classes{validated}",
             needed,
-            "Give fewer rows, features, classes or bins (max_bins), smaller trees (max_depth, max_leaf_nodes), fewer "
-            "of them (n_estimators), or a machine with more memory.",
+            f"{remedy}ive fewer rows, features, classes or bins (max_bins), smaller trees (max_depth, max_leaf_nodes), "
+            "fewer of them (n_estimators), or a machine with more memory.",
         )

@@ -44,8 +44,8 @@ class ConfusionSettings(BoosterSettings):
         "n_estimators",
         default=500,
         doc="Maximum number of boosting rounds; each adds one tree. If ``smoothing`` or ``max_depth`` is selected, the "
-        "number of rounds is selected, too, up to this maximum. If both are given, there are as many rounds, unless "
-        "``early_stopping`` stops before.",
+        "number of rounds is selected, too, up to this maximum. If both are given, exactly this many rounds are run, "
+        "unless ``early_stopping`` stops before.",
     )
     learning_rate: float | str = restated(
         BoosterSettings,
@@ -53,7 +53,8 @@ class ConfusionSettings(BoosterSettings):
         default="auto",
         rule=real(0, 1, without_low=True) | choice("auto"),
         doc="Shrinkage of every round, in (0, 1]. Half the rate needs about twice as many rounds and often generalises "
-        'a little better. ``"auto"`` is 0.3, or less if the selected rounds are then no more than 400, down to 0.1.',
+        'a little better. ``"auto"`` is between 0.1 and 0.3: the smallest rate with which the selected number of '
+        "rounds is at most 400. Without a search it is 0.3.",
     )
     max_depth: int | str | None = restated(
         BoosterSettings,
@@ -169,7 +170,8 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         Validation score of every round tried, including those after the best one; only with ``early_stopping``.
     best_params_ : dict
         The values of ``n_estimators``, ``learning_rate``, ``max_depth`` and ``smoothing`` that the model was fitted
-        with, whether they were given or selected.
+        with, whether they were given or selected. With ``early_stopping``, ``n_estimators`` is the maximum; ``n_iter_``
+        is the number of rounds kept.
     search_results_ : list of dict
         One record per candidate of the search, in the order in which they were tried: ``smoothing``, ``max_depth``,
         the smallest held-out ``loss``, its ``best_round``, the number of rounds ``n_rounds``, the ``cost`` (samples
@@ -186,7 +188,8 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         Fraction of the variance reduction of a class's scores that each feature's splits contribute; each row sums to
         1, or is 0 without splits.
     stop_reason_ : str
-        Why boosting ended: ``"n_estimators"`` (all rounds are done), ``"no_edge"`` (no tree is better than chance),
+        Why boosting ended: ``"n_estimators"`` (all rounds of ``best_params_`` are done), ``"no_edge"`` (no tree is
+        better than chance),
         ``"loss_vanished"`` (the loss is below 1e-200), ``"rounding"`` (weights within a class, or class sizes, differ
         so much that sums can no longer be exact, or almost nothing is left to learn), ``"early_stopping"`` (no
         improvement for ``n_iter_no_change`` rounds) or ``"callback"`` (a callback requested it).
@@ -201,9 +204,10 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
     part of them if there are many, and the one with the smallest loss on the held-out samples is selected. The loss is
     the one that the fit minimises. The parts depend on the content of the samples, not on their order. Every class with
     more than one sample is held out somewhere, but never all of its samples at once. With ``early_stopping``, the
-    validation set judges the candidates instead. The model is then fitted on all training samples. If that would take
-    more than ``n_estimators`` rounds, it has less smoothing than the candidate. A warm start continues with the
-    settings of the first fit, up to ``n_estimators`` rounds.
+    candidates are compared on the validation set instead, always by their loss, whatever ``scoring`` is. The model is
+    then fitted on all training samples. If that would take more than ``n_estimators`` rounds, ``smoothing`` is reduced,
+    so that fewer rounds suffice. A warm start continues with the settings of the first fit, up to ``n_estimators``
+    rounds, even if the first fit selected fewer.
 
     Without a validation set, there is no search if there are fewer than 30 samples, or fewer than two classes with more
     than one sample. Then the smoothing is 10, the depth is that of a tree with about √(n_samples · n_classes)/8 leaves,
@@ -331,16 +335,23 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             return search.Trial(Boosting(rows, learner, plan.values, n_rounds), held_rows, len(train.labels))
 
         smoothing = search.SMOOTHING if is_free else (float(settings.smoothing),)
-        space = search.SearchSpace.of(smoothing, first_depth, is_depth_free, n_samples, parts)
+        n_train, n_held = len(parts[0].train.labels), len(parts[0].held.labels)
+        n_used = n_train if settings.early_stopping else n_train + n_held  # a validation set is none of the samples
+        space = search.SearchSpace.of(smoothing, first_depth, is_depth_free, n_train, n_used / n_samples)
         best, tried = search.search(parts, make_trial, objective, space, n_rounds, verbose=settings.verbose > 0)
         converted = search.Conversion.of(best.best_round, rate, settings.n_estimators, is_smoothing_free=is_free)
         selected = replace(
             settings,
-            smoothing=best.smoothing * converted.smoothing_factor,
+            smoothing=search.rounded(best.smoothing * converted.smoothing_factor) if is_free else settings.smoothing,
             learning_rate=converted.learning_rate,
             max_depth=None if best.max_depth is None else best.max_depth + space.missing_depth,
             n_estimators=settings.n_estimators if settings.early_stopping else converted.n_rounds,
         )
+        if settings.verbose > 0:
+            print(
+                f"selected: smoothing {selected.smoothing:g}, depth {selected.max_depth or 'not limited'}, learning "
+                f"rate {selected.learning_rate:g}, at most {selected.n_estimators} rounds"
+            )
         unit = n_samples * converted.n_rounds
         return selected, describe(selected, [candidate.record(best, unit) for candidate in tried])
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,18 +74,55 @@ def check_texts(name: str, value: Any, sizes: Sizes) -> None:
         raise ValueError(f"{name} is not a list of text")
 
 
+#: Types of the values in `best_params_` and in a record of `search_results_`.
+SELECTED = {
+    "n_estimators": (int,),
+    "learning_rate": (float, int),
+    "max_depth": (int, NoneType),
+    "smoothing": (float, int),
+}
+RECORD = {
+    "smoothing": (float, int),
+    "max_depth": (int, NoneType),
+    "loss": (float,),
+    "best_round": (int,),
+    "n_rounds": (int,),
+    "cost": (float,),
+    "outcome": (str,),
+    "losses": (list,),
+}
+
+
+def has_types(value: Any, types: Mapping[str, tuple[type, ...]]) -> bool:
+    """Whether a value is a dict with exactly these keys, and values of these types."""
+    return (
+        isinstance(value, dict)
+        and value.keys() == types.keys()
+        and all(type(value[key]) in allowed for key, allowed in types.items())
+    )
+
+
 def check_selected(name: str, value: Any, sizes: Sizes) -> None:
-    """Raise if a value does not give numbers, or None, by the names of parameters."""
-    if not isinstance(value, dict) or not all(
-        isinstance(key, str) and (item is None or type(item) in (int, float)) for key, item in value.items()
-    ):
-        raise ValueError(f"{name} is not a dict of numbers")
+    """Raise if a value does not hold the settings of a fit."""
+    if not has_types(value, SELECTED) or value["n_estimators"] < 1 or (value["max_depth"] or 1) < 1:
+        raise ValueError(f"{name} is not a dict with the numbers {list(SELECTED)}")
 
 
 def check_records(name: str, value: Any, sizes: Sizes) -> None:
-    """Raise if a value is not a list of records."""
-    if not isinstance(value, list) or not all(isinstance(record, dict) and "outcome" in record for record in value):
-        raise ValueError(f"{name} is not a list of records with an outcome")
+    """Raise if a value is not a list of the records of a search: none, the reason why there is none, or candidates."""
+    if not isinstance(value, list):
+        raise ValueError(f"{name} is not a list of records")
+    if not value or (len(value) == 1 and has_types(value[0], {"outcome": (str,)})):
+        return
+    for record in value:
+        if not has_types(record, RECORD) or not all(type(loss) is float for loss in record["losses"]):
+            raise ValueError(f"{name} has a record that is not one of a candidate")
+        if not 1 <= record["best_round"] <= record["n_rounds"] == len(record["losses"]):
+            raise ValueError(f"{name} has a record with other rounds than losses")
+    if sorted(record["outcome"] == "selected" for record in value)[-2:] not in ([False, True], [True]):
+        raise ValueError(f"{name} has not one selected candidate")
+    if not {record["outcome"] for record in value} <= {"selected", "completed", "stopped"}:
+        raise ValueError(f"{name} has an unknown outcome")
 
 
 def check_feature_names(name: str, value: Any, sizes: Sizes) -> None:
@@ -239,6 +277,8 @@ def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
 def check_fitted(attributes: Mapping[str, Any]) -> None:
     """Raise if the attributes of a fitted model do not fit each other."""
     missing = [name for name in REQUIRED if name not in attributes]
+    if ("best_params_" in attributes) != ("search_results_" in attributes):
+        missing += ["best_params_ or search_results_"]
     if "_origin" in attributes:
         missing += [name for name in REQUIRED_BY_WARM_START if name not in attributes]
     if missing:

@@ -45,10 +45,14 @@ def make_estimator(settings: Settings) -> Any:
     kind = settings.estimator or config.get("estimator", DEFAULT_ESTIMATOR)
     if kind not in ESTIMATORS:
         raise CommandError(f"There is no estimator {kind!r}; give one of {', '.join(ESTIMATORS)}.")
-    defaults = settings.defaults if kind == "confusion" else {}
-    parameters = {"random_state": 0, **defaults, **config.get("parameters", {})}
-    parameters |= dict(map(read_assignment, settings.assignments))
-    parameters |= {name: value for name, value in settings.options.items() if value is not None}
+    given = {**config.get("parameters", {}), **dict(map(read_assignment, settings.assignments))}
+    given |= {name: value for name, value in settings.options.items() if value is not None}
+    defaults = dict(settings.defaults) if kind == "confusion" else {}
+    if defaults:
+        check_no_search(given)
+        if given.get("max_leaf_nodes") is not None:
+            del defaults["max_depth"]  # the size of the trees is given
+    parameters = {"random_state": 0, **defaults, **given}
     known = ESTIMATORS[kind]._table.declared()
     for name, value in parameters.items():
         if name not in known:
@@ -93,6 +97,13 @@ def read_assignment(text: str) -> tuple[str, Any]:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return name.strip(), value.strip()
+
+
+def check_no_search(given: Mapping[str, Any]) -> None:
+    """Raise if ``--no-search`` contradicts other options."""
+    for name in ("smoothing", "max_depth"):
+        if given.get(name) == "auto":
+            raise CommandError(f"--no-search contradicts {name}=auto, which starts a search; leave one of them out.")
 
 
 def changed_parameters(estimator: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
