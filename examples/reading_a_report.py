@@ -26,7 +26,7 @@ def main() -> ModelReport:
     """Compare with a random forest on proteins of yeast that neither has seen."""
     X, y = load_yeast(return_X_y=True, as_frame=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
-    model = ConfusionBoostingClassifier(n_estimators=100).fit(X_train, y_train)
+    model = ConfusionBoostingClassifier().fit(X_train, y_train)
     forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
     report = ModelReport(model, X_test, y_test, baseline=forest, target="localization site", source="yeast")
 

@@ -69,9 +69,11 @@ SELF_ENDING = {
 
 
 def make_booster(algorithm="combo", learner="tree", **parameters):
-    """A booster of one algorithm and weak learner, always with the same seed."""
-    # Tables of the tests are small: with less smoothing as many rounds learn all that there is to learn.
-    own = {"smoothing": 5.0} if algorithm == "confusion" else {"estimator": LEARNERS[learner]}
+    """A booster of one algorithm and weak learner, always with the same seed, and with settings that are given."""
+    own = {"estimator": LEARNERS[learner]}
+    if algorithm == "confusion":
+        # Tables of the tests are small: with less smoothing as many rounds learn all that there is to learn.
+        own = {"n_estimators": 300, "smoothing": 5.0, "max_depth": None if "max_leaf_nodes" in parameters else 3}
     return CLASSIFIERS[algorithm](**(own | {"random_state": 0} | parameters))
 
 

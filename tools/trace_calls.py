@@ -20,7 +20,12 @@ import comboost
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 
 PACKAGE = os.path.dirname(comboost.__file__)
-ESTIMATORS = (ConfusionBoostingClassifier, CoMBoClassifier, AdaBoostMMClassifier)
+MODELS = (
+    ConfusionBoostingClassifier(n_estimators=5),
+    ConfusionBoostingClassifier(n_estimators=5, max_depth=3, smoothing=10.0),
+    CoMBoClassifier(n_estimators=5),
+    AdaBoostMMClassifier(n_estimators=5),
+)
 
 Calls = dict[str, set[str]]  # functions by module
 
@@ -42,11 +47,10 @@ def trace(call: Callable[[], Any]) -> Calls:
     return dict(calls)
 
 
-def trace_model(estimator: type[Any]) -> dict[str, Calls]:
+def trace_model(model: Any) -> dict[str, Calls]:
     """Return the calls of ``fit`` and of ``predict`` on a small problem."""
     random = np.random.default_rng(0)
     X, y = random.normal(size=(300, 5)), random.integers(0, 3, 300)
-    model = estimator(n_estimators=5)
     return {"fit": trace(lambda: model.fit(X, y)), "predict": trace(lambda: model.predict(X))}
 
 
@@ -56,14 +60,14 @@ def count(calls: Calls) -> tuple[int, int]:
 
 
 def main() -> None:
-    """Print the counts of all estimators."""
+    """Print the counts of all models."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--names", action="store_true", help="print the functions, too")
     with_names = parser.parse_args().names
-    for estimator in ESTIMATORS:
-        for method, calls in trace_model(estimator).items():
+    for model in MODELS:
+        for method, calls in trace_model(model).items():
             n_functions, n_modules = count(calls)
-            print(f"{estimator.__name__}.{method}: {n_functions} functions in {n_modules} modules")
+            print(f"{model!r}.{method}: {n_functions} functions in {n_modules} modules")
             for module in sorted(calls):
                 names = f"  {', '.join(sorted(calls[module]))}" if with_names else ""
                 print(f"  {len(calls[module]):>4}  {module}{names}")

@@ -296,7 +296,9 @@ def normal_rows():
 
 
 def fit_normal(rows, **parameters):
-    return ConfusionBoostingClassifier(**({"n_estimators": 10, "max_depth": 3} | parameters)).fit(*rows)
+    return ConfusionBoostingClassifier(**({"n_estimators": 10, "max_depth": 3, "smoothing": 10.0} | parameters)).fit(
+        *rows
+    )
 
 
 @pytest.mark.parametrize("drawn", [{"noise": 0.0}, {"max_thresholds": None}], ids=["thresholds", "noise"])

@@ -224,6 +224,20 @@ def test_curves_have_a_second_panel_only_with_samples(models, yeast):
     assert both.ax_[0].get_title().startswith("mine:")
 
 
+def test_search_has_a_curve_per_candidate_and_names_the_selected_one(models):
+    display = TrainingCurveDisplay.from_estimator(models["ours"], kind="search")
+    records = models["ours"].search_results_
+    curves = sorted(line.get_ydata().tolist() for line in display.ax_.lines)
+    assert curves == sorted(record["losses"] for record in records)
+    (selected,) = (record for record in records if record["outcome"] == "selected")
+    (black,) = (line for line in display.ax_.lines if line.get_color() == "black")
+    assert black.get_ydata().tolist() == selected["losses"]
+    said = display.ax_.get_legend().get_texts()[0].get_text()
+    assert said.startswith(f"selected: smoothing {selected['smoothing']:g}, depth {selected['max_depth']}, loss ")
+    assert display.ax_.get_title().endswith(f"loss of {len(records)} candidates on held-out samples")
+    assert len(display.plot().ax_.lines) == 2  # the display has the training curves, too
+
+
 # What people see.
 
 
@@ -465,6 +479,19 @@ def test_models_without_curves_are_refused(yeast, models):
     pipeline = make_pipeline(StandardScaler(), models["ours"])
     with pytest.raises(ValueError, match="For a pipeline give its last step"):
         TrainingCurveDisplay.from_estimator(pipeline)
+
+
+def test_models_without_a_search_are_refused_with_advice(yeast, models):
+    X, y, _, _ = yeast
+    given = ConfusionBoostingClassifier(n_estimators=1, smoothing=1, max_depth=2).fit(X, y)
+    for model in (given, models["CoMBo"]):
+        with pytest.raises(ValueError, match=rf'{type(model).__name__} has no search to plot; fit .*smoothing="auto"'):
+            TrainingCurveDisplay.from_estimator(model, kind="search")
+    tiny = ConfusionBoostingClassifier(n_estimators=1).fit(X[:20], y[:20])
+    with pytest.raises(ValueError, match=r"no search to plot \(not searched: 20 samples are fewer than 30\); fit"):
+        TrainingCurveDisplay.from_estimator(tiny, kind="search")
+    with pytest.raises(ValueError, match="kind='loss'; give 'training' or 'search'"):
+        TrainingCurveDisplay.from_estimator(models["ours"], kind="loss")
 
 
 def test_models_that_reject_samples_are_refused_with_advice(yeast):

@@ -135,6 +135,8 @@ def leafy_problem(*, weighted=False, **settings):
     X[random.random(X.shape) < 0.05] = np.nan
     X[:, 0] = random.integers(12, size=len(X))
     settings = {"algorithm": "confusion", "n_estimators": 2, "max_bins": 40} | settings
+    if settings["algorithm"] == "confusion":
+        settings = {"smoothing": 10.0, "learning_rate": 0.3} | settings
     weights = random.uniform(size=len(X)) if weighted else None
     return Problem(X, random.integers(4, size=len(X)), weights, settings=settings, categorical=(0,))
 

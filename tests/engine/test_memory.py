@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from boosters import make_booster
 from hypothesis import given
 from hypothesis import strategies as st
 from memory import peak_of
@@ -14,10 +15,10 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from strategies import tree_limits
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
-from comboost._boosting import learners
+from comboost._boosting import learners, search
 from comboost._engine import memory, memory_plan, scores
 from comboost._engine.memory import available_memory
-from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
+from comboost._engine.memory_plan import FitShape, HeldShape, SearchShape, TableCopies, TreeLimits
 from comboost.baselines import AdaBoostNCClassifier, SMOTEBoostClassifier
 from comboost.metrics import (
     confusion_norm_bound,
@@ -33,6 +34,7 @@ GIB = 2**30
 SHAPES = st.tuples(st.integers(2, 10**9), st.integers(1, 10**5), st.integers(2, 10**4))
 MANY_ROWS = 256  # as many as a feature has bins, or more
 NATIVE = {"costs", "row indices, labels and leaves", "nodes that grow", "room that sorting leaves"}  # not NumPy's
+NATIVE_SEARCH = NATIVE | {"histograms", "histograms kept", "codes by row", "codes that features share"}
 
 
 @pytest.fixture
@@ -161,7 +163,7 @@ def test_answers_for_many_classes_take_what_is_planned(algorithm, method, dtype,
 def test_validation_takes_what_is_planned(algorithm, scoring, asked):
     X, y = make_rows(500, 2, 50)
     X_val, y_val = make_rows(10_000, 2, 50)
-    model = CLASSIFIERS[algorithm](n_estimators=2, max_depth=2, early_stopping=True, scoring=scoring)
+    model = make_booster(algorithm, n_estimators=2, max_depth=2, early_stopping=True, scoring=scoring)
     assert_planned(lambda: model.fit(X, y, X_val=X_val, y_val=y_val), asked, NATIVE)
 
 
@@ -170,9 +172,8 @@ def test_validation_takes_what_is_planned(algorithm, scoring, asked):
 @pytest.mark.parametrize("scoring", [None, "neg_balanced_log_loss"])
 def test_held_out_rows_take_what_is_planned(algorithm, scoring, asked):
     X, y = make_rows(20_000, 20, 30)
-    model = CLASSIFIERS[algorithm](
-        n_estimators=2, max_depth=2, max_bins=20, early_stopping=True, validation_fraction=0.6, scoring=scoring
-    )
+    early = {"early_stopping": True, "validation_fraction": 0.6, "scoring": scoring}
+    model = make_booster(algorithm, n_estimators=2, max_depth=2, max_bins=20, **early)
     assert_planned(lambda: model.fit(X, y), asked, NATIVE)
 
 
@@ -181,6 +182,67 @@ def test_sparse_columns_take_what_is_planned(asked):
     X = csr_array(np.where(X > 0.5, X, 0.0))
     y = np.arange(10_000) % 3
     assert_planned(lambda: CoMBoClassifier(n_estimators=1, max_bins=5).fit(X, y), asked, NATIVE)
+
+
+# The search for settings
+
+SEARCHED = st.builds(SearchShape, st.integers(1, 5), st.integers(30, 10**6), st.integers(0, 10**6), tree_limits)
+
+
+@given(SHAPES, tree_limits, SEARCHED)
+def test_search_never_makes_a_fit_smaller(shape, limits, searched):
+    plain = FitShape(*shape, 10 * shape[1], limits)
+    assert total(replace(plain, searched=searched).peak()) >= total(plain.peak())
+    assert plain.phases()["search"] == {}
+
+
+@given(SHAPES, SEARCHED)
+def test_search_holds_the_codes_of_its_parts_beside_those_of_the_table(shape, searched):
+    uses = FitShape(*shape, searched=searched).phases()["search"]
+    assert uses["codes"] == shape[0] * shape[1]
+    assert uses["codes of the parts of a search"] == searched.n_copied * shape[1]
+    assert uses["costs"] >= 2 * searched.n_samples * shape[2] * 8  # of two candidates
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "parameters", "expected"),
+    [
+        (29, {}, None),
+        (60, {}, (5, 5 * 60, 5 * 60)),
+        (60, {"max_leaf_nodes": 4}, (5, 5 * 60, 5 * 60)),
+        (60, {"smoothing": 3.0, "max_depth": 2}, None),
+        (60, {"smoothing": 3.0, "max_leaf_nodes": 4}, None),
+        (4_000, {}, (3, 3 * 4_000, 3 * 4_000)),
+        (6_000, {}, (1, 6_000, 6_000)),
+        (70_000, {}, (1, 50_300, 50_300)),
+        (6_000, {"early_stopping": True}, (1, 6_000, 600)),
+    ],
+)
+def test_search_is_planned_where_there_is_one(n_samples, parameters, expected, monkeypatch):
+    shapes = []
+    monkeypatch.setattr(FitShape, "check", lambda shape, _=None: shapes.append(shape))
+    monkeypatch.setattr(search, "SEARCH_ROUNDS", 1)
+    X, y = make_rows(n_samples, 2, 3)
+    ConfusionBoostingClassifier(n_estimators=1, **parameters).fit(X, y)
+    searched = shapes[0].searched
+    assert (searched and (searched.n_parts, searched.n_samples, searched.n_copied)) == expected
+    assert shapes[-1].searched is None  # the fit follows
+
+
+def test_search_takes_what_is_planned(asked):
+    X, y = make_rows(4_900, 300, 3)
+    X = (10 * X).round()  # few bins: next to no histograms, which NumPy does not allocate
+    assert_planned(lambda: ConfusionBoostingClassifier(n_estimators=1, smoothing=1.0).fit(X, y), asked, NATIVE_SEARCH)
+
+
+def test_fit_is_refused_for_its_search(free):
+    X, y = make_rows(4_000, 50, 3)
+    given = ConfusionBoostingClassifier(n_estimators=2, smoothing=1.0, max_depth=5)
+    limits = TreeLimits(5, n_trees=2, value_per_class=True)
+    free(total(FitShape(4_000, 50, 3, 64 * 50, limits=limits, table=TableCopies(4_000, 50)).peak()))
+    given.fit(X, y)
+    with pytest.raises(MemoryError, match="A fit of 4000 rows"):
+        given.set_params(smoothing="auto").fit(X, y)
 
 
 def measures(n_classes):
@@ -319,7 +381,7 @@ def test_measures_of_too_many_classes_are_refused_before_matrices_are_made(name,
 def test_fit_is_refused_for_the_rows_that_it_would_be_validated_on(algorithm, free):
     X, y = np.arange(12.0)[:, np.newaxis], np.arange(12) % 3
     free(2 * 10**7)
-    model = CLASSIFIERS[algorithm](n_estimators=1, early_stopping=True)
+    model = make_booster(algorithm, n_estimators=1, early_stopping=True)
     with pytest.raises(MemoryError, match=r"validated on 1000000 rows, needs .* for scores of the validation rows"):
         model.fit(X, y, X_val=many_rows(), y_val=np.arange(10**6) % 3)
     assert not hasattr(model, "classes_")
@@ -378,7 +440,7 @@ def test_refused_fit_leaves_the_estimator_as_it_was(algorithm, free):
 @pytest.mark.parametrize("algorithm", CLASSIFIERS)
 def test_fit_that_just_fits_in_is_the_same_model(algorithm, free):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 2, 0, 1, 2]
-    booster = CLASSIFIERS[algorithm](n_estimators=3, max_depth=3)
+    booster = make_booster(algorithm, n_estimators=3, max_depth=3)
     expected = model_bytes(booster.fit(X, y))
     limits = TreeLimits(3, n_trees=3, value_per_class=algorithm == "confusion")
     needed = total(FitShape(6, 2, 3, n_bins=12, limits=limits, table=TableCopies(6, 2)).peak())  # no value comes twice

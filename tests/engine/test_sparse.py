@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from boosters import make_booster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import model_bytes
@@ -147,9 +148,9 @@ def test_validation_is_that_of_the_dense_table(early_stopping):
 
 def test_warm_start_goes_on_from_the_dense_table_to_the_sparse_one():
     X, y = text_like()
-    for kind in (CoMBoClassifier, ConfusionBoostingClassifier):
-        whole = fitted(kind(n_estimators=7, warm_start=True, random_state=0), X, y)
-        model = kind(n_estimators=4, warm_start=True, random_state=0).fit(X, y)
+    for algorithm in ("combo", "confusion"):
+        whole = fitted(make_booster(algorithm, n_estimators=7, warm_start=True), X, y)
+        model = make_booster(algorithm, n_estimators=4, warm_start=True).fit(X, y)
         assert fitted(model.set_params(n_estimators=7), as_sparse(X), y) == whole
 
 

@@ -44,7 +44,9 @@ CHANGES = {
 
 
 def make(**parameters):
-    return ConfusionBoostingClassifier(**({"n_estimators": 8, "max_depth": 4, "random_state": 0} | parameters))
+    return ConfusionBoostingClassifier(
+        **({"n_estimators": 8, "max_depth": 4, "smoothing": 10.0, "random_state": 0} | parameters)
+    )
 
 
 def n_leaves(model):

@@ -1,4 +1,4 @@
-"""Thirteen small problems whose models are kept: every estimator, and every kind of input."""
+"""Fourteen small problems whose models are kept: every estimator, and every kind of input."""
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
@@ -72,14 +72,16 @@ def synthetic():
 
 def one_value_per_class():
     X, y = load_dataset("yeast", return_X_y=True)
-    model = ConfusionBoostingClassifier(n_estimators=20, smoothing=5.0, max_thresholds=None, noise=0.0, max_bins=255)
+    model = ConfusionBoostingClassifier(
+        n_estimators=20, max_depth=4, smoothing=5.0, max_thresholds=None, noise=0.0, max_bins=255
+    )
     return model.fit(X, y), X, y
 
 
 def random_thresholds():
     X, y = load_dataset("yeast", return_X_y=True)
     X[::7, 2] = np.nan
-    return ConfusionBoostingClassifier(n_estimators=20, max_features=0.8).fit(X, y), X, y
+    return ConfusionBoostingClassifier(n_estimators=20, max_depth=4, smoothing=10.0, max_features=0.8).fit(X, y), X, y
 
 
 def best_first():
@@ -100,6 +102,11 @@ def best_first():
     return model.fit(X, y, weights), X, y
 
 
+def of_selected_settings():
+    X, y = load_dataset("new_thyroid", return_X_y=True)
+    return ConfusionBoostingClassifier().fit(X, y), X, y
+
+
 PROBLEMS = {
     problem.__name__: problem
     for problem in (
@@ -116,5 +123,6 @@ PROBLEMS = {
         one_value_per_class,
         random_thresholds,
         best_first,
+        of_selected_settings,
     )
 }

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from boosters import for_all, make_booster
 from engine.test_predicting import N_FEATURES, make_forest, make_rows
 from hypothesis import strategies as st
 from models import CLASSIFIERS, fit
@@ -228,23 +229,23 @@ def test_explanations_do_not_depend_on_how_rows_are_kept(classifier):
         assert model.explain(given).values.tobytes() == found.values.tobytes()
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS.values())
-def test_weight_two_is_the_row_twice_and_zero_is_no_row_in_explanations(classifier):
+@for_all
+def test_weight_two_is_the_row_twice_and_zero_is_no_row_in_explanations(algorithm):
     frame, y = make_table(150)
     weight = np.random.default_rng(1).integers(0, 3, len(y))
-    weighted = classifier(n_estimators=5, random_state=0).fit(frame, y, weight)
+    weighted = make_booster(algorithm, n_estimators=5).fit(frame, y, weight)
     twice = np.repeat(np.arange(len(y)), weight)[::-1]
-    repeated = classifier(n_estimators=5, random_state=0).fit(frame.iloc[twice], y[twice])
+    repeated = make_booster(algorithm, n_estimators=5).fit(frame.iloc[twice], y[twice])
     assert weighted._forest.covers.tobytes() == repeated._forest.covers.tobytes()
     assert weighted.explain(frame).values.tobytes() == repeated.explain(frame).values.tobytes()
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS.values())
-def test_warm_start_keeps_and_adds_covers(classifier):
+@for_all
+def test_warm_start_keeps_and_adds_covers(algorithm):
     frame, y = make_table(200)
-    model = classifier(n_estimators=3, warm_start=True, random_state=0).fit(frame, y)
+    model = make_booster(algorithm, n_estimators=3, warm_start=True).fit(frame, y)
     model.set_params(n_estimators=6).fit(frame, y)
-    whole = classifier(n_estimators=6, random_state=0).fit(frame, y)
+    whole = make_booster(algorithm, n_estimators=6).fit(frame, y)
     assert model._forest.covers.tobytes() == whole._forest.covers.tobytes()
 
 

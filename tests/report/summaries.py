@@ -57,6 +57,7 @@ def make_summary(names, *, features=("area", "age", "mass"), baseline=True, seed
         "calibration": [make_calibration(title, random) for title in titles],
         "confused_pairs": make_pairs(names, features, counts),
         "importances": make_importances(names, features, random),
+        "search": make_search(),
         "parameters": [
             make_parameter("learning_rate", "0.1", "0.3"),
             make_parameter("cost_matrix", "None", "None"),
@@ -106,6 +107,28 @@ def make_bounds(n_classes):
         "certified": 0.41,
         "generalization": {"bound": 1.37, "norm": 0.41, "confidence": 0.95, "maximum": math.sqrt(n_classes)},
         "sentences": ["On the training data ‖C‖ is 0.210; the certified bound is 0.640."],
+    }
+
+
+def make_search(n_candidates=6):
+    candidates = [
+        {
+            "smoothing": 0.3 * 10 ** (number % 3),
+            "max_depth": None if number == 1 else 3 + number,
+            "loss": 1.2 + 0.01 * number,
+            "best_round": 30 + number,
+            "n_rounds": 1234 + number,
+            "cost": 0.4 + number,
+            "outcome": "selected" if number == 2 else ("completed", "stopped")[number % 2],
+        }
+        for number in range(n_candidates)
+    ]
+    return {
+        "outcome": "selected",
+        "sentences": [f"Selected by the class-balanced log-loss on held-out samples from {n_candidates} candidates."],
+        "best_params": {"n_estimators": 248, "learning_rate": 0.1, "max_depth": 5, "smoothing": 3.0},
+        "candidates": candidates,
+        "cost": sum(each["cost"] for each in candidates),
     }
 
 

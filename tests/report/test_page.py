@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from report.summaries import ODD_NAMES, class_names, make_summary
 
+from comboost.report._render.markdown import render_markdown
 from comboost.report._render.page import render_page
 from comboost.report._render.text import brief_names, fraction, number, points, visible
 
@@ -81,7 +82,7 @@ def test_no_name_adds_an_element_or_an_attribute(names):
 
 
 @pytest.mark.parametrize(
-    "key", ["title", "request", "verdict", "notes", "bounds", "parameters", "versions", "reproduction"]
+    "key", ["title", "request", "verdict", "notes", "bounds", "search", "parameters", "versions", "reproduction"]
 )
 def test_every_other_text_is_escaped_too(key):
     def spoil(value):
@@ -152,7 +153,7 @@ def test_headings_are_in_order_and_every_table_has_a_caption(odd_page):
     assert parsed.tags.count("caption") == parsed.tags.count("table")
 
 
-@pytest.mark.parametrize("absent", ["curves", "calibration", "importances"])
+@pytest.mark.parametrize("absent", ["curves", "calibration", "importances", "search"])
 def test_part_that_is_not_there_says_why(absent):
     page = render_page(
         {**make_summary(["a", "b"]), absent: None, "unavailable": {absent: "There is <none>, since it is not ours."}}
@@ -172,6 +173,8 @@ def test_part_that_is_not_there_says_why(absent):
         {"differences": None},
         {"curves": {"rounds": [], "series": [], "stop_reason": "x", "best_round": None, "subsampled": False}},
         {"curves": {"rounds": [1], "series": [], "stop_reason": "x", "best_round": 1, "subsampled": True}},
+        {"search": {"outcome": "given", "sentences": ["Nothing was searched."], "best_params": {}, "candidates": [],
+                    "cost": None}},
         {"bounds": {"available": False, "reason": "none of ours", "training_norm": None, "loss": None,
                     "certified": None, "generalization": None, "sentences": []}},
     ],
@@ -180,6 +183,19 @@ def test_part_that_is_not_there_says_why(absent):
 def test_page_can_be_made_of_little(change):
     parsed = elements_of(render_page({**make_summary(["a", "b"], baseline=False), **change}))
     assert parsed.crossed == parsed.open == []
+
+
+def test_the_selected_candidate_alone_is_marked():
+    summary = make_summary(["a", "b"])
+    part = render_page(summary).split('<section id="search"')[1].split("</section>")[0]
+    rows = part.split("<tr")[2:]
+    assert len(rows) == len(summary["search"]["candidates"])
+    for row, candidate in zip(rows, summary["search"]["candidates"], strict=True):
+        is_selected = candidate["outcome"] == "selected"
+        assert ('class="selected"' in row) == is_selected
+        assert f"<bdi>{candidate['outcome']}</bdi>" in row
+    marked = [line for line in render_markdown(summary).splitlines() if line.startswith("| **")]
+    assert marked == ["| **30** | **5** | **1.22** | **32** | **1,236** | **2.40** | **selected** |"]
 
 
 def test_class_unknown_to_both_models_has_a_page():

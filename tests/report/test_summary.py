@@ -1,5 +1,6 @@
 """The summary of a report: its numbers are those of scikit-learn, and do not depend on what should not matter."""
 
+import copy
 import json
 
 import numpy as np
@@ -42,6 +43,7 @@ from comboost.metrics._measures import norm_of
 from comboost.model_selection import wilson_interval
 from comboost.report import ModelReport
 from comboost.report._collect.metrics import spectral_norm
+from comboost.report._collect.search import describe_search
 
 FEW = settings(max_examples=12, deadline=None)
 N_ROUNDS = 10
@@ -423,6 +425,76 @@ def test_curves_bounds_and_importances_are_those_of_the_booster(yeast, models, s
     assert importances["values"] == ours.class_importances_[:, places].tolist()
     assert importances["overall"] == sorted(importances["overall"], reverse=True)
     assert set(summary["unavailable"]) == set()
+
+
+def test_candidates_and_selected_settings_are_those_of_the_booster(models, summary):
+    ours, _ = models
+    search = summary["search"]
+    assert (search["outcome"], search["best_params"]) == ("selected", ours.best_params_)
+    assert len(search["candidates"]) == len(ours.search_results_)
+    for shown, record in zip(search["candidates"], ours.search_results_, strict=True):
+        assert shown == {name: value for name, value in record.items() if name != "losses"}
+    assert search["cost"] == pytest.approx(sum(record["cost"] for record in ours.search_results_))
+    n_candidates = len(ours.search_results_)
+    said = f"Selected by the class-balanced log-loss on held-out samples from {n_candidates} candidates."
+    assert said in search["sentences"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "loss"),
+    [
+        ({"balance": 0.0}, "the log-loss on held-out samples"),
+        ({"balance": 0.5}, "the log-loss with balance=0.5 on held-out samples"),
+        ({"loss": "exponential"}, "the class-balanced exponential loss on held-out samples"),
+        ({"cost_matrix": 1.0 - np.eye(10)}, "the class-balanced log-loss, weighted by costs, on held-out"),
+        ({"cost_matrix": 1.0 - np.eye(10), "decision": "expected_cost"}, "the class-balanced log-loss on held-out"),
+        ({"early_stopping": True}, "the class-balanced log-loss on the validation samples"),
+    ],
+)
+def test_the_loss_that_selects_is_named(yeast, parameters, loss):
+    model = ConfusionBoostingClassifier(n_estimators=2, **parameters).fit(*yeast[:2])
+    search, _ = describe_search(model)
+    assert f"Selected by {loss}" in " ".join(search["sentences"])
+
+
+def test_settings_that_were_not_searched_say_why(yeast):
+    X, y, _, _ = yeast
+    given = ConfusionBoostingClassifier(n_estimators=2, smoothing=3, max_depth=2).fit(X, y)
+    search, _ = describe_search(given)
+    assert (search["outcome"], search["candidates"], search["cost"]) == ("given", [], None)
+    assert search["sentences"][0] == (
+        "The model was fitted with smoothing=3, learning_rate=0.3, max_depth=2 and 2 rounds."
+    )
+    fixed, _ = describe_search(ConfusionBoostingClassifier(n_estimators=2).fit(X[:20], y[:20]))
+    assert (fixed["outcome"], fixed["candidates"]) == ("fixed", [])
+    assert "Not searched: 20 samples are fewer than 30." in fixed["sentences"][1]
+    stopped = ConfusionBoostingClassifier(n_estimators=5, early_stopping=True).fit(X, y)
+    said = describe_search(stopped)[0]["sentences"][0]
+    assert said.endswith(f"and {stopped.n_iter_} rounds, by early stopping.")
+    for other in (CoMBoClassifier(n_estimators=1).fit(X, y), DecisionTreeClassifier()):
+        assert describe_search(other) == (None, f"{type(other).__name__} does not select settings by itself.")
+
+
+def test_settings_that_differ_from_those_of_the_candidate_are_explained(models):
+    model = copy.copy(models[0])
+    (selected,) = (record for record in model.search_results_ if record["outcome"] == "selected")
+    for changed, words in [
+        ({}, "so they need fewer rounds than the fit."),
+        ({"smoothing": 0.5 * selected["smoothing"]}, "so the fit has less smoothing."),
+        ({"max_depth": selected["max_depth"] + 2}, "with all of them, trees are 2 levels deeper."),
+    ]:
+        alike = {name: selected[name] for name in ("smoothing", "max_depth")}
+        model.best_params_ = models[0].best_params_ | alike | changed
+        search, _ = describe_search(model)
+        assert search["sentences"][-1].endswith(words)
+
+
+def test_a_model_file_without_a_search_has_a_report(models, yeast):
+    old = copy.copy(models[0])
+    del old.best_params_, old.search_results_
+    summary = ModelReport(old, *yeast[2:]).summary
+    assert summary["search"] is None
+    assert "did not select settings" in summary["unavailable"]["search"]
 
 
 def test_many_rounds_are_thinned_to_few_points_with_both_ends(yeast):

@@ -25,12 +25,13 @@ from comboost._data.validation import TrainingSet
 from comboost._engine.binning import BinMapper, BinnedTable
 from comboost._engine.forest import Tree
 from comboost._engine.losses import Objective
+from comboost._engine.memory_plan import SearchShape, TreeLimits
 from comboost._engine.rows import MemoryRows
 from comboost._types import Codes, Labels, Weights
 
 # Which samples judge the candidates
 MIN_SAMPLES = 30  # with fewer samples, a choice is no better than the fixed settings
-FOLDS = ((2_000, 5), (5_000, 3))  # below so many samples, so many folds; a single split otherwise
+FOLDS = ((2_000, 5), (20_000, 3))  # below so many samples, so many folds; a single split otherwise
 HELD_OUT = 0.2  # fraction of every class in a single split
 MAX_SAMPLES = 50_000  # the search uses a subset of more samples
 KEPT_OF_CLASS = 100  # but as many samples of every class, if it has them
@@ -216,6 +217,26 @@ class SearchSpace(NamedTuple):
         return cls(smoothing, first, range(1, deepest + 1), missing)
 
 
+def shape_of_search(
+    limits: TreeLimits, n_samples: int, n_classes: int, n_held: int | None, *, is_depth_free: bool
+) -> SearchShape | None:
+    """The sizes that the memory of a search depends on; ``n_held`` is the size of a validation set, if there is one.
+
+    Trees are planned as deep as every search tries. It tries deeper ones only where these are better.
+    """
+    if n_held is None and n_samples < MIN_SAMPLES:
+        return None
+    n_used = min(n_samples, MAX_SAMPLES + n_classes * KEPT_OF_CLASS)
+    depth = limits.max_depth
+    if depth is not None and is_depth_free:
+        depth += DEEPER
+    limits = replace(limits, max_depth=depth, n_trees=min(limits.n_trees, SEARCH_ROUNDS))
+    if n_held is not None:
+        return SearchShape(1, n_used + n_held, n_held + (n_used if n_samples > MAX_SAMPLES else 0), limits)
+    n_folds = n_folds_of(n_used)
+    return SearchShape(n_folds, n_folds * n_used, n_folds * n_used, limits)
+
+
 def search(
     parts: Sequence[Part],
     make_trial: Callable[[Part, float, int | None], Trial],
@@ -339,7 +360,7 @@ def draw_validated(
         n_kept = n_kept_of(np.bincount(data.labels))
         chosen = np.sort(first_by_content(codes, data.labels, data.weights, n_kept, seed))
         train, codes = data.take(chosen), take_codes(binned, chosen, n_threads)
-    return [part_of_validation(train, codes, held, binned.categories, binned.bins, n_threads)], None
+    return part_of_validation(train, codes, held, binned.categories, binned.bins, n_threads)
 
 
 def part_of_validation(
@@ -349,10 +370,12 @@ def part_of_validation(
     categories: Categories,
     bins: BinMapper,
     n_threads: int,
-) -> Part:
-    """The part of these training samples and a validation set."""
+) -> tuple[list[Part], str | None]:
+    """The part of these training samples and a validation set, or why there is none."""
     known, table = held_samples(held, train), held.table.encode(categories)
-    return Part(train, codes, known, encode(table.take(known.rows), bins, n_threads))
+    if len(known.labels) == 0:
+        return [], "no validation sample has a weight and a class that is trained on"
+    return [Part(train, codes, known, encode(table.take(known.rows), bins, n_threads))], None
 
 
 def take_codes(binned: BinnedTable, indices: NDArray[np.intp], n_threads: int) -> Codes | _core.SparseCodes:
@@ -383,7 +406,7 @@ def held_weight_sums(parts: Sequence[Part]) -> ClassWeightSums:
 
 
 def encode(table: Table, bins: BinMapper, n_threads: int) -> Codes | _core.SparseCodes:
-    """Codes of samples in the bins of others."""
+    """Codes of samples in the bins of others; values that are missing here alone count as the smallest."""
     if table.raw.source.n_entries is not None:
         return bins.encode_entries(table.entries(), n_threads)
     return bins.transform(table, n_threads)

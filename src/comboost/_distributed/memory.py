@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 from comboost._engine.memory import check_room
-from comboost._engine.memory_plan import NUMBER, ROUND_SQUARES, FitShape, Uses, largest
+from comboost._engine.memory_plan import CANDIDATES_HELD, NUMBER, ROUND_SQUARES, FitShape, Uses, largest
 
 # For lost shards, the client also keeps e^v and e^-v of leaf values v in float64, beside the float32 of the model.
 STEP_COPIES = 5
-CANDIDATES_HELD = 2  # of a search: the best one, and the one that is tried
 
 
 def worker_uses(shape: FitShape, n_samples: int) -> Uses:

@@ -35,6 +35,7 @@ SORTED_ENTRY = 2 * _core.SORTED_ENTRY_BYTES  # bytes of an entry that is sorted,
 SEARCHED_ROW = _core.SEARCHED_ROW_BYTES + _core.ROW_INDEX_BYTES  # bytes of a row that is searched, and of its slot
 GROWN_FEATURE = 2 * 8 + 1 + 3 * 8  # bytes of a feature that trees grow by: bins, kind, importances
 SCORER_ARRAYS = 3  # of rows × classes, while a scorer runs: a copy of the scores, what it requests, a temporary
+CANDIDATES_HELD = 2  # of a search: the best one, and the one that is tried
 COUNT_SQUARES = 5  # K×K matrices while a score of counts is computed, beside one for every thread
 
 
@@ -154,6 +155,28 @@ class HeldShape:
 
 
 @dataclass(frozen=True)
+class SearchShape:
+    """Samples that settings are searched for on, and the trees of the candidates.
+
+    Attributes
+    ----------
+    n_parts : int
+        Parts of the samples that every candidate boosts on.
+    n_samples : int
+        Samples of all parts, those that are held out included.
+    n_copied : int
+        Those whose codes are copied.
+    limits : TreeLimits
+        How large the trees of a candidate may become.
+    """
+
+    n_parts: int
+    n_samples: int
+    n_copied: int
+    limits: TreeLimits
+
+
+@dataclass(frozen=True)
 class FitShape:
     """The shape of a fit of trees.
 
@@ -175,6 +198,8 @@ class FitShape:
         Whether rows have weights.
     n_predictors : int
         Rounds whose predicted classes are kept, if the weak learner is not a tree.
+    searched : SearchShape, optional
+        What settings are searched for on, before the fit.
     """
 
     n_samples: int
@@ -187,6 +212,7 @@ class FitShape:
     held: HeldShape | None = None
     weighted: bool = False
     n_predictors: int = 0
+    searched: SearchShape | None = None
 
     def phases(self) -> dict[str, Uses]:
         """What every phase holds."""
@@ -201,12 +227,30 @@ class FitShape:
             "objective": {"matrices of classes": OBJECTIVE_SQUARES * square},
             "binning": parts["binning"] | copy,
             "coding": parts["codes"] | parts["columns"] | copy,
+            "search": {} if self.searched is None else self.search(self.searched) | held | copy,
             "opening": parts["samples"] | copy,
             "growing": rounds | parts["trees"] | parts["growing"],
             "leaf values": rounds | parts["trees"] | parts["leaf values"],
             "validating": rounds | parts["trees"] | parts["validating"],
             "finishing": rounds | parts["joined trees"] | parts["predicting"],
         }
+
+    def search(self, searched: SearchShape) -> Uses:
+        """What the search for settings holds: the codes of the table and of the parts, and candidates on every part."""
+        n_parts, n_copied = searched.n_parts, searched.n_copied
+        whole = self.parts()
+        of_part = replace(self, n_samples=-(-searched.n_samples // n_parts), held=None, searched=None)
+        deep = replace(of_part, limits=searched.limits).parts()
+        codes = whole["codes"]
+        once = {"room that sorting leaves": whole["samples"]["room that sorting leaves"]}
+        kept = deep["samples"] | deep["codes by row"] | deep["trees"]
+        # Samples keep the histograms of a round for the next one. Small nodes of deeper trees need none.
+        kept["histograms kept"] = of_part.parts()["predicting"]["histograms"]
+        candidates = {
+            use: CANDIDATES_HELD * n_parts * n_bytes for use, n_bytes in kept.items() if use not in codes | once
+        }
+        copied = {"codes of the parts of a search": codes["codes"] * n_copied // max(1, self.n_samples)}
+        return codes | once | copied | candidates | largest((deep["growing"], deep["leaf values"]))
 
     def parts(self) -> dict[str, Uses]:
         """What a fit holds of every sort of thing."""

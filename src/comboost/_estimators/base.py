@@ -46,7 +46,7 @@ from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet, read_matrix, read_table
 from comboost._engine.binning import BinMapper, bin_table
 from comboost._engine.leaf_values import LeafValues
-from comboost._engine.memory_plan import FitShape, HeldShape, TableCopies, TreeLimits
+from comboost._engine.memory_plan import FitShape, HeldShape, SearchShape, TableCopies, TreeLimits
 from comboost._engine.probabilities import OutOfSampleScores
 from comboost._engine.rows import MemoryRows, PredictedRows, TreeRules, make_grower
 from comboost._estimators.calibration import calibrate, draw_folds, out_of_fold_scores
@@ -129,11 +129,12 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             or masked: drop such samples, or give them a class of their own.
         sample_weight : array-like of shape (n_samples,) or float, optional
             Weights of the samples; a number is the weight of every sample. Weight 2 is exactly the sample twice and
-            weight 0 exactly no sample, except that ``min_samples_leaf`` and the validation split count samples,
-            whatever their weights. A class whose samples all have weight 0 stays in ``classes_`` and is never
-            predicted. Weights that only differ between classes, such as ``compute_sample_weight("balanced", y)``,
-            cancel in `CoMBoClassifier`, with a warning, and in `ConfusionBoostingClassifier` with ``balance=1``,
-            except for its smoothing: use ``cost_matrix`` for the importance of a class.
+            weight 0 exactly no sample, except that ``min_samples_leaf``, the validation split and the search for
+            settings that are ``"auto"`` count samples, whatever their weights. A class whose samples all have weight 0
+            stays in ``classes_`` and is never predicted. Weights that only differ between classes, such as
+            ``compute_sample_weight("balanced", y)``, cancel in `CoMBoClassifier`, with a warning, and in
+            `ConfusionBoostingClassifier` with ``balance=1``, except for its smoothing: use ``cost_matrix`` for the
+            importance of a class.
         X_val : array-like, sparse matrix or data frame, optional
             Validation set; by default ``early_stopping`` holds out some samples of X.
         y_val : array-like, optional
@@ -318,7 +319,7 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             settings, table.shape[0], *classes, seed, n_threads, by_class=data.by_class, selected=selected
         )
         if selected:
-            replace(shape, limits=plan.limits).check(int(binned.bins.bin_offsets[-1]))
+            replace(shape, limits=plan.limits, searched=None).check(int(binned.bins.bin_offsets[-1]))
         learner, grower = self._make_learner(settings, plan, binned.bins, learned)
         rows = MemoryRows(data.labels, data.weights, plan.values.objective.loss, binned.codes, grower, n_threads)
         digest = digest_rows(binned.codes, data.labels, data.weights)
@@ -365,16 +366,22 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
             n_predictors=settings.n_estimators if trees is None else 0,
         )
         if held is not None:
-            return replace(shape, held=held_shape(settings, held.table))
+            searched = self._shape_of_search(settings, shape, held.table.shape[0])
+            return replace(shape, held=held_shape(settings, held.table), searched=searched)
         if not settings.early_stopping:
-            return shape
+            return replace(shape, searched=self._shape_of_search(settings, shape, None))
         n_held = min(n_samples - 1, max(shape.n_classes, round(settings.validation_fraction * n_samples)))
         whole = held_shape(settings, table)
         given = 0 if trees is None or not whole.by_scorer else trees.source.n_bytes * n_held // n_samples
         copies = replace(whole.copies, n_samples=n_held, is_view=False)
-        return replace(
+        shape = replace(
             shape, n_samples=n_samples - n_held, held=replace(whole, copies=copies, given=given, shared=True)
         )
+        return replace(shape, searched=self._shape_of_search(settings, shape, n_held))
+
+    def _shape_of_search(self, settings: MemorySettingsT, shape: FitShape, n_held: int | None) -> SearchShape | None:
+        """The sizes of a search for settings, judged by so many validation samples, if any; None without a search."""
+        return None
 
     def _plan(
         self,

@@ -16,7 +16,7 @@ from comboost._data.sample_weights import ClassWeightSums
 from comboost._engine.binning import BinMapper
 from comboost._engine.leaf_values import BalancedValues, LeafValues
 from comboost._engine.losses import Objective
-from comboost._engine.memory_plan import TreeLimits
+from comboost._engine.memory_plan import FitShape, SearchShape, TreeLimits
 from comboost._engine.rows import MemoryRows, TreeRules
 from comboost._estimators.base import Booster, learned_costs
 from comboost._estimators.decisions import log_training_priors
@@ -167,6 +167,16 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         Fraction of class l that is predicted as class j, on the samples that the model was trained on; zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)
         Validation score of every round tried, including those after the best one; only with ``early_stopping``.
+    best_params_ : dict
+        The values of ``n_estimators``, ``learning_rate``, ``max_depth`` and ``smoothing`` that the model was fitted
+        with, whether they were given or selected.
+    search_results_ : list of dict
+        One record per candidate of the search, in the order in which they were tried: ``smoothing``, ``max_depth``,
+        the smallest held-out ``loss``, its ``best_round``, the number of rounds ``n_rounds``, the ``cost`` (samples
+        times rounds, as a multiple of those of the fit), the ``outcome`` (``"selected"``, ``"completed"``, or
+        ``"stopped"`` since it fell behind) and the held-out loss after every round, ``losses``. If the table is too
+        small to search, a single record whose outcome says so; empty if nothing was to be selected.
+        ``pandas.DataFrame(model.search_results_)`` makes a table of them.
     temperature_ : float
         Number that the scores are divided by; only with ``calibration="temperature"``.
     feature_importances_ : ndarray of shape (n_features,)
@@ -187,6 +197,18 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
 
     Notes
     -----
+    If ``smoothing`` or ``max_depth`` is ``"auto"``, candidates are trained on folds of the training samples, or on a
+    part of them if there are many, and the one with the smallest loss on the held-out samples is selected. The loss is
+    the one that the fit minimises. The parts depend on the content of the samples, not on their order. Every class with
+    more than one sample is held out somewhere, but never all of its samples at once. With ``early_stopping``, the
+    validation set judges the candidates instead. The model is then fitted on all training samples. If that would take
+    more than ``n_estimators`` rounds, it has less smoothing than the candidate. A warm start continues with the
+    settings of the first fit, up to ``n_estimators`` rounds.
+
+    Without a validation set, there is no search if there are fewer than 30 samples, or fewer than two classes with more
+    than one sample. Then the smoothing is 10, the depth is that of a tree with about √(n_samples · n_classes)/8 leaves,
+    from 3 to 7, and there are at most 300 rounds.
+
     Missing values, unseen and infrequent categories, times and callbacks are treated as by `CoMBoClassifier`.
 
     With more than 128 classes a leaf sums the costs of every class in place of those of every pair of classes. Its
@@ -252,6 +274,16 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             depth, settings.max_leaf_nodes, settings.min_samples_leaf, settings.n_estimators, value_per_class=True
         )
 
+    def _shape_of_search(
+        self, settings: ConfusionMemorySettings, shape: FitShape, n_held: int | None
+    ) -> SearchShape | None:
+        is_depth_free = depth_is_free(settings)
+        if settings.smoothing != "auto" and not is_depth_free:
+            return None
+        return search.shape_of_search(
+            shape.limits, shape.n_samples, shape.n_classes, n_held, is_depth_free=is_depth_free
+        )
+
     def _select(
         self,
         settings: ConfusionMemorySettings,
@@ -271,9 +303,10 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             learning_rate=search.FAST if settings.learning_rate == "auto" else settings.learning_rate,
             max_depth=first_depth,
         )
-        is_depth_free = settings.max_depth == "auto" and settings.max_leaf_nodes is None
+        is_depth_free = depth_is_free(settings)
         if settings.smoothing != "auto" and not is_depth_free:
-            return fixed, describe(fixed, [])
+            # A refit and a warm start keep the results of the search that preceded them.
+            return fixed, describe(fixed, getattr(self, "search_results_", []))
         parts, reason = draw_parts()
         if reason is not None:
             fixed = replace(fixed, n_estimators=min(settings.n_estimators, search.FIXED_ROUNDS))
@@ -349,6 +382,11 @@ def middle_depth(weight_sums: ClassWeightSums) -> int:
     """The depth of a tree with about √(n_samples · n_classes)/8 leaves, from 3 to 7."""
     log_samples = math.log2(weight_sums.total) - weight_sums.scale.shift  # weights may be huge
     return min(max(round((log_samples + math.log2(len(weight_sums.sums))) / 2 - 3), 3), 7)
+
+
+def depth_is_free(settings: ConfusionSettings) -> bool:
+    """Whether the depth is to be selected."""
+    return settings.max_depth == "auto" and settings.max_leaf_nodes is None
 
 
 def describe(settings: ConfusionMemorySettings, records: list[dict[str, Any]]) -> dict[str, Any]:

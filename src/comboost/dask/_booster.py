@@ -221,7 +221,7 @@ class DaskBooster(Booster[Any]):
             return split_parts(ordered, data, take), None
         # Taken, too: arrays that Dask has received may not be aligned as the core requires.
         train = data.take(ordered)
-        return [part_of_validation(train, take(ordered), held, coding.categories, bins, n_threads)], None
+        return part_of_validation(train, take(ordered), held, coding.categories, bins, n_threads)
 
     def _boost(
         self,

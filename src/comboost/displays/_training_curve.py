@@ -1,5 +1,6 @@
-"""Training curves: loss, certified bound and norm of the confusion matrix after every round."""
+"""Training curves: loss, certified bound and norm of the confusion matrix after every round; the search before."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -27,14 +28,22 @@ from comboost.displays._predictions import check_none_rejected
 from comboost.metrics._measures import NORM_SQUARES, norm_of
 from comboost.metrics._outcomes import SampleOutcomes, class_indices, label_array, resolve_classes, weight_array
 
-WIDTH, PANEL_HEIGHT = 6.6, 3.1  # inches
+WIDTH, PANEL_HEIGHT, SEARCH_HEIGHT = 6.6, 3.1, 4.4  # inches
 HEADROOM = 1.05  # above the norms
 MARGIN, TICKS = 6.0, 16.0  # points above a legend, and of the tick labels
 N_MARKERS = 12
+KINDS = ("training", "search")
+CANDIDATE_STYLES: dict[str, dict[str, Any]] = {  # by outcome
+    "selected": {"color": "black", "linewidth": 1.8, "markersize": 5, "zorder": 3},
+    "completed": {"color": "#9a9a9a", "linewidth": 1.0, "markersize": 3},
+    "stopped": {"color": "#9a9a9a", "linewidth": 1.0, "markersize": 3, "linestyle": (0, (3, 2))},
+}
 
 
 class TrainingCurveDisplay:
     """Loss, certified bound and norm of the confusion matrix after every boosting round.
+
+    With ``kind="search"`` it shows the held-out loss of every candidate of the search for settings instead.
 
     Create it with `from_estimator`. There is no ``from_predictions``, since predictions belong to the last round. Pass
     other curves to the constructor.
@@ -47,17 +56,19 @@ class TrainingCurveDisplay:
         Certified upper bound on the loss.
     train_norm, validation_norm : array-like of shape (n_rounds,), default=None
         ‖C‖ after every round on training and on validation samples.
+    search_results : list of dict, default=None
+        The candidates of a search, as in ``ConfusionBoostingClassifier.search_results_``.
     name : str, default=None
         Name of the model in the title.
 
     Attributes
     ----------
-    loss, bound, train_norm, validation_norm, name
+    loss, bound, train_norm, validation_norm, search_results, name
         As given.
     rounds : ndarray of shape (n_rounds,)
         1, 2, and so on.
     ax_ : Axes or ndarray of two Axes
-        The axes; the second one shows the norms, if there are any.
+        The axes; the second one shows the norms, if there are any and ``kind="training"``.
     figure_ : Figure
         Their figure.
 
@@ -73,6 +84,14 @@ class TrainingCurveDisplay:
     True
     >>> display.validation_norm.shape
     (50,)
+
+    The search of a default fit:
+
+    >>> from comboost import ConfusionBoostingClassifier
+    >>> model = ConfusionBoostingClassifier().fit(X[::2], y[::2])
+    >>> display = TrainingCurveDisplay.from_estimator(model, kind="search")
+    >>> len(display.search_results) == len(display.ax_.lines)
+    True
     """
 
     def __init__(
@@ -82,6 +101,7 @@ class TrainingCurveDisplay:
         *,
         train_norm: ArrayLike | None = None,
         validation_norm: ArrayLike | None = None,
+        search_results: Sequence[Mapping[str, Any]] | None = None,
         name: str | None = None,
     ) -> None:
         self.loss: Floats = np.asarray(loss, dtype=np.float64)
@@ -90,6 +110,7 @@ class TrainingCurveDisplay:
         self.validation_norm: Floats | None = (
             None if validation_norm is None else np.asarray(validation_norm, dtype=np.float64)
         )
+        self.search_results = search_results
         self.name = name
         curves = {"loss": self.loss, "bound": self.bound, **self._norms()}
         shapes = {title: curve.shape for title, curve in curves.items()}
@@ -110,10 +131,11 @@ class TrainingCurveDisplay:
         y_val: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
+        kind: str = "training",
         name: str | None = None,
         ax: Any = None,
     ) -> Self:
-        """Plot the training curves of a booster.
+        """Plot the training curves of a booster, or the search for its settings.
 
         Parameters
         ----------
@@ -125,11 +147,14 @@ class TrainingCurveDisplay:
             Validation samples, for the same.
         sample_weight, sample_weight_val : array-like of shape (n_samples,), default=None
             Sample weights.
+        kind : {"training", "search"}, default="training"
+            What to plot: loss, bound and norms after every round, or the held-out loss of every candidate of the
+            search for settings, which only `comboost.ConfusionBoostingClassifier` has.
         name : str, default=None
             Name of the model in the title; by default its class.
         ax : Axes or sequence of two Axes, default=None
-            Axes to draw on: one for the loss and, if samples are given, one for the norms. By default a new figure.
-            Use figures with ``layout="constrained"``.
+            Axes to draw on: one for the loss and, if samples are given, one for the norms; one for the search. By
+            default a new figure. Use figures with ``layout="constrained"``.
 
         Returns
         -------
@@ -142,27 +167,46 @@ class TrainingCurveDisplay:
             "train_norm": staged_norms(estimator, X, y, sample_weight, ""),
             "validation_norm": staged_norms(estimator, X_val, y_val, sample_weight_val, "_val"),
         }
-        title = type(estimator).__name__ if name is None else name
-        return cls(estimator.loss_curve_, estimator.bound_curve_, name=title, **norms).plot(ax=ax)
+        display = cls(
+            estimator.loss_curve_,
+            estimator.bound_curve_,
+            **norms,
+            search_results=getattr(estimator, "search_results_", None),
+            name=type(estimator).__name__ if name is None else name,
+        )
+        return display.plot(kind=kind, ax=ax)
 
-    def plot(self, *, ax: Any = None) -> Self:
+    def plot(self, *, kind: str = "training", ax: Any = None) -> Self:
         """Plot the curves.
 
         Parameters
         ----------
+        kind : {"training", "search"}, default="training"
+            What to plot: loss, bound and norms after every round, or the held-out loss of every candidate of the
+            search for settings.
         ax : Axes or sequence of two Axes, default=None
-            Axes to draw on: one for the loss and, if there are norms, one for these. By default a new figure.
+            Axes to draw on: one for the loss and, if there are norms, one for these; one for the search. By default a
+            new figure.
 
         Returns
         -------
         TrainingCurveDisplay
             The display.
         """
-        norms = self._norms()
+        if kind not in KINDS:
+            raise ValueError(f"kind={kind!r}; give {' or '.join(map(repr, KINDS))}.")
+        is_search = kind == "search"
+        candidates = self._candidates() if is_search else []
+        norms = {} if is_search else self._norms()
         n_panels = 1 + bool(norms)
-        panels = panels_for(ax, n_panels, (WIDTH, n_panels * PANEL_HEIGHT), nrows=n_panels, sharex=True)
+        height = SEARCH_HEIGHT if is_search else n_panels * PANEL_HEIGHT
+        panels = panels_for(ax, n_panels, (WIDTH, height), nrows=n_panels, sharex=True)
         panels[-1].set_xlabel("round", fontsize=LARGEST_FONT)
-        self._draw_losses(panels[0], gap=MARGIN if ax is None and norms else below(panels[0]))
+        if is_search:
+            panels[0].set_xlabel("round with learning rate 1 (dots: lowest loss)", fontsize=LARGEST_FONT)
+            self._draw_search(panels[0], candidates)
+        else:
+            self._draw_losses(panels[0], gap=MARGIN if ax is None and norms else below(panels[0]))
         if norms:
             self._draw_norms(panels[1], norms)
         for panel in panels:
@@ -176,6 +220,38 @@ class TrainingCurveDisplay:
         """The known norm curves by the samples that they belong to."""
         given = {"training samples": self.train_norm, "validation samples": self.validation_norm}
         return {samples: curve for samples, curve in given.items() if curve is not None}
+
+    def _candidates(self) -> list[Mapping[str, Any]]:
+        """The candidates of the search; ValueError if there was none."""
+        candidates = [record for record in self.search_results or () if "losses" in record]
+        if not candidates:
+            reason = "".join(f" ({record['outcome']})" for record in self.search_results or ())
+            raise ValueError(
+                f"{self.name or 'The model'} has no search to plot{reason}; fit ConfusionBoostingClassifier with "
+                'smoothing="auto" or max_depth="auto" on at least 30 samples, or give kind="training".'
+            )
+        return candidates
+
+    def _draw_search(self, panel: Any, candidates: list[Mapping[str, Any]]) -> None:
+        artists, names = [], []
+        for outcome, style in CANDIDATE_STYLES.items():
+            chosen = [each for each in candidates if each["outcome"] == outcome]
+            for each in chosen:
+                rounds, best = np.arange(1, len(each["losses"]) + 1), each["best_round"] - 1
+                (line,) = panel.plot(rounds, each["losses"], marker="o", markevery=[best], **style)
+            if chosen:
+                artists.append(line)
+                names.append(f"{outcome}: {describe(each) if outcome == 'selected' else len(chosen)}")
+        losses = [loss for each in candidates for loss in each["losses"]]
+        if min(losses) > 0 and max(losses) > LOG_FROM * min(losses):
+            set_log_scale(panel)
+        legend_below(panel, artists, names, below(panel))
+        panel.set_ylabel("held-out loss", fontsize=LARGEST_FONT)
+        self._set_title(panel, f"loss of {len(candidates)} candidates on held-out samples")
+
+    def _set_title(self, panel: Any, title: str) -> None:
+        prefix = "" if self.name is None else f"{shorten(readable(self.name), MAX_TITLE)}: "
+        panel.set_title(fold(prefix + title, size_of(panel)[0]), fontsize=LARGEST_FONT + 1, parse_math=False)
 
     def _draw_losses(self, panel: Any, gap: float) -> None:
         marker = "o" if len(self.rounds) == 1 else None  # a line needs two points
@@ -191,9 +267,7 @@ class TrainingCurveDisplay:
         ]
         legend_below(panel, [bound, loss], names, gap)
         panel.set_ylabel("loss", fontsize=LARGEST_FONT)
-        prefix = "" if self.name is None else f"{shorten(readable(self.name), MAX_TITLE)}: "
-        title = fold(f"{prefix}training loss and its certified bound", size_of(panel)[0])
-        panel.set_title(title, fontsize=LARGEST_FONT + 1, parse_math=False)
+        self._set_title(panel, "training loss and its certified bound")
 
     def _draw_norms(self, panel: Any, norms: dict[str, Floats]) -> None:
         artists, names = [], []
@@ -208,6 +282,15 @@ class TrainingCurveDisplay:
             fold("norm of the confusion matrix\N{NO-BREAK SPACE}‖C‖", size_of(panel)[1]), fontsize=LARGEST_FONT
         )
         panel.set_title("Norm of the confusion matrix (0: no errors)", fontsize=LARGEST_FONT + 1)
+
+
+def describe(candidate: Mapping[str, Any]) -> str:
+    """The settings of a candidate, and its result."""
+    depth = "not limited" if candidate["max_depth"] is None else candidate["max_depth"]
+    return (
+        f"smoothing {candidate['smoothing']:g}, depth {depth}, loss {candidate['loss']:.3g} after round "
+        f"{candidate['best_round']}"
+    )
 
 
 def below(panel: Any) -> float:

@@ -7,7 +7,6 @@ import sys
 import unicodedata
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 
 import pytest
 from rich.console import Console
@@ -17,7 +16,8 @@ from typer.testing import CliRunner
 from comboost._boosting import loop
 from comboost.cli.app import app
 from comboost.cli.commands.demo import STOP_REASONS, find_best, show_demo
-from comboost.cli.jobs.demo import BOUNDS, CLASSIFIERS, Certificate, compare_boosters
+from comboost.cli.jobs.demo import BOUNDS, Certificate, compare_boosters
+from comboost.cli.jobs.settings import OURS, make_estimator
 from comboost.cli.terminal.screen import Screen
 
 N_ROUNDS = 12
@@ -116,7 +116,7 @@ def test_every_reason_of_the_loop_has_words():
 def test_stop_reason_is_told_in_words(result, reason):
     told = replace(result, methods=tuple(replace(method, stop_reason=reason) for method in result.methods))
     shown = shown_in(told)
-    for name in CLASSIFIERS:
+    for name in OURS.values():
         assert f"{name}: {STOP_REASONS[reason]} (" in shown
 
 
@@ -191,10 +191,15 @@ def test_output_in_a_pipe_that_takes_only_ascii():
 
 
 def test_each_method_boosts_for_its_own_default_unless_told(monkeypatch):
-    for n_rounds, (name, estimator) in enumerate(list(CLASSIFIERS.items()), start=2):
-        monkeypatch.setitem(CLASSIFIERS, name, partial(estimator, n_estimators=n_rounds))
+    defaults = dict(zip(OURS, (2, 3, 4), strict=True))
+
+    def make(settings):
+        n_rounds = settings.options["n_estimators"] or defaults[settings.estimator]
+        return make_estimator(replace(settings, options=settings.options | {"n_estimators": n_rounds}))
+
+    monkeypatch.setattr("comboost.cli.jobs.demo.make_estimator", make)
     own, told = (CliRunner().invoke(app, ["demo", *arguments]).stdout for arguments in ([], ["--rounds", "5"]))
-    for n_rounds, name in enumerate(CLASSIFIERS, start=2):
+    for n_rounds, name in enumerate(OURS.values(), start=2):
         assert f"{name}: {STOP_REASONS['n_estimators']} ({n_rounds} rounds)" in own
         assert f"{name}: {STOP_REASONS['n_estimators']} (5 rounds)" in told
 

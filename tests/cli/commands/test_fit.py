@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli.helpers import QUICK, columns_of, json_of
+from cli.helpers import CSV, QUICK, columns_of, json_of
 from distributed import LocalCluster
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier, load_model
@@ -79,7 +79,7 @@ def test_a_folder_is_fitted_on_a_cluster_as_its_rows_are_without_one(cli, frame,
     result = cli("fit", "folder", "-t", "state", "-o", "m", *asked)
     assert result.exit_code == 0, result.output
     assert ticks == [
-        *((doing, 0.0) for doing in ("first rows", "workers", "reading")),
+        *((doing, 0.0) for doing in ("first rows", "workers", "reading, searching")),
         *(("boosting", n / 5) for n in range(1, 6)),
     ]
     X, y = columns_of(dated.assign(day=days, code=pd.Categorical(dated["code"])))
@@ -118,6 +118,48 @@ def test_dates_in_a_folder_that_end_in_other_text_are_named(cli, frame, monkeypa
     result = cli("fit", "folder", "-t", "state", "-o", "m", "--dask", "--workers", "1", *QUICK)
     assert (result.exit_code, result.stdout, Path("m").exists()) == (1, "", False)
     assert "Column 'day' contains dates in its first rows, and other text" in result.stderr
+
+
+def test_fit_says_what_was_selected_and_from_what(cli, rows, frame):
+    shown = " ".join(cli("fit", rows, "-t", "state", "-o", "m").stdout.split())
+    fitted = load_model("m")
+    used = fitted.best_params_
+    assert f"smoothing={used['smoothing']:g}, learning_rate={used['learning_rate']:.3g}" in shown
+    assert f"max_depth={used['max_depth']} and {used['n_estimators']} rounds" in shown
+    assert f"held-out samples from {len(fitted.search_results_)} candidates." in shown
+    said = json_of(cli("fit", rows, "-t", "state", "-o", "m", "--json"))["search"]
+    assert (said["outcome"], said["best_params"]) == ("selected", used)
+    assert [each["loss"] for each in said["candidates"]] == [each["loss"] for each in fitted.search_results_]
+
+
+def test_fit_says_why_a_tiny_table_is_not_searched(cli):
+    Path("rows.csv").write_text(CSV)
+    shown = " ".join(cli("fit", "rows.csv", "-t", "y", "-o", "m").stdout.split())
+    assert "Not searched: 6 samples are fewer than 30." in shown
+
+
+def test_no_search_fits_with_fixed_settings_and_says_nothing_of_a_search(cli, rows, frame):
+    result = cli("fit", rows, "-t", "state", "-o", "m", "--no-search", "--depth", "2", "--rounds", "4")
+    assert "search" not in result.stdout.replace("--no-search", "")
+    assert shlex.split(result.stdout.partition("comboost cv")[2])[3:8] == [
+        "--rounds", "4", "--depth", "2", "--no-search",
+    ]  # fmt: skip
+    found = load_model("m")
+    assert (found.search_results_, found.get_params()["smoothing"]) == ([], 3.0)
+    X, y = columns_of(frame)
+    expected = ConfusionBoostingClassifier(smoothing=3, max_depth=2, learning_rate=0.3, n_estimators=4).fit(X, y)
+    assert (found.decision_function(X) == expected.decision_function(X)).all()
+
+
+def test_progress_of_a_fit_starts_with_the_search_and_ends_full(cli, rows, monkeypatch):
+    ticks = []
+    monkeypatch.setattr(
+        "comboost.cli.commands.fit.progress_shown", lambda: nullcontext(lambda *tick: ticks.append(tick))
+    )
+    assert cli("fit", rows, "-t", "state", "-o", "m").exit_code == 0
+    assert ticks[:2] == [("reading", 0.0), ("searching settings", 0.0)]
+    assert ticks[-1] == ("boosting", 1.0)
+    assert len(ticks) == 2 + load_model("m").n_iter_
 
 
 def test_next_command_repeats_what_was_typed(cli, frame):

@@ -6,14 +6,18 @@ import pytest
 from cli.helpers import columns_of
 from threadpoolctl import threadpool_info
 
+from comboost import CoMBoClassifier
 from comboost._estimators.parameters import n_threads_of
 from comboost.cli.jobs.comparison import (
     COMPARED,
     ComparedClassifier,
     PeerClassifier,
     describe_differences,
+    make_candidates,
     plain_columns,
 )
+from comboost.cli.jobs.settings import OURS, Settings, make_estimator
+from comboost.cli.terminal.options import NOT_SEARCHED
 from comboost.study.peers import PEERS, Peer
 
 
@@ -73,6 +77,15 @@ def test_peers_take_categories_dates_and_missing_values(frame, name, monkeypatch
     X.loc[7, "day"] = pd.NaT
     fitted = PeerClassifier(name).fit(plain_columns(X), y)
     assert set(fitted.predict(plain_columns(X))) <= set(y)
+
+
+def test_no_search_holds_for_confusion_boosting_wherever_it_stands():
+    for first in ("combo", "confusion"):
+        settings = Settings(first, defaults=NOT_SEARCHED)
+        candidates = make_candidates(make_estimator(settings), [], settings.defaults)
+        assert next(iter(candidates)) == OURS[first]
+        assert NOT_SEARCHED.items() <= candidates["ConfusionBoosting"].get_params().items()
+        assert candidates["CoMBo"].get_params() == CoMBoClassifier(random_state=0).get_params()
 
 
 def compared(name, verdict):

@@ -5,7 +5,9 @@ import pytest
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 import comboost
-from comboost.cli.jobs.demo import BOUNDS, CLASSIFIERS, compare_boosters, split_yeast
+from comboost.cli.jobs.demo import BOUNDS, compare_boosters, split_yeast
+from comboost.cli.jobs.rounds import SEARCHING
+from comboost.cli.terminal.options import NOT_SEARCHED
 from comboost.model_selection import wilson_interval
 
 N_ROUNDS = 12
@@ -36,7 +38,7 @@ def pair(request, summary):
 
 
 def test_the_recommended_method_comes_first_and_then_the_papers_two(summary):
-    assert [method.name for method in summary.methods] == list(CLASSIFIERS) == list(ESTIMATORS)
+    assert [method.name for method in summary.methods] == list(ESTIMATORS)
 
 
 def test_parts_are_disjoint_and_every_class_is_in_both():
@@ -116,8 +118,17 @@ def test_certificates_hold(n_rounds):
 def test_every_round_is_reported_and_reporting_changes_nothing(summary):
     ticks = []
     assert compare_boosters(lambda *tick: ticks.append(tick), seed=SEED, n_rounds=N_ROUNDS) == summary
-    assert [name for name, _ in ticks] == [method.name for method in summary.methods for _ in range(method.n_rounds)]
-    assert [done for _, done in ticks] == pytest.approx(np.arange(1, len(ticks) + 1) / len(ticks))
+    assert ticks[0] == (SEARCHING, 0.0)
+    rounds = ticks[1:]
+    assert [name for name, _ in rounds] == [method.name for method in summary.methods for _ in range(method.n_rounds)]
+    assert [done for _, done in rounds[-N_ROUNDS:]] == pytest.approx((2 + np.arange(1, N_ROUNDS + 1) / N_ROUNDS) / 3)
+
+
+def test_without_a_search_no_search_is_reported():
+    ticks = []
+    found = compare_boosters(lambda *tick: ticks.append(tick), seed=SEED, n_rounds=2, defaults=NOT_SEARCHED)
+    assert SEARCHING not in dict(ticks)
+    assert [method.n_rounds for method in found.methods] == [2, 2, 2]
 
 
 def test_summary_is_the_same_for_any_number_of_threads(summary):

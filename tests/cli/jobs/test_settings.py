@@ -3,15 +3,44 @@
 import pytest
 
 from comboost import CoMBoClassifier
+from comboost.cli.jobs.rounds import searches
 from comboost.cli.jobs.settings import ESTIMATORS, Settings, make_estimator, read_assignment
 from comboost.cli.terminal.errors import CommandError, one_line, some_names
+from comboost.cli.terminal.options import NOT_SEARCHED
 from comboost.cli.terminal.progress import format_time
+from comboost.datasets import load_new_thyroid
 
 
 def test_options_override_assignments():
     made = make_estimator(Settings("combo", ["max_depth=2", "n_estimators=9"], options={"n_estimators": 50}))
     assert type(made) is CoMBoClassifier
     assert (made.max_depth, made.n_estimators, made.random_state) == (2, 50, 0)
+
+
+def test_without_search_settings_are_fixed_unless_given():
+    made = make_estimator(Settings(None, ["smoothing=7"], options={"n_estimators": 20}, defaults=NOT_SEARCHED))
+    assert (made.smoothing, made.max_depth, made.learning_rate, made.n_estimators) == (7, 5, 0.3, 20)
+    assert not searches(made)
+    others = make_estimator(Settings("combo", defaults=NOT_SEARCHED))
+    assert others.get_params() == CoMBoClassifier(random_state=0).get_params()
+
+
+@pytest.mark.parametrize(
+    ("assignments", "expected"),
+    [
+        ((), True),
+        (("smoothing=1",), True),
+        (("max_depth=3",), True),
+        (("max_leaf_nodes=8",), True),
+        (("smoothing=1", "max_depth=3"), False),
+        (("smoothing=1", "max_leaf_nodes=8"), False),
+    ],
+)
+def test_a_search_is_announced_if_the_fit_searches(assignments, expected):
+    made = make_estimator(Settings(None, [*assignments, "n_estimators=2"]))
+    assert searches(made) == expected
+    X, y = load_new_thyroid(return_X_y=True)
+    assert bool(made.fit(X, y).search_results_) == expected
 
 
 @pytest.mark.parametrize(

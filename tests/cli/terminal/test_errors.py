@@ -29,7 +29,7 @@ def test_errors_of_typer_are_known_by_their_classes_wherever_these_are_defined()
 
 def test_ctrl_c_leaves_the_old_model(cli, monkeypatch):
     Path("model.comboost").write_text("precious")
-    monkeypatch.setattr("comboost.cli.jobs.fit.fit_table", interrupt)
+    monkeypatch.setattr("comboost.cli.jobs.fit.report_rounds", interrupt)
     result = cli("fit", "yeast", "-o", "model.comboost")
     assert (result.exit_code, result.stdout, result.stderr) == (130, "", "Interrupted.\n")
     assert {path.name: path.read_text() for path in Path().iterdir()} == {"model.comboost": "precious"}

@@ -8,9 +8,10 @@ import pytest
 from rich.console import Console
 
 from comboost.cli.jobs.comparison import COMPARED, OURS
+from comboost.cli.jobs.rounds import SEARCHING
 from comboost.cli.terminal.progress import StudyProgress, make_progress, progress_shown
 
-STEPS = [*OURS.values(), *COMPARED, "fold 1000 of 1000", "first rows", "predicting"]
+STEPS = [*OURS.values(), *COMPARED, SEARCHING, "reading, searching", "fold 1000 of 1000", "first rows", "predicting"]
 
 
 @pytest.mark.parametrize("width", [60, 120])

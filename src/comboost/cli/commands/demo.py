@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from comboost._stats.formatting import pluralize
-from comboost.cli.terminal.options import check_jobs, seed_option
+from comboost.cli.terminal.options import NOT_SEARCHED, check_jobs, no_search_option, seed_option
 from comboost.cli.terminal.progress import progress_shown
 from comboost.cli.terminal.screen import Screen
 
@@ -40,8 +40,9 @@ or, without a file, comboost compare glass"""
 def demo(
     seed: Annotated[int, seed_option(help="Random seed of the split.")] = 0,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Boosting rounds.", show_default="each method's default")
+        int | None, typer.Option(min=1, help="Maximum number of rounds.", show_default="each method's default")
     ] = None,
+    no_search: Annotated[bool, no_search_option()] = False,
     jobs: Annotated[
         int | None, typer.Option(callback=check_jobs, help="Threads; -1 for one per core.", show_default="one")
     ] = None,
@@ -55,7 +56,8 @@ def demo(
     from comboost.cli.jobs.demo import compare_boosters
 
     with progress_shown() as tick:
-        result = compare_boosters(tick, seed=seed, n_rounds=rounds, n_jobs=jobs)
+        defaults = NOT_SEARCHED if no_search else None
+        result = compare_boosters(tick, seed=seed, n_rounds=rounds, n_jobs=jobs, defaults=defaults)
     show_demo(result, Screen())
 
 

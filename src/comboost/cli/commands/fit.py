@@ -43,6 +43,8 @@ def fit(
 
       comboost fit wine.csv -t quality -o wine.comboost --drop id --set smoothing=5
 
+      comboost fit wine.csv -t quality -o wine.comboost --no-search --rounds 500
+
       zcat rows.csv.gz | comboost fit - -t class -o model.comboost --estimator combo
     """
     from comboost.cli.jobs.fit import fit_file, fit_folder
@@ -73,6 +75,8 @@ def show_fit(result: "FitResult", screen: Screen, options: Sequence[str] | None)
     parameters = ", ".join(f"{name}={value!r}" for name, value in changed.items()) or "default parameters"
     rounds = pluralize(result.n_rounds, "round")
     screen.say(f"{result.estimator} ({parameters}): {rounds}, ‖C‖ = {result.train_norm:.3f} on the training rows.")
+    if result.search is not None and result.search["outcome"] != "given":
+        screen.say(" ".join(result.search["sentences"][:2]))
     if options is not None:
         words = [result.data["source"], "--target", result.data["target"], *options]
         screen.say(f"To estimate its recall on new rows: comboost cv {shlex.join(words)}", to_copy=True)

@@ -3,7 +3,7 @@
 import math
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,7 @@ def compare_file(
     table = read_training_table(request)
     splits = make_splits(table, n_folds, n_repeats, first.random_state)
     left_out = {name: f"{PEERS[name].package} is not installed" for name in COMPARED if not PEERS[name].is_installed}
-    candidates = make_candidates(first, [name for name in COMPARED if name not in left_out])
+    candidates = make_candidates(first, [name for name in COMPARED if name not in left_out], settings.defaults)
     X_peers = plain_columns(table.X)
     folds: dict[str, ConfusionFolds] = {}
     seconds: dict[str, float] = {}
@@ -102,12 +102,12 @@ def compare_file(
     )
 
 
-def make_candidates(first: Any, peers: Sequence[str]) -> dict[str, Any]:
+def make_candidates(first: Any, peers: Sequence[str], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """Construct our estimators, the chosen one first, and the peers; all with the same threads and their defaults."""
-    names = {ESTIMATORS[short]: name for short, name in OURS.items()}
-    candidates = {names[type(first)]: first}
-    for make, name in names.items():
-        candidates.setdefault(name, make(n_jobs=first.n_jobs, random_state=first.random_state))
+    candidates = {OURS[short]: first for short, kind in ESTIMATORS.items() if type(first) is kind}
+    for short, name in OURS.items():
+        other = make_estimator(Settings(short, defaults=defaults))
+        candidates.setdefault(name, other.set_params(n_jobs=first.n_jobs, random_state=first.random_state))
     return candidates | {name: PeerClassifier(name, first.n_jobs) for name in peers}
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from comboost._boosting.monitor import RoundCounter
 from comboost.cli.input.training_table import DataRequest, TrainingTable, read_training_table
+from comboost.cli.jobs.rounds import report_rounds
 from comboost.cli.jobs.settings import Settings, make_estimator
 from comboost.cli.terminal.errors import CommandError
 from comboost.cli.terminal.progress import Tick
@@ -44,12 +44,8 @@ def validate_file(request: DataRequest, settings: Settings, n_folds: int, tick: 
     splits = make_splits(table, n_folds, 1, estimator.random_state)
     folds = []
     for idx, split in enumerate(splits):
-
-        def on_round(n_done: int, idx: int = idx) -> None:
-            done = (idx + n_done / estimator.n_estimators) / len(splits)
-            tick(f"fold {idx + 1} of {len(splits)}", done)
-
-        estimator.set_callbacks(RoundCounter(on_round))
+        first, last = idx / len(splits), (idx + 1) / len(splits)
+        report_rounds(estimator, tick, f"fold {idx + 1} of {len(splits)}", first, last)
         folds.append(cross_validate_confusion(estimator, table.X, table.y, cv=[split]))
     return summarise_folds(join_folds(folds, table), table, estimator, n_folds)
 

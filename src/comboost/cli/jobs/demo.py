@@ -1,6 +1,7 @@
 """``comboost demo``: the estimators side by side on the bundled Yeast data."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,14 +9,12 @@ import numpy as np
 from sklearn.metrics import accuracy_score, recall_score
 from sklearn.model_selection import train_test_split
 
-from comboost._boosting.monitor import RoundCounter
-from comboost.cli.jobs.settings import ESTIMATORS, OURS
+from comboost.cli.jobs.rounds import report_rounds
+from comboost.cli.jobs.settings import OURS, Settings, make_estimator
 from comboost.cli.terminal.progress import Tick
 from comboost.datasets import load_yeast
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 from comboost.model_selection import wilson_interval
-
-CLASSIFIERS: dict[str, Any] = {name: ESTIMATORS[short] for short, name in OURS.items()}
 
 #: Bounds of ‖C_S‖²: the loss, and its bound from the leaves or the edges. The loss of AdaBoost.MM bounds no norm.
 BOUNDS = {"ConfusionBoosting": ("log-loss", "leaf bound"), "CoMBo": ("loss", "product bound")}
@@ -56,30 +55,33 @@ class MethodResult:
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What the demo shows: classes from the largest to the rarest, methods in the order of CLASSIFIERS."""
+    """What the demo shows: classes from the largest to the rarest, methods in the order of OURS."""
 
     seed: int
     classes: tuple[ClassSize, ...]
     methods: tuple[MethodResult, ...]
 
 
-def compare_boosters(tick: Tick, *, seed: int, n_rounds: int | None, n_jobs: int | None = None) -> DemoResult:
+def compare_boosters(
+    tick: Tick,
+    *,
+    seed: int,
+    n_rounds: int | None,
+    n_jobs: int | None = None,
+    defaults: Mapping[str, Any] | None = None,
+) -> DemoResult:
     """Train all methods on one part of the Yeast data and evaluate them on the other.
 
-    The seed determines the split. Without ``n_rounds`` each method uses its default.
+    The seed determines the split. Without ``n_rounds`` each method uses its default. ``defaults`` replace those of
+    ConfusionBoosting.
     """
     X_train, X_test, y_train, y_test = split_yeast(seed)
     classes = count_classes(y_train, y_test)
     methods = []
-    for idx, (name, make) in enumerate(CLASSIFIERS.items()):
-        classifier = make(n_jobs=n_jobs, random_state=seed)
-        if n_rounds is not None:
-            classifier.set_params(n_estimators=n_rounds)
-
-        def on_round(n_done: int, idx: int = idx, name: str = name, n_all: int = classifier.n_estimators) -> None:
-            tick(name, (idx + n_done / n_all) / len(CLASSIFIERS))
-
-        classifier.set_callbacks(RoundCounter(on_round))
+    for idx, (short, name) in enumerate(OURS.items()):
+        options = {"n_estimators": n_rounds, "n_jobs": n_jobs, "random_state": seed}
+        classifier = make_estimator(Settings(short, options=options, defaults=defaults or {}))
+        report_rounds(classifier, tick, name, idx / len(OURS), (idx + 1) / len(OURS))
         methods.append(evaluate(name, classifier.fit(X_train, y_train), X_test, y_test, classes))
     return DemoResult(seed, classes, tuple(methods))
 

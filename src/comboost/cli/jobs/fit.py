@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from comboost._boosting.monitor import RoundCounter
 from comboost.cli.input.columns import MISSING_CELLS, to_dates, without_cells
-from comboost.cli.input.training_table import DataRequest, TrainingTable, check_not_dropped, read_training_table
+from comboost.cli.input.training_table import DataRequest, check_not_dropped, read_training_table
 from comboost.cli.jobs.outputs import check_output
+from comboost.cli.jobs.rounds import RoundFraction, report_rounds, searches
 from comboost.cli.jobs.settings import Settings, make_estimator
 from comboost.cli.terminal.errors import CommandError, one_line, some_names
 from comboost.cli.terminal.progress import Tick
+from comboost.report._collect.search import describe_search
 
+BOOSTING = "boosting"  # a step
 FOLDER_ENDINGS = (".parquet", ".csv", ".tsv")
 
 
@@ -31,6 +33,7 @@ class FitResult:
     n_rounds: int
     stop_reason: str
     train_norm: float
+    search: dict[str, Any] | None  # of `describe_search`; None for estimators that never select settings
 
 
 def fit_file(request: DataRequest, settings: Settings, out: str, tick: Tick) -> FitResult:
@@ -39,15 +42,8 @@ def fit_file(request: DataRequest, settings: Settings, out: str, tick: Tick) -> 
     estimator = make_estimator(settings)
     tick("reading", 0.0)
     table = read_training_table(request)
-    fitted = fit_table(estimator, table, tick)
+    fitted = report_rounds(estimator, tick, BOOSTING).fit(table.X, table.y).set_callbacks()
     return save_fitted(fitted, table.describe(), request.missing, out)
-
-
-def fit_table(estimator: Any, table: TrainingTable, tick: Tick) -> Any:
-    """Fit, and report every round."""
-    n_rounds = estimator.n_estimators
-    estimator.set_callbacks(RoundCounter(lambda n_done: tick("boosting", n_done / n_rounds)))
-    return estimator.fit(table.X, table.y).set_callbacks()
 
 
 def save_fitted(fitted: Any, data: dict[str, Any], missing: Sequence[str], out: str) -> FitResult:
@@ -65,6 +61,7 @@ def save_fitted(fitted: Any, data: dict[str, Any], missing: Sequence[str], out: 
         n_rounds=int(fitted.n_iter_),
         stop_reason=str(fitted.stop_reason_),
         train_norm=float(np.linalg.norm(fitted.train_confusion_, ord=2)),
+        search=describe_search(fitted)[0],
     )
 
 
@@ -93,10 +90,9 @@ def fit_folder(
         LocalCluster(n_workers, threads_per_worker=1, memory_limit=memory_limit, **quiet) as cluster,
         Client(cluster) as client,
     ):
-        tick("reading", 0.0)
-        model = dask_class(**parameters, client=client).set_callbacks(
-            RoundCounter(lambda n_done: tick("boosting", n_done / estimator.n_estimators))
-        )
+        tick("reading, searching" if searches(estimator) else "reading", 0.0)
+        model = dask_class(**parameters, client=client)
+        model.set_callbacks(RoundFraction(lambda done: tick(BOOSTING, done)))
         fitted = model.fit(rows.drop(columns=target), rows[target]).to_local().set_callbacks()
         sizes = rows[target].value_counts(split_out=1).compute().sort_values(ascending=False)
     data = {

@@ -27,12 +27,16 @@ NOT_FROM_TEXT = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of an estimator; ``options`` override ``assignments``, and these override ``config``."""
+    """Settings of an estimator; ``options`` override ``assignments``, and these override ``config``.
+
+    ``defaults`` replace the defaults of ConfusionBoosting.
+    """
 
     estimator: str | None = None
     assignments: Sequence[str] = ()
     config: Path | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
 def make_estimator(settings: Settings) -> Any:
@@ -41,7 +45,8 @@ def make_estimator(settings: Settings) -> Any:
     kind = settings.estimator or config.get("estimator", DEFAULT_ESTIMATOR)
     if kind not in ESTIMATORS:
         raise CommandError(f"There is no estimator {kind!r}; give one of {', '.join(ESTIMATORS)}.")
-    parameters = {"random_state": 0, **config.get("parameters", {})}
+    defaults = settings.defaults if kind == "confusion" else {}
+    parameters = {"random_state": 0, **defaults, **config.get("parameters", {})}
     parameters |= dict(map(read_assignment, settings.assignments))
     parameters |= {name: value for name, value in settings.options.items() if value is not None}
     known = ESTIMATORS[kind]._table.declared()

@@ -15,12 +15,20 @@ if TYPE_CHECKING:
     from comboost.cli.jobs.settings import Settings
 
 OWN = "estimator's"
+#: Parameters of ConfusionBoosting with ``--no-search``, in place of its defaults.
+NOT_SEARCHED: dict[str, Any] = {"smoothing": 3.0, "max_depth": 5, "learning_rate": 0.3, "n_estimators": 300}
 SPELLED = {"assignments": "--set"}  # options that are not spelled like their field
 CHARACTERS = {"\\t": "\t", "tab": "\t"}  # hard to type
 
 data_option = partial(typer.Option, rich_help_panel="Data")
 estimator_option = partial(typer.Option, rich_help_panel="Estimator")
 seed_option = partial(typer.Option, "--seed", metavar="INT", min=0, max=2**32 - 1)
+no_search_option = partial(
+    typer.Option,
+    "--no-search",
+    help="Do not search for settings. Unless given, ConfusionBoosting has smoothing {smoothing:g}, depth {max_depth}, "
+    "learning rate {learning_rate:g} and {n_estimators} rounds.".format(**NOT_SEARCHED),
+)
 
 
 class EstimatorName(StrEnum):
@@ -116,7 +124,9 @@ class EstimatorOptions:
             "--estimator", "-e", help="ConfusionBoosting, CoMBo or AdaBoost.MM.", show_default="confusion"
         ),
     ] = None
-    rounds: Annotated[int | None, estimator_option("--rounds", min=1, help="Boosting rounds.", show_default=OWN)] = None
+    rounds: Annotated[
+        int | None, estimator_option("--rounds", min=1, help="Maximum number of rounds.", show_default=OWN)
+    ] = None
     learning_rate: Annotated[
         float | None, estimator_option("--learning-rate", help="Learning rate.", show_default=OWN)
     ] = None
@@ -134,6 +144,7 @@ class EstimatorOptions:
         int | None,
         seed_option(rich_help_panel="Estimator", help="Random seed; also determines the folds.", show_default="0"),
     ] = None
+    no_search: Annotated[bool, no_search_option(rich_help_panel="Estimator")] = False
     jobs: Threads = -1
 
     def settings(self) -> "Settings":
@@ -148,7 +159,8 @@ class EstimatorOptions:
             "n_jobs": self.jobs,
         }
         name = None if self.estimator is None else self.estimator.value
-        return Settings(name, self.assignments or (), self.config, options)
+        defaults = NOT_SEARCHED if self.no_search else {}
+        return Settings(name, self.assignments or (), self.config, options, defaults)
 
 
 def as_typed(options: Any) -> list[str]:
@@ -160,7 +172,7 @@ def as_typed(options: Any) -> list[str]:
             continue
         name = SPELLED.get(each.name, "--" + each.name.replace("_", "-"))
         for item in value if isinstance(value, list) else [value]:
-            words += [name, "tab" if item == "\t" else str(item)]
+            words += [name] if item is True else [name, "tab" if item == "\t" else str(item)]
     return words
 
 

@@ -8,6 +8,7 @@ from comboost._stats.formatting import name_in_sentence, pluralize, text_of
 from comboost.report._collect.evaluation import Evaluation, evaluate, predict_probabilities
 from comboost.report._collect.metrics import compare_models, describe_calibration, describe_pairs
 from comboost.report._collect.request import EvaluationRequest, inner_estimator
+from comboost.report._collect.search import describe_search
 from comboost.report._collect.settings import describe_parameters, describe_reproduction, list_versions
 from comboost.report._collect.table import Table, digest_data
 from comboost.report._collect.training import InnerEstimator, describe_bounds, describe_curves, describe_importances
@@ -41,12 +42,14 @@ def summarize(request: EvaluationRequest, on_progress: OnProgress = lambda step,
     bounds = describe_bounds(evaluation, inner, compared["models"][0]["metrics"][0]["value"], confidence)
     curves, no_curves = describe_curves(evaluation, inner)
     importances, no_importances = describe_importances(inner)
+    search, no_search = describe_search(inner.estimator)
     features = inner.features_by_importance() if inner.X is X else list(range(table.n_features))
     lacking = [reason for reason in reasons if reason is not None]
     unavailable = {
         "bounds": bounds["reason"],
         "curves": no_curves,
         "importances": no_importances,
+        "search": no_search,
         "calibration": None if calibration else " ".join(lacking),
     }
     n_samples, n_classes = len(evaluation.truth), len(evaluation.classes)
@@ -67,6 +70,7 @@ def summarize(request: EvaluationRequest, on_progress: OnProgress = lambda step,
         "curves": curves,
         "calibration": calibration or None,
         "importances": importances,
+        "search": search,
         "unavailable": {part: reason for part, reason in unavailable.items() if reason is not None},
         "parameters": describe_parameters(inner.estimator),
         "baseline_parameters": None if baseline is None else describe_parameters(inner_estimator(baseline)),

@@ -7,6 +7,7 @@ from typing import Any
 
 from comboost._stats.formatting import MISSING_VALUE, format_interval, format_number, pluralize, readable
 from comboost.report._render.page import SECTIONS, metric_rows
+from comboost.report._render.text import CANDIDATE_HEADERS, candidate_cells
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]|#~$!])")
 MAX_MATRIX_COLUMNS = 20
@@ -24,6 +25,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
         curves_section(summary),
         calibration_section(summary),
         importances_section(summary),
+        search_section(summary),
         settings_section(summary),
         reproduction_section(summary),
     ]
@@ -210,6 +212,21 @@ def importances_section(summary: dict[str, Any]) -> list[str]:
     rows = [[escaped(name), *(format_number(value) for value in values)] for name, values in lines]
     table = grid(["class", *map(escaped, importances["features"])], rows)
     return [heading("importances"), escaped(importances["description"]), table]
+
+
+def search_section(summary: dict[str, Any]) -> list[str]:
+    """Selected settings, and the candidates."""
+    search = summary["search"]
+    if search is None:
+        return unavailable(summary, "search")
+    blocks = [heading("search"), bullets(search["sentences"])]
+    if not search["candidates"]:
+        return blocks
+    rows = [
+        [f"**{cell}**" if each["outcome"] == "selected" else cell for cell in candidate_cells(each)]
+        for each in search["candidates"]
+    ]
+    return [*blocks, grid(CANDIDATE_HEADERS, rows, left=0)]
 
 
 def settings_section(summary: dict[str, Any]) -> list[str]:

@@ -26,6 +26,7 @@ SECTIONS = {
     "curves": "Training",
     "calibration": "Calibration",
     "importances": "Feature importances",
+    "search": "Selected settings",
     "settings": "Settings and versions",
     "reproduction": "Reproduction",
 }
@@ -67,6 +68,7 @@ def page_environment() -> Any:
     )
     filters = [
         text.brief_name,
+        text.candidate_cells,
         text.count,
         text.fraction,
         text.number,
@@ -77,7 +79,11 @@ def page_environment() -> Any:
     ]
     environment.filters.update({each.__name__: each for each in filters})
     environment.globals.update(
-        max_matrix_classes=MAX_MATRIX_CLASSES, max_name=text.MAX_NAME, max_rows=MAX_TABLE_ROWS, n_levels=N_LEVELS
+        candidate_headers=text.CANDIDATE_HEADERS,
+        max_matrix_classes=MAX_MATRIX_CLASSES,
+        max_name=text.MAX_NAME,
+        max_rows=MAX_TABLE_ROWS,
+        n_levels=N_LEVELS,
     )
     return environment
 

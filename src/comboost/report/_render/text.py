@@ -1,6 +1,6 @@
 """Names and numbers as the HTML page shows them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from comboost._stats.formatting import MISSING_VALUE, format_number, percent, shorten
@@ -10,6 +10,7 @@ MINUS = "−"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 MAX_NAME = 40  # characters of a name that appears in full elsewhere
 PLAIN_NUMBERS = (0.001, 1000.0)  # written without an exponent
+CANDIDATE_HEADERS = ("Smoothing", "Max depth", "Held-out loss", "Best round", "Rounds run", "Cost", "Outcome")
 
 # HTML cannot hold control characters and lone surrogates: use their Unicode pictures, or a replacement character.
 PICTURES: dict[int, int | str] = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
@@ -69,3 +70,17 @@ def fraction(value: float | None) -> str:
 def points(value: float | None) -> str:
     """A difference of fractions in percentage points with its sign."""
     return format_number(None if value is None else 100 * value, digits=1, signed=True).replace("-", MINUS)
+
+
+def candidate_cells(candidate: Mapping[str, Any]) -> list[str]:
+    """The cells of a candidate below `CANDIDATE_HEADERS`."""
+    depth, loss = candidate["max_depth"], candidate["loss"]
+    return [
+        f"{candidate['smoothing']:g}",
+        "not limited" if depth is None else str(depth),
+        MISSING_VALUE if loss is None else f"{loss:.4g}",
+        count(candidate["best_round"]),
+        count(candidate["n_rounds"]),
+        f"{candidate['cost']:.2f}",
+        candidate["outcome"],
+    ]
