@@ -4,6 +4,7 @@ Results are stored in results/results.jsonl as they come, and what is stored is 
 """
 
 import argparse
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,14 @@ from comboost import ConfusionBoostingClassifier
 RESULTS = Path(__file__).parent / "results"
 MEASURES = (LOG_LOSS.key, NORM.key, ACCURACY.key)
 SECONDS = "cpu_seconds"
-LEAST_LOSS = 1e-3  # smaller losses count as this one, so that a table that is learned perfectly does not decide
+LEAST_LOSS = 1e-3  # smaller losses count as this one; their ratios mean nothing
 CLEAN = 0.9  # balanced accuracy of the fixed settings, from which a problem is called clean
 NOTES = """# Which settings a fit should select
 
 {run}. {n_problems} problems, test samples of 5 folds or of one split; other programs ran meanwhile, so times are rough.
 
-- Log-losses are class-balanced. Their changes are geometric means over the problems, with standard errors; losses below
-  {least} count as that. Norm and balanced accuracy are mean differences.
+- Log-losses are class-balanced. Their changes are geometric means over the problems, with standard errors, and the median,
+  which one problem cannot decide; losses below {least} count as that. Norm and balanced accuracy are mean differences.
 - A problem is clean if the fixed settings have a balanced accuracy of {clean} or more.
 - "Selected, ...": a fit with the settings that the default fit selected, and a change; its time is without the search.
   "Selected anew, ...": the search has the change, too.
@@ -125,6 +126,7 @@ def compare(means: Means, base: Variant) -> list[store.Row]:
                 {
                     "variant": variant.name,
                     "log-loss": change(ratios),
+                    "median": f"{100 * np.expm1(np.median(ratios)):+.1f} %",
                     f"{is_clean.sum()} clean problems": change(ratios[is_clean]),
                     f"{(~is_clean).sum()} others": change(ratios[~is_clean]),
                     "lower on": int((losses < base_losses).sum()),
@@ -195,6 +197,9 @@ def main(arguments: list[str] | None = None) -> int:
         if not options.page:
             run(options.problem or list(PROBLEMS), path)
         header, entries = store.read(path)
+        if not collect(entries):
+            print("no problem has all fits yet; run some first", file=sys.stderr)
+            return False
         text = render(header, entries)
         print(text)
         write_page(options.results / "tables.md", "python -m benchmarks.selection", text)

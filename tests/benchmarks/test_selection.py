@@ -64,16 +64,19 @@ def test_stored_fits_are_not_repeated(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("tiny")
-def test_problems_with_missing_fits_are_left_out(tmp_path):
+def test_problems_with_missing_fits_are_left_out(tmp_path, capsys):
     study.run(["digits"], tmp_path / "results.jsonl")
     _, entries = store.read(tmp_path / "results.jsonl")
     assert list(study.collect(entries)) == ["digits"]
     assert study.collect(entries[:-1]) == {}
+    assert study.main(["--page", "--results", str(tmp_path / "empty")]) == 1
+    assert "no problem has all fits yet" in capsys.readouterr().err
 
 
 def test_changes_are_geometric_means():
     (row,) = (row for row in study.compare(means(a=0.5, b=2.0, c=1.0), SELECTED) if row["variant"] == DEEPER.name)
     assert row["log-loss"].startswith("+0.0 ±")
+    assert row["median"] == "+0.0 %"
     assert row["lower on"] == 1
 
 
