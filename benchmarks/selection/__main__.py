@@ -30,8 +30,8 @@ NOTES = """# Which settings a fit should select
 
 {run}. {n_problems} problems, test samples of 5 folds or of one split; other programs ran meanwhile, so times are rough.
 
-- Log-losses are class-balanced. Their changes are geometric means over the problems, with standard errors, and the median,
-  which one problem cannot decide; losses below {least} count as that. Norm and balanced accuracy are mean differences.
+- Log-losses are class-balanced. Their changes are geometric means over the problems, with standard errors, and medians,
+  which one problem cannot decide. Losses below {least} count as that. Norm and balanced accuracy are mean differences.
 - A problem is clean if the fixed settings have a balanced accuracy of {clean} or more.
 - "Selected, ...": a fit with the settings that the default fit selected, and a change; its time is without the search.
   "Selected anew, ...": the search has the change, too.
