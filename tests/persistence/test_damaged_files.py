@@ -420,3 +420,69 @@ def test_forged_curves_of_a_calibration_are_refused(name):
 def test_forged_temperature_is_refused(temperature):
     with pytest.raises(ValueError, match=r"temperature_ is .* instead of a number"):
         forged(COMBO, lambda state: state.update(temperature_=temperature))
+
+
+SEARCHED = {
+    "smoothing": 3.0,
+    "max_depth": 2,
+    "loss": 0.5,
+    "best_round": 1,
+    "n_rounds": 2,
+    "cost": 0.1,
+    "outcome": "selected",
+    "losses": [0.5, 0.6],
+}
+SELECTED = {"n_estimators": 5, "learning_rate": 0.3, "max_depth": None, "smoothing": 1.0}
+
+
+def test_records_of_a_search_are_accepted():
+    for records in ([], [{"outcome": "not searched: few samples"}], [SEARCHED, SEARCHED | {"outcome": "stopped"}]):
+        forged(CONFUSION, lambda state, records=records: state.update(best_params_=SELECTED, search_results_=records))
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        None,
+        {},
+        [1],
+        [{"outcome": 5}],
+        [{"outcome": "selected", "smoothing": 1.0}],
+        *(
+            [{key: value for key, value in SEARCHED.items() if key != left_out}]
+            for left_out in SEARCHED
+            if left_out != "outcome"
+        ),
+        *([SEARCHED | {key: "x"}] for key in SEARCHED),
+        [SEARCHED | {"best_round": 0}],
+        [SEARCHED | {"best_round": 3}],
+        [SEARCHED | {"losses": []}],
+        [SEARCHED | {"losses": ["a", "b"]}],
+        [SEARCHED, SEARCHED],
+        [SEARCHED | {"outcome": "completed"}],
+    ],
+)
+def test_forged_records_of_a_search_are_refused(records):
+    with pytest.raises(ValueError, match="search_results_ "):
+        forged(CONFUSION, lambda state: state.update(best_params_=SELECTED, search_results_=records))
+
+
+@pytest.mark.parametrize(
+    "selected",
+    [
+        None,
+        {},
+        SELECTED | {"foo": 1},
+        SELECTED | {"smoothing": None},
+        SELECTED | {"n_estimators": 0},
+        {"smoothing": 1.0},
+    ],
+)
+def test_forged_settings_of_a_fit_are_refused(selected):
+    with pytest.raises(ValueError, match="best_params_ "):
+        forged(CONFUSION, lambda state: state.update(best_params_=selected, search_results_=[]))
+
+
+def test_settings_without_records_are_refused():
+    with pytest.raises(ValueError, match="best_params_ or search_results_"):
+        forged(CONFUSION, lambda state: state.pop("search_results_"))

@@ -151,13 +151,20 @@ def test_no_search_fits_with_fixed_settings_and_says_nothing_of_a_search(cli, ro
     assert (found.decision_function(X) == expected.decision_function(X)).all()
 
 
+def test_no_search_contradicts_auto_and_leaves_the_size_of_trees_to_max_leaf_nodes(cli, rows):
+    refused = cli("fit", rows, "-t", "state", "-o", "m", "--no-search", "--set", "smoothing=auto")
+    assert "--no-search contradicts smoothing=auto" in " ".join(refused.stderr.split())
+    cli("fit", rows, "-t", "state", "-o", "m", "--no-search", "--rounds", "2", "--set", "max_leaf_nodes=3")
+    assert load_model("m").best_params_["max_depth"] is None
+
+
 def test_progress_of_a_fit_starts_with_the_search_and_ends_full(cli, rows, monkeypatch):
     ticks = []
     monkeypatch.setattr(
         "comboost.cli.commands.fit.progress_shown", lambda: nullcontext(lambda *tick: ticks.append(tick))
     )
     assert cli("fit", rows, "-t", "state", "-o", "m").exit_code == 0
-    assert ticks[:2] == [("reading", 0.0), ("searching settings", 0.0)]
+    assert ticks[:2] == [("reading", 0.0), ("searching for settings", 0.0)]
     assert ticks[-1] == ("boosting", 1.0)
     assert len(ticks) == 2 + load_model("m").n_iter_
 

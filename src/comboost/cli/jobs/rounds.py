@@ -7,7 +7,7 @@ from comboost import ConfusionBoostingClassifier
 from comboost._boosting.monitor import NoCallback
 from comboost.cli.terminal.progress import Tick
 
-SEARCHING = "searching settings"
+SEARCHING = "searching for settings"
 
 
 class RoundFraction(NoCallback):
