@@ -36,7 +36,7 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def pick(candidates: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """Those of these names, or whose names begin with one that nobody has; all if no name is given."""
+    """Select by name; a name that none has is a prefix. Without names, all are selected."""
     known = {one.name.lower() for one in candidates}
     wanted = [name.lower() for name in names]
     beginnings = tuple(name for name in wanted if name not in known)

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from comboost._boosting import search
+from comboost._boosting import search, search_samples
 from comboost._boosting.search import (
     Candidate,
     Conversion,
     SearchSpace,
     Trial,
     is_behind,
-    order_by_content,
-    split_samples,
 )
+from comboost._boosting.search_samples import order_by_content, split_samples
 
 # Samples
 
@@ -57,7 +56,7 @@ def test_classes_are_held_out_somewhere_and_trained_on_everywhere(content, folds
     if folds > 1:
         assert times_held.tolist() == (sizes[labels] > 1).astype(int).tolist()
     else:
-        expected = np.clip(np.rint(search.HELD_OUT * sizes), 1, None)
+        expected = np.clip(np.rint(search_samples.HELD_OUT * sizes), 1, None)
         assert np.bincount(labels, times_held).tolist() == np.minimum(expected, sizes - 1).tolist()
 
 
@@ -85,11 +84,11 @@ def test_other_seeds_hold_out_other_samples():
 
 
 def test_number_of_folds_falls_with_the_number_of_samples():
-    found = [search.n_folds_of(n) for n in (30, 999, 4_999, 10**6)]
+    found = [search_samples.n_folds_of(n) for n in (30, 999, 4_999, 10**6)]
     assert found == sorted(found, reverse=True)
     assert found[0] > 1 == found[-1]
-    for (below, folds), (_, fewer) in pairwise([*search.FOLDS, (None, 1)]):
-        assert (search.n_folds_of(below - 1), search.n_folds_of(below)) == (folds, fewer)
+    for (below, folds), (_, fewer) in pairwise([*search_samples.FOLDS, (None, 1)]):
+        assert (search_samples.n_folds_of(below - 1), search_samples.n_folds_of(below)) == (folds, fewer)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +102,7 @@ def test_number_of_folds_falls_with_the_number_of_samples():
     ],
 )
 def test_too_few_samples_are_not_searched_for_a_reason(sizes, reason):
-    assert search.why_fixed(np.array(sizes)) == reason
+    assert search_samples.why_fixed(np.array(sizes)) == reason
 
 
 # Curves

@@ -8,24 +8,24 @@ from models import everything
 from scipy.sparse import csr_matrix
 
 from comboost import ConfusionBoostingClassifier
-from comboost._boosting import search
+from comboost._boosting import search, search_samples
 
 
 @given(st.lists(st.integers(0, 200_000), min_size=2, max_size=6).map(np.array))
 def test_classes_are_thinned_out_alike_but_none_becomes_tiny(sizes):
-    n_kept = search.n_kept_of(sizes)
+    n_kept = search_samples.n_kept_of(sizes)
     assert (n_kept <= sizes).all()
-    assert (n_kept >= np.minimum(sizes, search.KEPT_OF_CLASS)).all()
-    if sizes.sum() <= search.MAX_SAMPLES:
+    assert (n_kept >= np.minimum(sizes, search_samples.KEPT_OF_CLASS)).all()
+    if sizes.sum() <= search_samples.MAX_SAMPLES:
         assert n_kept.tolist() == sizes.tolist()
-    assert n_kept.sum() <= search.MAX_SAMPLES + len(sizes) * (search.KEPT_OF_CLASS + 1)
+    assert n_kept.sum() <= search_samples.MAX_SAMPLES + len(sizes) * (search_samples.KEPT_OF_CLASS + 1)
 
 
 @pytest.fixture
 def table(monkeypatch):
     """A sparse table with more samples than a search uses."""
-    monkeypatch.setattr(search, "MAX_SAMPLES", 100)
-    monkeypatch.setattr(search, "KEPT_OF_CLASS", 10)
+    monkeypatch.setattr(search_samples, "MAX_SAMPLES", 100)
+    monkeypatch.setattr(search_samples, "KEPT_OF_CLASS", 10)
     random = np.random.default_rng(0)
     y = random.integers(3, size=400)
     X = np.where(random.random((400, 5)) < 0.4, random.integers(1, 5, (400, 5)) + y[:, np.newaxis], 0.0)
@@ -55,4 +55,4 @@ def test_validated_search_trains_on_no_more_samples_than_others(table, monkeypat
 
     monkeypatch.setattr(search, "search", recording)
     ConfusionBoostingClassifier(n_estimators=2, early_stopping=True).fit(X, y, X_val=X_val, y_val=y_val)
-    assert sizes == {int(search.n_kept_of(np.bincount(y)).sum())}
+    assert sizes == {int(search_samples.n_kept_of(np.bincount(y)).sum())}

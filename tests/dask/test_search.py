@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from comboost import ConfusionBoostingClassifier
-from comboost._boosting import search
+from comboost._boosting import search_samples
 from comboost._distributed.coding import code_for_search
 from comboost._distributed.preparation import PreparedTable
 from comboost.dask import DaskConfusionBoostingClassifier
@@ -54,7 +54,7 @@ def test_defaults_select_what_a_local_fit_selects(client):
     seed=st.integers(0, 100),
     n_workers=st.sampled_from([1, 2, 4]),
     n_parts=st.integers(1, 5),
-    max_samples=st.sampled_from([search.MAX_SAMPLES, 45]),
+    max_samples=st.sampled_from([search_samples.MAX_SAMPLES, 45]),
 )
 def test_selection_is_the_same_for_any_cut_and_order_of_rows(
     clients, n_samples, n_classes, weighted, seed, n_workers, n_parts, max_samples
@@ -64,8 +64,8 @@ def test_selection_is_the_same_for_any_cut_and_order_of_rows(
     weights = random.choice([0.0, 0.5, 1.0, 3.0], n_samples) if weighted else None
     order, sizes = random.permutation(n_samples), random.multinomial(n_samples, np.ones(n_parts) / n_parts).tolist()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "MAX_SAMPLES", max_samples)
-        patch.setattr(search, "KEPT_OF_CLASS", 6)
+        patch.setattr(search_samples, "MAX_SAMPLES", max_samples)
+        patch.setattr(search_samples, "KEPT_OF_CLASS", 6)
         local = clone(FEW_ROUNDS).set_params(n_estimators=3).fit(X, y, weights)
         model = on_dask(local, clients(n_workers)).fit(
             cut(X[order], sizes), cut(y[order], sizes), None if weights is None else cut(weights[order], sizes)
@@ -74,9 +74,9 @@ def test_selection_is_the_same_for_any_cut_and_order_of_rows(
     assert same_bytes(model, local)
 
 
-@pytest.mark.parametrize("max_samples", [search.MAX_SAMPLES, 600])
+@pytest.mark.parametrize("max_samples", [search_samples.MAX_SAMPLES, 600])
 def test_selection_on_categories_is_that_of_the_local_fit(client, monkeypatch, max_samples):
-    monkeypatch.setattr(search, "MAX_SAMPLES", max_samples)
+    monkeypatch.setattr(search_samples, "MAX_SAMPLES", max_samples)
     X, y = load_car(return_X_y=True, as_frame=True)
     X.loc[::7, "safety"] = None
     frame = dd.from_pandas(X.assign(label=y), npartitions=5, sort=False)
@@ -85,10 +85,10 @@ def test_selection_on_categories_is_that_of_the_local_fit(client, monkeypatch, m
     assert same_bytes(on_dask(local, client).fit(frame.drop(columns="label"), frame["label"]), local)
 
 
-@pytest.mark.parametrize("max_samples", [search.MAX_SAMPLES, 600])
+@pytest.mark.parametrize("max_samples", [search_samples.MAX_SAMPLES, 600])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_selection_by_validation_rows_is_that_of_the_local_fit(client, yeast, monkeypatch, max_samples, weighted):
-    monkeypatch.setattr(search, "MAX_SAMPLES", max_samples)
+    monkeypatch.setattr(search_samples, "MAX_SAMPLES", max_samples)
     X, y = yeast
     weights = np.arange(len(y)) % 3.0 if weighted else None
     held = {"X_val": X[::10], "y_val": y[::10], "sample_weight_val": None if weights is None else weights[::10]}
@@ -168,8 +168,8 @@ def test_search_takes_one_pass_more(client, yeast, passes):
 
 
 def test_only_the_samples_of_the_search_are_gathered(client, yeast, passes, monkeypatch):
-    monkeypatch.setattr(search, "MAX_SAMPLES", 300)
-    monkeypatch.setattr(search, "KEPT_OF_CLASS", 10)
+    monkeypatch.setattr(search_samples, "MAX_SAMPLES", 300)
+    monkeypatch.setattr(search_samples, "KEPT_OF_CLASS", 10)
     X, y = yeast
     on_dask(FEW_ROUNDS, client).fit(cut(X, 100), cut(y, 100))
     ((_, gathered),) = [each for each in passes if each[0] is code_for_search]

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from comboost import ConfusionBoostingClassifier, load_model
-from comboost._boosting import search
+from comboost._boosting import search, search_samples
 from comboost._boosting.monitor import NoCallback
 from comboost._boosting.warm_start import fingerprints
 from comboost.datasets import load_ecoli
@@ -111,7 +111,7 @@ def test_recorded_losses_are_those_of_models_of_the_parts(searched, name):
 
 
 def test_recorded_losses_of_a_single_split_are_those_of_its_model(searched, monkeypatch):
-    monkeypatch.setattr(search, "FOLDS", ())
+    monkeypatch.setattr(search_samples, "FOLDS", ())
     X, y = make_grid_rows(150)
     model = make().fit(X, y)
     ((train, held),) = searched[0]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from comboost._boosting.search import first_by_content
+from comboost._boosting.search_samples import first_by_content
 from comboost._data.categories import Categories
 from comboost._data.labels import find_distinct, locate_labels, read_labels
 from comboost._data.sample_weights import WeightScale, read_weights_of_part
@@ -105,7 +105,7 @@ class CodedSamples:
         )
 
     def first_by_content(self, n_kept: NDArray[np.int64], seed: int) -> "CodedSamples":
-        """Select the samples that a search uses, ``n_kept`` of every class; see `search.first_by_content`."""
+        """Select the samples that a search uses, ``n_kept`` of every class; see `search_samples.first_by_content`."""
         sizes = np.bincount(self.labels, minlength=len(n_kept))
         # Data that change may have more classes now; they are refused once all samples are gathered.
         if len(sizes) > len(n_kept) or (sizes <= n_kept).all():

@@ -156,12 +156,12 @@ class HeldShape:
 
 @dataclass(frozen=True)
 class SearchShape:
-    """Samples that settings are searched for on, and the trees of the candidates.
+    """Samples of a search for settings, and the trees of its candidates.
 
     Attributes
     ----------
     n_parts : int
-        Parts of the samples that every candidate boosts on.
+        Parts of the samples; every candidate is trained on each.
     n_samples : int
         Samples of all parts, those that are held out included.
     n_copied : int
@@ -199,7 +199,7 @@ class FitShape:
     n_predictors : int
         Rounds whose predicted classes are kept, if the weak learner is not a tree.
     searched : SearchShape, optional
-        What settings are searched for on, before the fit.
+        The samples of the search for settings, before the fit.
     """
 
     n_samples: int

@@ -30,7 +30,7 @@ from comboost._boosting.monitor import (
     RoundCallbacks,
     with_callbacks,
 )
-from comboost._boosting.search import Part, draw_parts, draw_validated
+from comboost._boosting.search_samples import Part, draw_parts, draw_validated
 from comboost._boosting.warm_start import (
     FitFingerprint,
     WarmStartState,
@@ -495,13 +495,12 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         return confusion_frame(self.train_confusion_, self.classes_)
 
 
-def learned_costs(settings: Settings, candidates: Candidates) -> Floats | None:
+def learned_costs(settings: MemorySettings, candidates: Candidates) -> Floats | None:
     """The costs of errors that the rounds minimise; None is 1 for every error."""
-    given: Any = settings.cost_matrix  # type: ignore[attr-defined]
-    if given is None:
+    if settings.cost_matrix is None:
         return None
-    costs = costs_among(given, candidates)  # which checks them
-    return costs if settings.decision == "argmax" else None  # type: ignore[attr-defined]
+    costs = costs_among(settings.cost_matrix, candidates)  # which checks them
+    return costs if settings.decision == "argmax" else None
 
 
 def held_shape(settings: MemorySettings, table: RawTable | Matrix) -> HeldShape:

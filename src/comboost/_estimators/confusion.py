@@ -11,6 +11,7 @@ import numpy as np
 from comboost._boosting import search
 from comboost._boosting.learners import Fit, FitPlan, count_features
 from comboost._boosting.loop import Boosting
+from comboost._boosting.search_samples import Part, held_weight_sums
 from comboost._data.labels import Candidates
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._engine.binning import BinMapper
@@ -281,11 +282,10 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
     def _shape_of_search(
         self, settings: ConfusionMemorySettings, shape: FitShape, n_held: int | None
     ) -> SearchShape | None:
-        is_depth_free = depth_is_free(settings)
-        if settings.smoothing != "auto" and not is_depth_free:
+        if not searches(settings):
             return None
         return search.shape_of_search(
-            shape.limits, shape.n_samples, shape.n_classes, n_held, is_depth_free=is_depth_free
+            shape.limits, shape.n_samples, shape.n_classes, n_held, is_depth_free=depth_is_free(settings)
         )
 
     def _select(
@@ -295,7 +295,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         candidates: Candidates,
         weight_sums: ClassWeightSums,
         n_samples: int,
-        draw_parts: Callable[[], tuple[list[search.Part], str | None]],
+        draw_parts: Callable[[], tuple[list[Part], str | None]],
         seed: int,
         n_threads: int,
     ) -> tuple[ConfusionMemorySettings, Mapping[str, Any]]:
@@ -309,7 +309,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         )
         is_depth_free = depth_is_free(settings)
         # A warm start of a model that was fitted before there was a search keeps the depth, which then followed a rule.
-        if hasattr(self, "_forest") or (settings.smoothing != "auto" and not is_depth_free):
+        if hasattr(self, "_forest") or not searches(settings):
             # A refit and a warm start keep the results of the search that preceded them.
             return fixed, describe(fixed, getattr(self, "search_results_", []))
         parts, reason = draw_parts()
@@ -317,12 +317,12 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             fixed = replace(fixed, n_estimators=min(settings.n_estimators, search.FIXED_ROUNDS))
             return fixed, describe(fixed, [{"outcome": f"not searched: {reason}"}])
         costs = learned_costs(settings, candidates)
-        objective = Objective.of(costs, search.held_weight_sums(parts), settings.balance, settings.loss)
+        objective = Objective.of(costs, held_weight_sums(parts), settings.balance, settings.loss)
         rate = None if settings.learning_rate == "auto" else float(settings.learning_rate)
         is_free = settings.smoothing == "auto"
         n_rounds = search.most_search_rounds(rate, settings.n_estimators, is_smoothing_free=is_free)
 
-        def make_trial(part: search.Part, smoothing: float, max_depth: int | None) -> search.Trial:
+        def make_trial(part: Part, smoothing: float, max_depth: int | None) -> search.Trial:
             train, held = part.train, part.held
             tried = replace(
                 settings, smoothing=smoothing, max_depth=max_depth, learning_rate=1.0, n_estimators=n_rounds
@@ -396,9 +396,14 @@ def middle_depth(weight_sums: ClassWeightSums) -> int:
     return min(max(round((log_samples + math.log2(len(weight_sums.sums))) / 2 - 3), 3), 7)
 
 
-def depth_is_free(settings: ConfusionSettings) -> bool:
+def depth_is_free(settings: ConfusionSettings | ConfusionBoostingClassifier) -> bool:
     """Whether the depth is to be selected."""
     return settings.max_depth == "auto" and settings.max_leaf_nodes is None
+
+
+def searches(settings: ConfusionSettings | ConfusionBoostingClassifier) -> bool:
+    """Whether a fit with such parameters selects some of them."""
+    return settings.smoothing == "auto" or depth_is_free(settings)
 
 
 def describe(settings: ConfusionMemorySettings, records: list[dict[str, Any]]) -> dict[str, Any]:

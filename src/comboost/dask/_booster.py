@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from comboost._boosting.early_stopping import ValidationData
 from comboost._boosting.learners import Fit, TreeFit, TreeLearner
-from comboost._boosting.search import (
-    SAMPLES_PER_LEAF,
+from comboost._boosting.search import SAMPLES_PER_LEAF
+from comboost._boosting.search_samples import (
     Part,
     first_by_content,
     n_folds_of,

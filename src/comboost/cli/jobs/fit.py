@@ -11,7 +11,7 @@ import numpy as np
 from comboost.cli.input.columns import MISSING_CELLS, to_dates, without_cells
 from comboost.cli.input.training_table import DataRequest, check_not_dropped, read_training_table
 from comboost.cli.jobs.outputs import check_output
-from comboost.cli.jobs.rounds import RoundFraction, report_rounds, searches
+from comboost.cli.jobs.rounds import RoundFraction, report_rounds, selects_settings
 from comboost.cli.jobs.settings import Settings, make_estimator
 from comboost.cli.terminal.errors import CommandError, one_line, some_names
 from comboost.cli.terminal.progress import Tick
@@ -90,7 +90,7 @@ def fit_folder(
         LocalCluster(n_workers, threads_per_worker=1, memory_limit=memory_limit, **quiet) as cluster,
         Client(cluster) as client,
     ):
-        tick("reading, searching" if searches(estimator) else "reading", 0.0)
+        tick("reading, searching" if selects_settings(estimator) else "reading", 0.0)
         model = dask_class(**parameters, client=client)
         model.set_callbacks(RoundFraction(lambda done: tick(BOOSTING, done)))
         fitted = model.fit(rows.drop(columns=target), rows[target]).to_local().set_callbacks()

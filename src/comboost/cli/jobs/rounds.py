@@ -5,6 +5,7 @@ from typing import Any
 
 from comboost import ConfusionBoostingClassifier
 from comboost._boosting.monitor import NoCallback
+from comboost._estimators.confusion import searches
 from comboost.cli.terminal.progress import Tick
 
 SEARCHING = "searching for settings"
@@ -33,13 +34,11 @@ def report_rounds(estimator: Any, tick: Tick, step: str, first: float = 0.0, las
 
     The search has no callbacks, so it is reported at once.
     """
-    if searches(estimator):
+    if selects_settings(estimator):
         tick(SEARCHING, first)
     return estimator.set_callbacks(RoundFraction(lambda done: tick(step, first + done * (last - first))))
 
 
-def searches(estimator: Any) -> bool:
-    """Whether a fit selects settings."""
-    return isinstance(estimator, ConfusionBoostingClassifier) and (
-        estimator.smoothing == "auto" or (estimator.max_depth == "auto" and estimator.max_leaf_nodes is None)
-    )
+def selects_settings(estimator: Any) -> bool:
+    """Whether a fit of this estimator selects settings."""
+    return isinstance(estimator, ConfusionBoostingClassifier) and searches(estimator)
