@@ -51,7 +51,7 @@ class DistributedRows:
 
     def update(self, hypothesis: Tree | None, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
         """Add the last round, quantise the costs, and start a new tree."""
-        unit, tops, log_exponent = self._loss
+        unit, tops, log_exponent, _ = self._loss
         if tops is not None:
             bound = min(bound, float(tops.max()))
         tree = None if hypothesis is None else hypothesis._replace(leaf_values=None)  # the factors replace them

@@ -147,7 +147,7 @@ class BalancedValues:
     @classmethod
     def of(cls, objective: Objective, learning_rate: float, smoothing: float) -> "BalancedValues":
         """Smooth leaves by ``smoothing`` samples of every class, λ."""
-        weight_sums, (unit, tops, log_exponent) = objective.weight_sums, objective.loss
+        weight_sums, (unit, tops, log_exponent, _) = objective.weight_sums, objective.loss
         # What a sample of weight 1 of class l costs before the first round by being confused with j.
         first = unit if tops is None else unit * (tops / (1.0 + losses.in_order(unit)))[:, np.newaxis]
         with np.errstate(over="ignore"):

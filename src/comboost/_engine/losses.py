@@ -27,11 +27,14 @@ class Loss(NamedTuple):
         c̄_l/M_l for the log-loss: what a sample of a class costs at most, per unit of weight.
     log_exponent : int
         The log-loss is summed in units of 2^-log_exponent.
+    logistic : bool
+        Whether it is the logistic loss of every pair of classes, whose unit is that of the exponential loss.
     """
 
     unit: Floats
     tops: Floats | None
     log_exponent: int
+    logistic: bool = False
 
 
 @dataclass(frozen=True)
