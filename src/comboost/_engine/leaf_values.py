@@ -233,7 +233,8 @@ class BalancedValues:
         hidden = np.where(pairs > 0, 0.25 * (weight_sums.sums[:, np.newaxis] + weight_sums.sums), 0.0)
         rounding = 0.0
         if objective.loss.has_logarithm:
-            rounding = math.ldexp(0.5 * objective.total_weight, -objective.loss.log_exponent)
+            exponent = objective.loss.log_exponent if objective.norm is None else objective.loss.sum_exponent(0.0)
+            rounding = math.ldexp(0.5 * objective.total_weight, -exponent)
             rounding += SUMMED_ERROR * objective.start
         smoothed = Smoothing(smoothing * pairs, hidden)
         return cls(objective, learning_rate, smoothed, smoothing, smoothing * objective.mean_cost(first), rounding)

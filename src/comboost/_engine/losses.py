@@ -14,7 +14,8 @@ from comboost._data.sample_weights import ClassWeightSums
 from comboost._engine.norms import Norm
 from comboost._types import MAX_EDGE, MIN_EDGE, UNIT_BITS, Floats, Sums
 
-LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so it stays below 2**61 units
+LOG_BITS = 51  # in units of a pass, a sample costs less than 2**LOG_BITS
+LOG_RANGE = 10  # the logarithm of a sample is below 2**LOG_RANGE, so its loss stays below 2**61 units
 MOST_COST = 1e250  # of a sample of weight 1, if all weights are next to nothing; more might overflow
 CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
 
@@ -47,7 +48,7 @@ class Loss(NamedTuple):
 
     def sum_exponent(self, bound: float) -> int:
         """The units in which losses are summed exactly, if no sample costs more than ``bound`` per unit of weight."""
-        return self.log_exponent if self.has_logarithm else LOG_BITS - math.frexp(bound)[1]
+        return self.log_exponent - LOG_RANGE if self.has_logarithm else LOG_BITS - math.frexp(bound)[1]
 
 
 @dataclass(frozen=True)
