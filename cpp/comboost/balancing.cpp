@@ -26,11 +26,11 @@ class Balance {
           x_(n_classes),
           inverse_(n_classes) {}
 
-    void read(std::span<const Sum> sums, std::span<const double> smoothing) {
+    void read(const LeafSums& sums, std::size_t leaf, std::span<const double> smoothing) {
         for (std::size_t l = 0; l < n_classes_; ++l)
             for (std::size_t j = 0; j < n_classes_; ++j) {
                 const std::size_t pair = l * n_classes_ + j;
-                rows_[pair] = columns_[j * n_classes_ + l] = static_cast<double>(sums[pair]) + smoothing[pair];
+                rows_[pair] = columns_[j * n_classes_ + l] = sums.pair(leaf, pair, rows_.size()) + smoothing[pair];
             }
         std::fill(x_.begin(), x_.end(), 1.0);
         std::fill(inverse_.begin(), inverse_.end(), 1.0);
@@ -73,7 +73,7 @@ std::vector<double> balance_pairs(const LeafSums& sums, std::span<const double> 
         const auto costs = sums.costs.subspan(leaf * n_classes, n_classes);
         const auto first = static_cast<std::size_t>(std::ranges::min_element(costs) - costs.begin());
         Balance balance(n_classes);
-        balance.read(sums.pairs.subspan(leaf * square, square), smoothing);
+        balance.read(sums, leaf, smoothing);
         InterruptPoll poll;
         for (int sweep = 0; sweep < kSweeps; ++sweep) {
             balance.sweep(first);
@@ -106,11 +106,13 @@ std::vector<double> balance_classes(const LeafSums& sums, std::span<const double
 }
 
 // What a leaf costs after the round: Σ S(l,j)·growth(j)·shrink(l).
-double remaining_of_pairs(std::span<const Sum> pairs, std::span<const double> growth, std::span<const double> shrink) {
+double remaining_of_pairs(const LeafSums& sums, std::size_t leaf, std::span<const double> growth,
+                          std::span<const double> shrink) {
+    const std::size_t n_classes = growth.size();
     double cost = 0.0;
-    for (std::size_t l = 0; l < shrink.size(); ++l)
-        for (std::size_t j = 0; j < growth.size(); ++j)
-            cost += static_cast<double>(pairs[l * growth.size() + j]) * (growth[j] * shrink[l]);
+    for (std::size_t l = 0; l < n_classes; ++l)
+        for (std::size_t j = 0; j < n_classes; ++j)
+            cost += sums.pair(leaf, l * n_classes + j, n_classes * n_classes) * (growth[j] * shrink[l]);
     return cost;
 }
 
@@ -145,6 +147,29 @@ LeafValues exponentiate_values(std::span<const float> values, std::size_t n_clas
     return leaves;
 }
 
+Forecast forecast(std::span<const Sum> pairs, std::span<const double> values, std::size_t n_classes, double step) {
+    const std::size_t square = n_classes * n_classes;
+    Forecast result{std::vector<double>(square), std::vector<double>(square)};
+    std::vector<double> growth(n_classes), shrink(n_classes);
+    for_each_stretch(0, values.size() / n_classes, square + kUpdatesPerValue * n_classes, [&](auto from, auto to) {
+        for (std::size_t leaf = from; leaf < to; ++leaf) {
+            const double* const of_leaf = values.data() + leaf * n_classes;
+            for (std::size_t j = 0; j < n_classes; ++j) {
+                growth[j] = std::exp(step * of_leaf[j]);
+                shrink[j] = std::exp(-step * of_leaf[j]);
+            }
+            for (std::size_t l = 0; l < n_classes; ++l)
+                for (std::size_t j = 0; j < n_classes; ++j) {
+                    const std::size_t pair = l * n_classes + j;
+                    const double grown = static_cast<double>(pairs[leaf * square + pair]) * (growth[j] * shrink[l]);
+                    result.value[pair] += grown;
+                    result.slope[pair] += grown * (of_leaf[j] - of_leaf[l]);
+                }
+        }
+    });
+    return result;
+}
+
 LeafValues balance_leaves(const LeafSums& sums, const Smoothing& smoothing, std::size_t n_classes, double learning_rate,
                           int n_threads) {
     std::vector<double> rho(n_classes * n_classes);
@@ -153,7 +178,7 @@ LeafValues balance_leaves(const LeafSums& sums, const Smoothing& smoothing, std:
     const bool paired = !sums.pairs.empty();
     const std::vector<double> balanced = paired ? balance_pairs(sums, rho, n_classes, n_threads)
                                                 : balance_classes(sums, rho, n_classes, learning_rate, n_threads);
-    const std::size_t n_leaves = balanced.size() / n_classes, square = n_classes * n_classes;
+    const std::size_t n_leaves = balanced.size() / n_classes;
     std::vector<float> values(balanced.size());
     for (std::size_t begin = 0; begin < values.size(); begin += n_classes) {
         double mean = 0.0;
@@ -167,9 +192,9 @@ LeafValues balance_leaves(const LeafSums& sums, const Smoothing& smoothing, std:
     for_each_task(n_leaves, paired ? sums.pairs.size() : values.size(), n_threads, [&](std::size_t leaf) {
         const auto part = [&](auto all) { return std::span(all).subspan(leaf * n_classes, n_classes); };
         const std::span<const double> growth(leaves.growth), shrink(leaves.shrink);
-        remaining[leaf] =
-            paired ? remaining_of_pairs(sums.pairs.subspan(leaf * square, square), part(growth), part(shrink))
-                   : remaining_of_classes(part(sums.losses), part(sums.costs), part(growth), part(shrink));
+        remaining[leaf] = paired
+                              ? remaining_of_pairs(sums, leaf, part(growth), part(shrink))
+                              : remaining_of_classes(part(sums.losses), part(sums.costs), part(growth), part(shrink));
     });
     leaves.remaining = std::accumulate(remaining.begin(), remaining.end(), 0.0);
     return leaves;

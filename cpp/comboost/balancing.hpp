@@ -20,9 +20,15 @@ struct LeafFactors {
 
 // The costs of leaves.
 struct LeafSums {
-    std::span<const Sum> pairs;   // S_q(l,j), K×K per leaf, zero diagonals; empty if there are too many classes
-    std::span<const Sum> losses;  // Σ_j S_q(l,j), K per leaf; needed only without `pairs`
-    std::span<const Sum> costs;   // D of every class, K per leaf
+    std::span<const Sum> pairs;           // S_q(l,j), K×K per leaf, zero diagonals; empty if there are too many classes
+    std::span<const Sum> losses;          // Σ_j S_q(l,j), K per leaf; needed only without `pairs`
+    std::span<const Sum> costs;           // D of every class, K per leaf
+    std::span<const double> prices = {};  // K×K, what `pairs` are multiplied by; empty if by nothing
+
+    double pair(std::size_t leaf, std::size_t index, std::size_t square) const {
+        const auto sum = static_cast<double>(pairs[leaf * square + index]);
+        return prices.empty() ? sum : sum * prices[index];
+    }
 };
 
 // What is added to the costs of every pair of classes, K×K: max(2^exponent·smoothing, hidden).
@@ -44,6 +50,14 @@ struct LeafValues {
 // The values that balance the soft confusion matrix of every leaf, times the learning rate; their mean is zero.
 LeafValues balance_leaves(const LeafSums& sums, const Smoothing& smoothing, std::size_t n_classes, double learning_rate,
                           int n_threads);
+
+// Σ_q S_q(l,j)·exp(step·(v_q(j) - v_q(l))), K×K, and its derivative by the step.
+struct Forecast {
+    std::vector<double> value, slope;
+};
+
+// What the sums of leaves, K×K each, become if they get these values, K each, times a step.
+Forecast forecast(std::span<const Sum> pairs, std::span<const double> values, std::size_t n_classes, double step);
 
 // The factors of values, which are stored: `remaining` is left at 0.
 LeafValues exponentiate_values(std::span<const float> values, std::size_t n_classes);

@@ -1,7 +1,9 @@
 #include "comboost/costs.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "comboost/parallel.hpp"
@@ -24,6 +26,24 @@ int exponent_below(double bound, std::size_t n_classes) {
 void scale(std::span<const double> values, int exponent, std::vector<double>& scaled) {
     scaled.resize(values.size());
     std::ranges::transform(values, scaled.begin(), [=](double value) { return std::ldexp(value, exponent); });
+}
+
+double priced(std::span<const double> values, Prices prices, std::size_t index) {
+    return prices.empty() ? values[index] : values[index] * prices[index];
+}
+
+// The most that a sample costs per unit of weight, whatever its excess.
+double most_costs(const Loss& loss, Prices prices, std::size_t n_classes) {
+    if (loss.kind() == LossKind::exponential) return std::numeric_limits<double>::infinity();
+    const bool is_log = loss.kind() == LossKind::log;
+    double most = 0.0;
+    for (std::size_t l = 0; l < n_classes; ++l) {
+        double of_class = is_log ? priced(loss.tops, prices, l) : 0.0;
+        for (std::size_t j = 0; j < (is_log ? 0 : n_classes); ++j)
+            of_class += priced(loss.unit, prices, l * n_classes + j);
+        most = std::max(most, of_class);
+    }
+    return most;
 }
 
 }  // namespace
@@ -57,27 +77,33 @@ void CostTable::set_predicted(std::span<const Label> predicted) {
     std::iota(leaf_classes_.begin(), leaf_classes_.end(), Label{0});
 }
 
-PassResult CostTable::quantise(const LeafFactors& factors, int exponent) {
-    const bool is_log = !loss_.tops.empty(), adds = !factors.growth.empty();
-    if (is_log) {
-        scale(loss_.tops, exponent, tops_);
+// The pass in units of 2^-exponent, which add() and sum_pairs() do, too.
+SamplePass CostTable::scaled_pass(const LeafFactors& factors, int exponent, Prices prices) {
+    const bool is_log = loss_.kind() == LossKind::log, adds = !factors.growth.empty();
+    std::vector<double>& scaled = is_log ? tops_ : factors_;
+    scale(is_log ? loss_.tops : loss_.unit, exponent, scaled);
+    for (std::size_t k = 0; k < prices.size(); ++k) scaled[k] *= prices[k];
+    return {.kind = loss_.kind(),
+            .labels = labels_,
+            .weights = weights_,
+            .leaves = adds ? std::span<const RowIndex>(leaves_) : std::span<const RowIndex>(),
+            .classes = factors.one_hot() ? std::span<const Label>(leaf_classes_) : std::span<const Label>(),
+            .growth = factors.growth,
+            .shrink = factors.shrink,
+            .factors = is_log ? loss_.unit : factors_,
+            .tops = tops_,
+            .log_units = {},
+            .channels = channels_,
+            .excess = excess_,
+            .units = units_.data()};
+}
+
+PassResult CostTable::quantise(const LeafFactors& factors, int exponent, Prices prices) {
+    SamplePass pass = scaled_pass(factors, exponent, prices);
+    if (loss_.kind() == LossKind::log && prices.empty()) {
         scale(loss_.tops, loss_.log_exponent, log_units_);
-    } else {
-        scale(loss_.unit, exponent, factors_);
+        pass.log_units = log_units_;
     }
-    const UpdatePass pass{
-        .labels = labels_,
-        .weights = weights_,
-        .leaves = adds ? std::span<const RowIndex>(leaves_) : std::span<const RowIndex>(),
-        .classes = factors.one_hot() ? std::span<const Label>(leaf_classes_) : std::span<const Label>(),
-        .growth = factors.growth,
-        .shrink = factors.shrink,
-        .factors = is_log ? loss_.unit : factors_,
-        .tops = tops_,
-        .log_units = log_units_,
-        .channels = channels_,
-        .excess = excess_,
-        .units = units_.data()};
     std::vector<PassResult> parts(n_blocks(n_rows()));
     for_each_block(n_rows(), 4 * n_classes(), n_threads_, [&](std::size_t begin, std::size_t end) {
         parts[begin / kBlock] = kernels().update(pass, begin, end);
@@ -91,30 +117,69 @@ PassResult CostTable::quantise(const LeafFactors& factors, int exponent) {
     return result;
 }
 
-Costs CostTable::update(const LeafFactors& factors, double bound) {
-    if (!loss_.tops.empty()) bound = std::min(bound, *std::ranges::max_element(loss_.tops));
+Costs CostTable::update(const LeafFactors& factors, double bound, Prices prices) {
+    bound = std::min(bound, most_costs(loss_, prices, n_classes()));
     int exponent = exponent_below(bound, n_classes());
-    PassResult pass = quantise(factors, exponent);
+    PassResult pass = quantise(factors, exponent, prices);
     if (pass.largest < kCoarse) {  // nearly every sample was right
         exponent = exponent_below(std::ldexp(pass.largest, -exponent), n_classes());
-        pass = quantise({}, exponent);
+        pass = quantise({}, exponent, prices);
     }
     return {exponent, pass.loss, std::ldexp(pass.largest, -exponent), pass.log_loss};
 }
 
-void CostTable::sum_leaves(std::span<Sum> sums) const {
+// Sums of integers over the samples, in parts that threads add up on their own: body(from, to, sums of the part).
+template <class T, class Body>
+std::vector<std::vector<T>> CostTable::add_parts(std::size_t size, std::size_t updates_per_row, Body&& body) const {
     constexpr std::size_t kMostSums = 1 << 20;  // of all parts together, unless there is but one
-    const std::size_t size = n_leaves() * n_classes() * channels_.size();
-    const std::size_t work = n_rows() * channels_.size();
-    std::vector<std::vector<Sum>> parts(
+    const std::size_t work = n_rows() * updates_per_row;
+    std::vector<std::vector<T>> parts(
         std::max<std::size_t>(1, std::min(n_parts(work, n_threads_), kMostSums / std::max<std::size_t>(1, size))),
-        std::vector<Sum>(size));
+        std::vector<T>(size));
     for_each_task(parts.size(), work, n_threads_, [&](std::size_t part) {
-        for_each_stretch(n_rows() * part / parts.size(), n_rows() * (part + 1) / parts.size(), channels_.size(),
-                         [&](std::size_t from, std::size_t to) {
-                             kernels().sum_leaves(leaves_.data(), labels_.data(), from, to, records(),
-                                                  parts[part].data());
-                         });
+        for_each_stretch(n_rows() * part / parts.size(), n_rows() * (part + 1) / parts.size(), updates_per_row,
+                         [&](std::size_t from, std::size_t to) { body(from, to, parts[part].data()); });
+    });
+    return parts;
+}
+
+double CostTable::add(const LeafFactors& factors, int exponent, std::span<WideSum> sums) {
+    const SamplePass pass = scaled_pass(factors, exponent, {});
+    const std::size_t n_losses = sums.size() / n_classes();  // of a true class
+    std::atomic<double> largest = 0.0;
+    const auto parts = add_parts<std::uint64_t>(
+        2 * sums.size(), 4 * n_classes(), [&](std::size_t from, std::size_t to, std::uint64_t* digits) {
+            const double of_part = kernels().add(pass, from, to, {digits});
+            double before = largest.load();
+            while (before < of_part && !largest.compare_exchange_weak(before, of_part)) {
+            }
+        });
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+        const std::size_t low = (k / n_losses) * 2 * n_losses + k % n_losses;
+        sums[k] = 0;
+        for (const auto& part : parts) sums[k] += (WideSum{part[low + n_losses]} << LossSums::kDigit) + part[low];
+    }
+    return std::ldexp(largest, -exponent);
+}
+
+void CostTable::sum_pairs(int exponent, std::span<Sum> sums) {
+    SamplePass pass = scaled_pass({}, exponent, {});
+    pass.leaves = leaves_;
+    const auto parts = add_parts<Sum>(sums.size(), n_classes(), [&](std::size_t from, std::size_t to, Sum* of_part) {
+        kernels().sum_pairs(pass, from, to, of_part);
+    });
+    for_each_stretch(0, sums.size(), parts.size(), [&](std::size_t from, std::size_t to) {
+        for (std::size_t k = from; k < to; ++k) {
+            sums[k] = 0;
+            for (const auto& part : parts) sums[k] += part[k];
+        }
+    });
+}
+
+void CostTable::sum_leaves(std::span<Sum> sums) const {
+    const std::size_t size = n_leaves() * n_classes() * channels_.size();
+    const auto parts = add_parts<Sum>(size, channels_.size(), [&](std::size_t from, std::size_t to, Sum* of_part) {
+        kernels().sum_leaves(leaves_.data(), labels_.data(), from, to, records(), of_part);
     });
     for_each_task(n_leaves(), size, n_threads_, [&](std::size_t leaf) {
         for (std::size_t truth = 0; truth < n_classes(); ++truth) {

@@ -13,16 +13,26 @@ namespace comboost {
 // What boosting minimises. The arrays must outlive their users.
 struct Loss {
     std::span<const double> unit;  // K×K, zero diagonal: c(l,j)/M_l, or c(l,j)/c̄_l for the log-loss
-    std::span<const double> tops;  // K: c̄_l/M_l; empty for the exponential loss
+    std::span<const double> tops;  // K: c̄_l/M_l; of the log-loss only
     int log_exponent = 0;          // the log-loss is summed in units of 2^-log_exponent
+    bool logistic = false;         // whether it is the logistic loss of every pair of classes
+
+    LossKind kind() const {
+        if (!tops.empty()) return LossKind::log;
+        return logistic ? LossKind::logistic : LossKind::exponential;
+    }
 };
+
+// What the costs of a sample are multiplied by, as a norm of the losses weighs them: K×K by true class and class, for
+// the log-loss K by true class. None if empty.
+using Prices = std::span<const double>;
 
 // The costs D of a round.
 struct Costs {
     int exponent;      // sums are in units of 2^-exponent
     Sum loss;          // Λ
     double largest;    // the largest loss of a sample per unit of weight
-    WideSum log_loss;  // in units of 2^-log_exponent; 0 for the exponential loss
+    WideSum log_loss;  // in units of 2^-log_exponent; 0 for other losses, and with prices
 };
 
 class CostTable {
@@ -35,13 +45,23 @@ class CostTable {
     // Makes the classes that are predicted for the samples their leaves.
     void set_predicted(std::span<const Label> predicted);
 
-    // Adds a round to the excess and quantises the costs to units of 2^-exponent: u(i,j) = rint(2^e·c·E(i,j)). There is
-    // nothing to add if `factors` are empty.
-    PassResult quantise(const LeafFactors& factors, int exponent);
+    // Adds a round to the excess and quantises the costs to units of 2^-exponent: u(i,j) = rint(2^e·c·E(i,j)), c being
+    // the unit of the loss times the price. There is nothing to add if `factors` are empty. With prices the log-loss is
+    // not summed.
+    PassResult quantise(const LeafFactors& factors, int exponent, Prices prices = {});
 
     // Does the same in the units that a bound on the largest loss of a sample per unit of weight allows; and once more,
     // in finer ones, if the bound was too wide.
-    Costs update(const LeafFactors& factors, double bound);
+    Costs update(const LeafFactors& factors, double bound, Prices prices = {});
+
+    // Adds a round to the excess, sums up the losses by true class and class, for the log-loss by true class, and
+    // leaves the costs as they are. A loss is rounded to units of 2^-exponent, and may have up to 2^51 of them. Returns
+    // the largest loss of a sample per unit of weight, as Costs has it, without prices.
+    double add(const LeafFactors& factors, int exponent, std::span<WideSum> sums);
+
+    // The costs of every leaf by (true class, class) in units of 2^-exponent, zero diagonal, without prices:
+    // n_leaves × K × K. They come from the excess, not from what was quantised last.
+    void sum_pairs(int exponent, std::span<Sum> sums);
 
     // The cost sums of every leaf by (true class, class), zero diagonal: n_leaves × K × K.
     void sum_leaves(std::span<Sum> sums) const;
@@ -64,6 +84,7 @@ class CostTable {
     std::size_t n_rows() const { return labels_.size(); }
     std::size_t n_classes() const { return channels_.n_classes; }
     std::size_t n_leaves() const { return leaf_classes_.size(); }
+    std::size_t n_losses() const { return loss_.tops.empty() ? n_classes() * n_classes() : n_classes(); }  // add() sums
     const std::vector<RowIndex>& leaves() const { return leaves_; }  // of the samples
     int n_threads() const { return n_threads_; }
     const Channels& channels() const { return channels_; }
@@ -84,6 +105,9 @@ class CostTable {
         return {units_.data() + row * channels_.size(), channels_.size()};
     }
     Unit unit(std::size_t row, std::size_t label) const;
+    SamplePass scaled_pass(const LeafFactors& factors, int exponent, Prices prices);
+    template <class T, class Body>
+    std::vector<std::vector<T>> add_parts(std::size_t size, std::size_t updates_per_row, Body&& body) const;
 
     Channels channels_;
     Loss loss_;

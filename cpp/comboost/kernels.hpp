@@ -20,20 +20,37 @@ struct PassResult {
     WideSum log_loss = 0;  // the sum of n·b(i) for the log-loss, 0 for others
 };
 
-// A pass over the samples: a round is multiplied into the excess, and the costs are quantised into the records.
-struct UpdatePass {
+// What a sample loses by class j, E being its excess over it.
+enum class LossKind {
+    exponential,  // c·E
+    logistic,     // c·log2(1 + E)
+    log           // all classes together: top·log2(1 + Σ c·E)
+};
+
+// A pass over the samples: a round is multiplied into the excess, and losses or costs follow from it.
+struct SamplePass {
+    LossKind kind;
     std::span<const Label> labels;
-    std::span<const Weight> weights;    // empty if all are 1
-    std::span<const RowIndex> leaves;   // of the samples; empty if there is no round to add
-    std::span<const Label> classes;     // that the leaves predict; empty if a leaf has one value per class
-    std::span<const double> growth;     // exp(v), K per leaf; e^α alone if leaves predict a class
-    std::span<const double> shrink;     // exp(-v), K per leaf; e^-α alone
-    std::span<const double> factors;    // K×K, zero diagonal
-    std::span<const double> tops;       // K, the most that a sample of a class may cost; empty for the exponential loss
-    std::span<const double> log_units;  // K, what a bit of log-loss counts for a sample of a class
+    std::span<const Weight> weights;   // empty if all are 1
+    std::span<const RowIndex> leaves;  // of the samples; empty if there is no round to add
+    std::span<const Label> classes;    // that the leaves predict; empty if a leaf has one value per class
+    std::span<const double> growth;    // exp(v), K per leaf; e^α alone if leaves predict a class
+    std::span<const double> shrink;    // exp(-v), K per leaf; e^-α alone
+    std::span<const double> factors;   // K×K, zero diagonal
+    std::span<const double> tops;      // K, the most that a sample of a class may cost; of the log-loss only
+    std::span<const double>
+        log_units;  // K, what a bit of log-loss counts for a sample of a class; empty if it does not
     Channels channels;
     std::span<double> excess;  // K per sample
-    Unit* units;               // one record per sample
+    Unit* units;               // one record per sample, if costs are quantised
+};
+
+// Where losses of up to 2^51 units are added up, whatever their samples weigh: they are cut into two digits. The digits
+// of all losses of a true class stand together, the low ones first.
+struct LossSums {
+    static constexpr int kDigit = 26;  // bits
+
+    std::uint64_t* digits;
 };
 
 struct ScanInput {
@@ -146,8 +163,15 @@ struct Kernels {
     // sides[i] = 0 if codes[i] is in the set, otherwise 1.
     void (*find_sides)(const CodeSet& left, std::span<const Code> codes, std::span<CodeBlock::Signed> sides);
 
-    // Does a pass for the samples begin .. end - 1.
-    PassResult (*update)(const UpdatePass& pass, std::size_t begin, std::size_t end);
+    // Does a pass for the samples begin .. end - 1: quantises their costs.
+    PassResult (*update)(const SamplePass& pass, std::size_t begin, std::size_t end);
+
+    // Does one that adds up their losses by true class and class, for the log-loss by true class. The largest sum of a
+    // sample's costs, scaled as the factors.
+    double (*add)(const SamplePass& pass, std::size_t begin, std::size_t end, const LossSums& sums);
+
+    // Does one that leaves the excess as it is, and adds the costs to the sums of leaf, true class and class.
+    void (*sum_pairs)(const SamplePass& pass, std::size_t begin, std::size_t end, Sum* sums);
 
     // Adds the records of the rows begin .. end - 1 to the sums of their leaf and class, K records per leaf.
     void (*sum_leaves)(const RowIndex* leaves, const Label* labels, std::size_t begin, std::size_t end,

@@ -57,72 +57,225 @@ inline IntLanes load_units(const Unit* from) {
 constexpr double kLeastExcess = 0x1p-960;
 constexpr double kMostExcess = 0x1p960;
 
-// K is the number of classes, 0 if the compiler does not know it. E(i,j) is multiplied by growth(q,j)·shrink(q,y_i), q
-// being the leaf of sample i. With OneHot the value of a leaf is α·onehot(class), so most of these factors are 1.
-template <std::size_t K, bool OneHot, bool Log>
-PassResult update_samples(const UpdatePass& pass, std::size_t begin, std::size_t end) {
+// A round, as it changes the excess: E(i,j) is multiplied by growth(q,j)·shrink(q,y_i), q being the leaf of sample i. K
+// is the number of classes, 0 if the compiler does not know it. With OneHot the value of a leaf is α·onehot(class), so
+// most of these factors are 1.
+template <std::size_t K, bool OneHot>
+class Round {
+  public:
+    explicit Round(const SamplePass& pass)
+        : n_classes_(K ? K : pass.channels.n_classes),
+          leaves_(pass.leaves.empty() ? nullptr : pass.leaves.data()),
+          classes_(pass.classes.data()),
+          growths_(pass.growth.data()),
+          shrinks_(pass.shrink.data()) {}
+
+    void multiply(std::size_t row, std::size_t truth, double* __restrict excess) const {
+        if (leaves_ == nullptr) return;
+        const auto multiply = [=](std::size_t j, double factor) {
+            excess[j] = std::min(std::max(excess[j] * factor, kLeastExcess), kMostExcess);
+        };
+        const std::size_t n_classes = K ? K : n_classes_, leaf = leaves_[row];
+        if (OneHot) {
+            // One multiplication for every class, by 1 if the round changes nothing: no branch to guess wrong.
+            const std::size_t predicted = classes_[leaf];
+            const double others = predicted == truth ? *shrinks_ : 1.0;
+            const double own = predicted == truth ? *shrinks_ : *growths_;
+            for (std::size_t j = 0; j < n_classes; ++j) multiply(j, j == predicted ? own : others);
+        } else {
+            const double* growth = growths_ + leaf * n_classes;
+            const double shrink = shrinks_[leaf * n_classes + truth];
+            for (std::size_t j = 0; j < n_classes; ++j) multiply(j, growth[j] * shrink);
+        }
+        excess[truth] = 1.0;
+    }
+
+  private:
+    std::size_t n_classes_;
+    const RowIndex* leaves_;
+    const Label* classes_;
+    const double* growths_;
+    const double* shrinks_;
+};
+
+// What a sample costs for a class, before it is shared among all of them as the log-loss does.
+template <LossKind Kind>
+inline double cost_of(double factor, double excess) {
+    return factor * (Kind == LossKind::logistic ? excess / (1.0 + excess) : excess);
+}
+
+// The sum of these over the classes, in their order.
+template <LossKind Kind>
+inline double sum_costs(const double* factors, const double* excess, std::size_t n_classes) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < n_classes; ++j) sum += cost_of<Kind>(factors[j], excess[j]);
+    return sum;
+}
+
+template <std::size_t K, bool OneHot, LossKind Kind>
+PassResult update_samples(const SamplePass& pass, std::size_t begin, std::size_t end) {
+    constexpr bool kLog = Kind == LossKind::log;
     const std::size_t n_classes = K ? K : pass.channels.n_classes;
     const std::size_t width = pass.channels.size();
     const Label* const labels = pass.labels.data();
     const Weight* const weights = pass.weights.empty() ? nullptr : pass.weights.data();
-    const RowIndex* const leaves = pass.leaves.empty() ? nullptr : pass.leaves.data();
-    const Label* const classes = pass.classes.data();
-    const double* const growths = pass.growth.data();
-    const double* const shrinks = pass.shrink.data();
+    const double* const log_units = pass.log_units.empty() ? nullptr : pass.log_units.data();
+    const Round<K, OneHot> round(pass);
     PassResult result;
     for (std::size_t i = begin; i < end; ++i) {
         const std::size_t truth = labels[i];
         double* __restrict excess = pass.excess.data() + i * n_classes;
-        if (leaves != nullptr) {
-            const auto multiply = [=](std::size_t j, double factor) {
-                excess[j] = std::min(std::max(excess[j] * factor, kLeastExcess), kMostExcess);
-            };
-            if (OneHot) {
-                // One multiplication for every class, by 1 if the round changes nothing: no branch to guess wrong.
-                const std::size_t predicted = classes[leaves[i]];
-                const double others = predicted == truth ? *shrinks : 1.0;
-                const double own = predicted == truth ? *shrinks : *growths;
-                for (std::size_t j = 0; j < n_classes; ++j) multiply(j, j == predicted ? own : others);
-            } else {
-                const double* growth = growths + leaves[i] * n_classes;
-                const double shrink = shrinks[leaves[i] * n_classes + truth];
-                for (std::size_t j = 0; j < n_classes; ++j) multiply(j, growth[j] * shrink);
-            }
-            excess[truth] = 1.0;
-        }
+        round.multiply(i, truth, excess);
         const double* factors = pass.factors.data() + truth * n_classes;
         Unit* __restrict record = pass.units + i * width;
         const Sum weight = weights == nullptr ? 1 : Sum{weights[i]};
-        double row_sum = 0.0, share = 1.0;
-        if (Log) {
-            for (std::size_t j = 0; j < n_classes; ++j) row_sum += factors[j] * excess[j];
-            share = pass.tops[truth] / (1.0 + row_sum);
-            result.log_loss += WideSum{weight} * std::llrint(pass.log_units[truth] * std::log2(1.0 + row_sum));
+        double sum = 0.0, share = 1.0;
+        if (kLog) {
+            sum = sum_costs<Kind>(factors, excess, n_classes);
+            share = pass.tops[truth] / (1.0 + sum);
+            if (log_units != nullptr)
+                result.log_loss += WideSum{weight} * std::llrint(log_units[truth] * std::log2(1.0 + sum));
         }
         Unit loss = 0;
-        double exponential_sum = 0.0;
         for (std::size_t j = 0; j < n_classes; ++j) {
-            const double v = factors[j] * excess[j];
-            const auto u = static_cast<Unit>(std::lrint(Log ? v * share : v));
-            if (!Log) exponential_sum += v;
+            const double v = cost_of<Kind>(factors[j], excess[j]);
+            const auto u = static_cast<Unit>(std::lrint(kLog ? v * share : v));
+            if (!kLog) sum += v;
             loss += u;
             record[j] = u;
         }
         record[truth] = -loss;
         record[pass.channels.loss()] = loss;
-        result.largest = std::max(result.largest, Log ? row_sum * share : exponential_sum);
+        result.largest = std::max(result.largest, kLog ? sum * share : sum);
         result.loss += weight * loss;
     }
     return result;
 }
 
-PassResult update(const UpdatePass& pass, std::size_t begin, std::size_t end) {
+// Calls body.operator()<K, Kind>() for the classes and the loss of a pass.
+template <class Body>
+auto dispatch_loss(const SamplePass& pass, const Body& body) {
     return dispatch<2, 3, 4, 5, 6, 7, 8, 0>(pass.channels.n_classes, [&]<std::size_t K>() {
-        if (pass.classes.empty())
-            return pass.tops.empty() ? update_samples<K, false, false>(pass, begin, end)
-                                     : update_samples<K, false, true>(pass, begin, end);
-        return pass.tops.empty() ? update_samples<K, true, false>(pass, begin, end)
-                                 : update_samples<K, true, true>(pass, begin, end);
+        switch (pass.kind) {
+            case LossKind::logistic: return body.template operator()<K, LossKind::logistic>();
+            case LossKind::log: return body.template operator()<K, LossKind::log>();
+            default: return body.template operator()<K, LossKind::exponential>();
+        }
+    });
+}
+
+PassResult update(const SamplePass& pass, std::size_t begin, std::size_t end) {
+    return dispatch_loss(pass, [&]<std::size_t K, LossKind Kind>() {
+        return pass.classes.empty() ? update_samples<K, false, Kind>(pass, begin, end)
+                                    : update_samples<K, true, Kind>(pass, begin, end);
+    });
+}
+
+constexpr int kExponentBits = 52;  // where the exponent of a double begins
+
+// The whole number next to a value from 0 to 2^51, without an instruction for it.
+inline std::uint64_t round_to_units(double value) {
+    constexpr std::uint64_t kFraction = (std::uint64_t{1} << kExponentBits) - 1;
+    return std::bit_cast<std::uint64_t>(value + 0x1p52) & kFraction;
+}
+
+// log2(1 + x) for 0 <= x < 2^1023, right but for the last bits. 1 + x = 2^k·m with m next to 1, and log m is the series
+// of 2·artanh(f), f = (m - 1)/(m + 1), which ends when what follows is lost in rounding. As `exponential`, it is the
+// same to the bit everywhere.
+inline FloatLanes log2_one_plus(const FloatLanes& x) {
+    constexpr double kCoefficients[] = {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+                                        1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
+    const FloatLanes y = x + 1.0;
+    const FloatLanes lost = x - (y - 1.0);  // in rounding
+    const BitLanes k = ((BitLanes)y - std::bit_cast<std::uint64_t>(0x1.6a09e667f3bcdp-1)) >> kExponentBits;
+    const FloatLanes m = (FloatLanes)((BitLanes)y - (k << kExponentBits));
+    const BitLanes inverse = (1023 - k) << kExponentBits;  // 2^-k
+    const FloatLanes above = (m - 1.0) + lost * (FloatLanes)inverse;
+    const FloatLanes f = above / (above + 2.0), square = f * f;
+    FloatLanes series = everywhere(1.0 / 21);
+    for (const double coefficient : kCoefficients) series = series * square + coefficient;
+    const FloatLanes whole = (FloatLanes)(k | std::bit_cast<std::uint64_t>(0x1p52)) - 0x1p52;
+    return whole + (f * 0x1.71547652b82fep1) * series;  // 2/ln 2
+}
+
+// to[i] = log2(1 + from[i]); may be in place.
+void log2_one_plus(const double* from, std::size_t n, double* to) {
+    FloatLanes x{};
+    for (; n >= kLanes; n -= kLanes, from += kLanes, to += kLanes) {
+        std::memcpy(&x, from, sizeof(x));
+        x = log2_one_plus(x);
+        std::memcpy(to, &x, sizeof(x));
+    }
+    std::memcpy(&x, from, n * sizeof(double));
+    x = log2_one_plus(x);
+    std::memcpy(to, &x, n * sizeof(double));
+}
+
+// A few samples at a time, so that vectors of logarithms need not end with a sample.
+template <std::size_t K, bool OneHot, LossKind Kind>
+double add_samples(const SamplePass& pass, std::size_t begin, std::size_t end, const LossSums& sums) {
+    constexpr bool kLog = Kind == LossKind::log;
+    constexpr std::size_t kRows = 64;
+    constexpr std::uint64_t kLowDigit = (std::uint64_t{1} << LossSums::kDigit) - 1;
+    const std::size_t n_classes = K ? K : pass.channels.n_classes;
+    const std::size_t n_losses = kLog ? 1 : n_classes;  // of a sample
+    const Label* const labels = pass.labels.data();
+    const Weight* const weights = pass.weights.empty() ? nullptr : pass.weights.data();
+    const Round<K, OneHot> round(pass);
+    std::vector<double> logs(Kind == LossKind::exponential ? 0 : kRows * n_losses);
+    double largest = 0.0;
+    for (std::size_t from = begin; from < end; from += kRows) {
+        const std::size_t to = std::min(end, from + kRows);
+        double* const first = pass.excess.data() + from * n_classes;
+        double* excess = first;
+        for (std::size_t i = from; i < to; ++i, excess += n_classes) {
+            const std::size_t truth = labels[i];
+            round.multiply(i, truth, excess);
+            const double sum = sum_costs<Kind>(pass.factors.data() + truth * n_classes, excess, n_classes);
+            largest = std::max(largest, kLog ? sum * (pass.tops[truth] / (1.0 + sum)) : sum);
+            if (kLog) logs[i - from] = sum;
+        }
+        if (Kind != LossKind::exponential)
+            log2_one_plus(kLog ? logs.data() : first, (to - from) * n_losses, logs.data());
+        const double* values = Kind == LossKind::exponential ? first : logs.data();
+        const double* const scales = (kLog ? pass.tops : pass.factors).data();
+        for (std::size_t i = from; i < to; ++i, values += n_losses) {
+            const std::size_t truth = labels[i];
+            const std::uint64_t weight = weights == nullptr ? 1 : weights[i];
+            const double* scale = scales + truth * n_losses;
+            std::uint64_t* __restrict low = sums.digits + truth * 2 * n_losses;
+            std::uint64_t* __restrict high = low + n_losses;
+            for (std::size_t j = 0; j < n_losses; ++j) {
+                const std::uint64_t units = round_to_units(scale[j] * values[j]);
+                low[j] += weight * (units & kLowDigit);
+                high[j] += weight * (units >> LossSums::kDigit);
+            }
+        }
+    }
+    return largest;
+}
+
+double add(const SamplePass& pass, std::size_t begin, std::size_t end, const LossSums& sums) {
+    return dispatch_loss(pass, [&]<std::size_t K, LossKind Kind>() {
+        return pass.classes.empty() ? add_samples<K, false, Kind>(pass, begin, end, sums)
+                                    : add_samples<K, true, Kind>(pass, begin, end, sums);
+    });
+}
+
+void sum_pairs(const SamplePass& pass, std::size_t begin, std::size_t end, Sum* sums) {
+    dispatch_loss(pass, [&]<std::size_t K, LossKind Kind>() {
+        const std::size_t n_classes = K ? K : pass.channels.n_classes;
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t truth = pass.labels[i];
+            const double* factors = pass.factors.data() + truth * n_classes;
+            const double* excess = pass.excess.data() + i * n_classes;
+            Sum* __restrict to = sums + (pass.leaves[i] * n_classes + truth) * n_classes;
+            const Sum weight = pass.weights.empty() ? 1 : Sum{pass.weights[i]};
+            double share = 1.0;
+            if (Kind == LossKind::log) share = pass.tops[truth] / (1.0 + sum_costs<Kind>(factors, excess, n_classes));
+            for (std::size_t j = 0; j < n_classes; ++j)
+                to[j] += weight * static_cast<Sum>(round_to_units(cost_of<Kind>(factors[j], excess[j]) * share));
+        }
     });
 }
 
@@ -427,7 +580,6 @@ inline FloatLanes exponential(const FloatLanes& x) {
     constexpr double kCoefficients[] = {
         1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
         1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1.0,         1.0};
-    constexpr int kExponentBits = 52;
     constexpr std::uint64_t kBias = 1023;
     const FloatLanes shifted = x * everywhere(0x1.71547652b82fep0) + everywhere(kRounder);
     const FloatLanes k = shifted - everywhere(kRounder);
@@ -468,6 +620,8 @@ const Kernels table{.add_scores = &add_scores,
                     .count_doubles = &count_below<double>,
                     .find_sides = &find_sides,
                     .update = &update,
+                    .add = &add,
+                    .sum_pairs = &sum_pairs,
                     .sum_leaves = &sum_leaves,
                     .accumulate = &accumulate,
                     .sum_digit = &sum_digit,

@@ -28,8 +28,8 @@ LeafValues TreeRows::leaf_values(const Smoothing& smoothing, double learning_rat
     return balance_leaves(of_leaves, smoothing, n_classes(), learning_rate, n_threads());
 }
 
-Costs TreeRows::update(const LeafFactors& factors, double bound, bool with_root) {
-    const Costs costs = CostTable::update(factors, bound);
+Costs TreeRows::update(const LeafFactors& factors, double bound, bool with_root, Prices prices) {
+    const Costs costs = CostTable::update(factors, bound, prices);
     start_tree(with_root);
     return costs;
 }

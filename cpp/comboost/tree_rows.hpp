@@ -34,7 +34,7 @@ class TreeRows : public CostTable {
 
     // Adds a round to the excess, quantises the costs and puts all samples into the root of a new tree, whose sums are
     // found if it is to grow.
-    Costs update(const LeafFactors& factors, double bound, bool with_root);
+    Costs update(const LeafFactors& factors, double bound, bool with_root, Prices prices = {});
 
     // Puts all samples into the root of a new tree.
     virtual void start_tree(bool with_root) = 0;

@@ -18,7 +18,7 @@ UNIT = np.ones((3, 3)) - np.eye(3)
 
 
 def make_table():
-    return _core.CostTable(LABELS, None, UNIT, None, 0, 1)
+    return _core.CostTable(LABELS, None, UNIT, None, 0, False, 1)
 
 
 @pytest.mark.parametrize("bits_lost", [0, 1, 2, 3, 4, 40])

@@ -48,14 +48,14 @@ def make_grower(offsets=(0, 2, 4), starts=STARTS, n_classes=2):
 
 
 def make_table():
-    table = _core.CostTable(LABELS, None, COSTS, None, 0, 1)
+    table = _core.CostTable(LABELS, None, COSTS, None, 0, False, 1)
     table.quantise(None, None, 0)
     return table
 
 
 def make_rows(grower=None, codes=None, labels=LABELS, unit=COSTS, tops=None):
     codes = encode() if codes is None else codes
-    rows = _core.BinnedRows(labels, None, unit, tops, 0, grower or make_grower(), codes, 2**20, 1.0, 2**19, 1)
+    rows = _core.BinnedRows(labels, None, unit, tops, 0, False, grower or make_grower(), codes, 2**20, 1.0, 2**19, 1)
     rows.quantise(None, None, 0)
     return rows
 

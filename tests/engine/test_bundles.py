@@ -38,7 +38,9 @@ def make_grower(n_bins, n_classes, counted=False):
 def bundles_of(codes, n_bins):
     """The features that share a code."""
     labels, unit = np.zeros(codes.shape[1], dtype=LABEL), np.ones((2, 2)) - np.eye(2)
-    return _core.BinnedRows(labels, None, unit, None, 0, make_grower(n_bins, 2), codes, 2**28, 1.0, 2**19, 1).bundles
+    return _core.BinnedRows(
+        labels, None, unit, None, 0, False, make_grower(n_bins, 2), codes, 2**28, 1.0, 2**19, 1
+    ).bundles
 
 
 @st.composite

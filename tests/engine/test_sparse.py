@@ -284,6 +284,6 @@ def test_codes_that_do_not_fit_are_refused_at_the_border():
     codes = _core.SparseCodes(starts, rows, values, 5, zeros, edges, edge_starts, kinds, 1)
     grower = make_grower(BinMapper(edges, edge_starts, kinds), 2, TreeRules(3, "gini", 1, 0.0, 2, 0))
     with pytest.raises(ValueError, match="fit the samples"):
-        _core.SparseRows(np.zeros(4, dtype=np.uint16), None, 1.0 - np.eye(2), None, 0, grower, codes, 1)
+        _core.SparseRows(np.zeros(4, dtype=np.uint16), None, 1.0 - np.eye(2), None, 0, False, grower, codes, 1)
     assert spread(codes).tolist() == [[1, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
     assert BinMapper(edges, edge_starts, kinds).bin_offsets.tolist() == [0, 2, 4]

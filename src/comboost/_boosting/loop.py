@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from comboost._engine import losses
 from comboost._engine.leaf_values import LeafValues, Round
-from comboost._engine.rows import Costs, Hypothesis, Learned, Rows
+from comboost._engine.losses import Objective
+from comboost._engine.rows import Costs, Hypothesis, LeafFactors, Learned, Rows
 from comboost._types import MAX_ROUNDING, MIN_LOSS, ROUNDING_ROOM, Sums
 
 #: Why a fit ended.
@@ -106,7 +107,7 @@ class Boosting:
         self.history = History() if past is None else replace(past.first(len(past)), stop_reason=N_ESTIMATORS)
         objective = values.objective
         self._least_loss = ROUNDING_ROOM * objective.total_weight * (len(objective.loss.unit) - 1)
-        costs = rows.update(None, None, objective.largest, with_root=past is None)  # D_1
+        costs = next_costs(rows, objective, None, None, objective.largest, with_root=past is None)  # D_1
         self.ended = len(self.history) >= n_estimators
         if past is not None:
             costs = replay(rows, learner, values, costs, self.history, with_root=not self.ended)
@@ -125,9 +126,14 @@ class Boosting:
             return None
         edge = losses.edge(learned.advantage, costs.loss)  # δ_t
         this = values.choose(rows, learned, costs)  # α_t, or the values of the leaves
+        if values.objective.norm is not None and this.factors.largest == 1.0 and t > 0:  # no step lowers the norm
+            self._end(NO_EDGE)
+            return None
         last = reason is not None or t + 1 == self._n_estimators
         largest = costs.largest * this.factors.largest
-        after = rows.update(this.hypothesis, this.factors, largest, with_root=not last)  # D_{t+1}
+        after = next_costs(
+            rows, values.objective, this.hypothesis, this.factors, largest, with_root=not last
+        )  # D_{t+1}
 
         loss, before = after.real_loss, self._loss  # L_t
         self._bound = values.next_bound(self._bound, edge, this.decrease)
@@ -175,6 +181,28 @@ def boost(
     return boosting.history
 
 
+def next_costs(
+    rows: Rows, objective: Objective, hypothesis: Any, factors: LeafFactors | None, bound: float, *, with_root: bool
+) -> Costs:
+    """Add a round, and quantise the costs of the next one.
+
+    With a norm, the losses are summed first, since the gradient of the norm multiplies the costs.
+    """
+    if objective.norm is None:
+        return rows.update(hypothesis, factors, bound, with_root=with_root)
+    summed = rows.add(hypothesis, factors, bound)
+    prices = objective.prices(summed.losses)
+    most = summed.largest * float(prices.max())
+    costs = rows.price(prices, most, with_root=with_root)
+    return costs._replace(
+        largest=summed.largest,
+        objective=objective.value(summed.losses),
+        covers=summed.covers,
+        losses=summed.losses,
+        prices=prices,
+    )
+
+
 def replay(
     rows: Rows, learner: Learner, values: LeafValues, costs: Costs, history: History, *, with_root: bool
 ) -> Costs:
@@ -182,7 +210,8 @@ def replay(
     for t, (hypothesis, alpha) in enumerate(zip(learner.past_hypotheses(), history.alphas, strict=True), start=1):
         past = values.repeat(hypothesis, alpha)
         largest = costs.largest * past.factors.largest
-        costs = rows.update(hypothesis, past.factors, largest, with_root=with_root and t == len(history))
+        is_last = with_root and t == len(history)
+        costs = next_costs(rows, values.objective, hypothesis, past.factors, largest, with_root=is_last)
         if costs.real_loss != history.losses[t - 1]:
             raise ValueError(
                 f"warm_start: round {t} leaves the loss {costs.real_loss:g} on these rows and left "

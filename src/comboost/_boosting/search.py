@@ -16,9 +16,10 @@ from comboost._boosting import search_samples
 from comboost._boosting.loop import Boosting
 from comboost._boosting.search_samples import Part
 from comboost._engine.forest import Tree
+from comboost._engine.leaf_values import Round
 from comboost._engine.losses import Objective
 from comboost._engine.memory_plan import SearchShape, TreeLimits
-from comboost._engine.rows import MemoryRows
+from comboost._engine.rows import LossSums, MemoryRows
 
 # Which candidates are tried
 SMOOTHING = (3.0, 1.0, 10.0)  # with every depth, in this order
@@ -85,8 +86,9 @@ class Candidate:
         self.smoothing, self.max_depth, self.is_behind = smoothing, max_depth, False
         self._trials = trials
         self._n_samples = sum(trial.n_samples for trial in trials)
-        self._unit = (math.log(2.0) if objective.loss.tops is not None else 1.0) / n_judged
-        self._costs = [held.update(None, None, objective.largest, with_root=False) for _, held, _ in trials]
+        self._objective = objective
+        self._unit = (math.log(2.0) if objective.loss.has_logarithm else 1.0) / n_judged
+        self._held = [self._add(held, None, objective.largest) for _, held, _ in trials]
         self.losses: list[float] = []
         self.train_losses: list[float] = []
         self.loss, self.best_round = math.inf, 0
@@ -104,13 +106,25 @@ class Candidate:
         for k, (boosting, held, _) in enumerate(self._trials):
             this = None if boosting.ended else boosting.advance()
             if this is not None:
-                assert isinstance(this.hypothesis, Tree)
-                largest = self._costs[k].largest * this.factors.largest
-                self._costs[k] = held.update(this.hypothesis, this.factors, largest, with_root=False)
-        self.losses.append(self._unit * sum(costs.real_loss for costs in self._costs))
+                self._held[k] = self._add(held, this, self._held[k].largest * this.factors.largest)
+        self.losses.append(self._unit * self._held_loss())
         self.train_losses.append(sum(trial.boosting.history.losses[-1] for trial in self._trials))
         if self.losses[-1] < self.loss:
             self.loss, self.best_round = self.losses[-1], len(self.losses)
+
+    def _add(self, held: MemoryRows, this: Round | None, bound: float) -> LossSums:
+        """Add a round to the scores of held-out samples, and sum up their losses."""
+        hypothesis, factors = (None, None) if this is None else (this.hypothesis, this.factors)
+        assert hypothesis is None or isinstance(hypothesis, Tree)
+        if self._objective.norm is not None:
+            return held.add(hypothesis, factors, bound)
+        costs = held.update(hypothesis, factors, bound, with_root=False)
+        return LossSums(np.array([costs.real_loss]), costs.largest)
+
+    def _held_loss(self) -> float:
+        """What the fit minimises, of the held-out samples of all parts together."""
+        losses = np.add.reduce([summed.losses for summed in self._held])
+        return float(losses[0]) if self._objective.norm is None else self._objective.value(losses)
 
     def run(self, n_rounds: int, best: "Candidate | None" = None) -> None:
         """Run until the loss no longer improves, or until the candidate falls behind the best so far."""
@@ -124,7 +138,7 @@ class Candidate:
 
     def release(self) -> None:
         """Free the samples: no round follows."""
-        self._trials, self._costs = (), []
+        self._trials, self._held = (), []
 
     @property
     def line(self) -> str:

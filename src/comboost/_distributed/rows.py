@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from comboost import _core
 from comboost._distributed.steps import (
+    AddStep,
     ConfusionStep,
     CountStep,
     DivideStep,
@@ -15,12 +16,23 @@ from comboost._distributed.steps import (
     SplitStep,
     Step,
     SumLeavesStep,
+    SumPairsStep,
     UpdateStep,
 )
 from comboost._engine.forest import Forest, Tree
-from comboost._engine.losses import Loss, exponent_below
-from comboost._engine.rows import HISTOGRAM_BUDGET, Balanced, Costs, LeafFactors, Learned, Smoothing, TreeRules
-from comboost._types import COARSE_BITS, MAX_PAIRED, Sums
+from comboost._engine.losses import Loss, exponent_below, in_order
+from comboost._engine.rows import (
+    HISTOGRAM_BUDGET,
+    Balanced,
+    Costs,
+    LeafFactors,
+    Learned,
+    LossSums,
+    Smoothing,
+    TreeRules,
+    balance_priced,
+)
+from comboost._types import COARSE_BITS, MAX_PAIRED, Floats, Sums
 
 
 class Shards(Protocol):
@@ -31,6 +43,11 @@ class Shards(Protocol):
 
     def close(self) -> None:
         """Release the samples."""
+
+
+def without_values(tree: Tree | None) -> Tree | None:
+    """A tree as steps need it, beside the factors of its leaf values."""
+    return None if tree is None else tree._replace(leaf_values=None)
 
 
 class DistributedRows:
@@ -51,20 +68,44 @@ class DistributedRows:
 
     def update(self, hypothesis: Tree | None, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
         """Add the last round, quantise the costs, and start a new tree."""
-        unit, tops, log_exponent = self._loss
+        tops = self._loss.tops
         if tops is not None:
             bound = min(bound, float(tops.max()))
-        tree = None if hypothesis is None else hypothesis._replace(leaf_values=None)  # the factors replace them
-        exponent = exponent_below(bound, len(unit))
-        result = self._shards.run(UpdateStep(tree, factors, exponent, with_root))
+        costs, log_loss = self._quantise(without_values(hypothesis), factors, bound, with_root, None)
+        if tops is None:
+            return costs
+        return costs._replace(objective=math.ldexp(float(log_loss), -self._loss.log_exponent))
+
+    def add(self, hypothesis: Tree | None, factors: LeafFactors | None, bound: float) -> LossSums:
+        """Add the last round, and sum up the losses."""
+        exponent = self._loss.sum_exponent(bound)
+        result = self._shards.run(AddStep(without_values(hypothesis), factors, exponent))
+        return LossSums.of(result.sums, result.largest, exponent, result.covers)
+
+    def price(self, prices: Floats, bound: float, *, with_root: bool) -> Costs:
+        """Quantise the costs, each multiplied by its price, and start a new tree."""
+        unit, tops, _, is_logistic = self._loss
+        if tops is not None:
+            bound = min(bound, float((tops * prices).max()))
+        elif is_logistic:
+            bound = min(bound, float(in_order(unit * prices).max()))
+        return self._quantise(None, None, bound, with_root, prices)[0]
+
+    def _quantise(
+        self, tree: Tree | None, factors: LeafFactors | None, bound: float, with_root: bool, prices: Floats | None
+    ) -> tuple[Costs, int]:
+        """Quantise the costs, and start a new tree; the log-loss is in units of its own."""
+        n_classes = len(self._loss.unit)
+        exponent = exponent_below(bound, n_classes)
+        result = self._shards.run(UpdateStep(tree, factors, exponent, with_root, prices))
         if result.largest < 2**COARSE_BITS:
             # Nearly all samples are predicted correctly, so the costs are too coarse.
-            exponent = exponent_below(math.ldexp(result.largest, -exponent), len(unit))
-            finer = self._shards.run(UpdateStep(None, None, exponent, with_root))
+            exponent = exponent_below(math.ldexp(result.largest, -exponent), n_classes)
+            finer = self._shards.run(UpdateStep(None, None, exponent, with_root, prices))
             result = finer._replace(covers=result.covers)
         self._root, self._n_nodes = result.root, 1
-        log_loss = None if tops is None else math.ldexp(float(result.log_loss), -log_exponent)
-        return Costs(exponent, result.loss, math.ldexp(result.largest, -exponent), log_loss, result.covers)
+        costs = Costs(exponent, result.loss, math.ldexp(result.largest, -exponent), covers=result.covers)
+        return costs, result.log_loss
 
     def grow(self, round_idx: int, smoothing: float) -> Learned:
         """Grow a tree on the costs."""
@@ -85,17 +126,22 @@ class DistributedRows:
         assert learned.leaf_costs is not None
         by_pairs = len(self._loss.unit) <= MAX_PAIRED
         sums = self._shards.run(SumLeavesStep(learned.hypothesis, by_pairs))
-        values, growth, shrink, largest, remaining = _core.balance_leaves(
-            sums if by_pairs else None,
-            None if by_pairs else sums,
-            learned.leaf_costs,
-            smoothing.unit,
-            smoothing.hidden,
-            exponent,
-            learning_rate,
-            self._n_threads,
+        pairs, losses = (sums, None) if by_pairs else (None, sums)
+        return Balanced.of(
+            *_core.balance_leaves(
+                pairs, losses, learned.leaf_costs, *smoothing, exponent, learning_rate, self._n_threads
+            )
         )
-        return Balanced(values, LeafFactors(growth, shrink, largest), remaining)
+
+    def balance_priced(
+        self, learned: Learned, pairs: Sums, prices: Floats, smoothing: Smoothing, exponent: int
+    ) -> Balanced:
+        """Do the same for costs that are multiplied by prices."""
+        return balance_priced(learned, pairs, prices, smoothing, exponent, self._n_threads)
+
+    def sum_pairs(self, hypothesis: Tree, exponent: int) -> Sums:
+        """Sum up the costs, without prices, of every leaf by (true class, class), (n_leaves, K, K)."""
+        return self._shards.run(SumPairsStep(hypothesis, exponent))
 
     def sum_losses(self, hypothesis: Tree) -> Sums:
         """Sum up the losses of every leaf by true class, (n_leaves, K)."""

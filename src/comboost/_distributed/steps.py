@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from comboost._distributed.packing import PackedIntegers
 from comboost._engine.forest import Forest, Tree
 from comboost._engine.rows import HISTOGRAM_BUDGET, LeafFactors, ShardRows
-from comboost._types import Sums
+from comboost._types import Floats, Sums
 
 ROOT = np.zeros(1, dtype=np.int32)
 
@@ -29,7 +29,15 @@ class UpdateResult(NamedTuple):
     covers: Sums | None = None  # weight sums of the leaves of the added tree
 
 
-StepResult = UpdateResult | Sums | None
+class AddResult(NamedTuple):
+    """Result of `AddStep`; see `LossSums`."""
+
+    sums: Sums
+    largest: float
+    covers: Sums | None
+
+
+StepResult = UpdateResult | AddResult | Sums | None
 ResultT = TypeVar("ResultT", bound=StepResult, covariant=True)
 
 
@@ -82,15 +90,33 @@ class UpdateStep:
     factors: LeafFactors | None
     exponent: int
     with_root: bool
+    prices: Floats | None = None
 
     def run(self, shard: ShardState) -> UpdateResult:
         """Run the step on one shard."""
-        loss, largest, log_loss, covers = shard.rows.quantise(self.tree, self.factors, self.exponent)
+        loss, largest, log_loss, covers = shard.rows.quantise(self.tree, self.factors, self.exponent, self.prices)
         shard.rows.start_tree()
         root = shard.rows.count(ROOT) if self.with_root else None
         shard.histograms = {} if root is None else {0: root[0]}
         shard.n_nodes = 1
         return UpdateResult(loss, largest, root, log_loss, covers)
+
+
+@dataclass(frozen=True)
+class AddStep:
+    """Add the tree of the last round, and sum up the losses; an `UpdateStep` without a tree follows.
+
+    A rebuilt shard needs only these steps of earlier rounds.
+    """
+
+    changes: ClassVar[bool] = True
+    tree: Tree | None
+    factors: LeafFactors | None
+    exponent: int
+
+    def run(self, shard: ShardState) -> AddResult:
+        """Run the step on one shard."""
+        return AddResult(*shard.rows.add_to(self.tree, self.factors, self.exponent))
 
 
 @dataclass(frozen=True)
@@ -156,7 +182,20 @@ class SumLeavesStep:
 
     def run(self, shard: ShardState) -> Sums:
         """Run the step on one shard."""
-        return shard.rows.sum_pairs(self.tree) if self.pairs else shard.rows.sum_losses(self.tree)
+        return shard.rows.sum_leaves(self.tree) if self.pairs else shard.rows.sum_losses(self.tree)
+
+
+@dataclass(frozen=True)
+class SumPairsStep:
+    """Sum up the costs, without prices, of every leaf by (true class, class)."""
+
+    changes: ClassVar[bool] = False
+    tree: Tree
+    exponent: int
+
+    def run(self, shard: ShardState) -> Sums:
+        """Run the step on one shard."""
+        return shard.rows.sum_pairs(self.tree, self.exponent)
 
 
 @dataclass(frozen=True)
@@ -196,23 +235,29 @@ def add(one: Any, other: Any) -> Any:
             one.log_loss + other.log_loss,
             add(one.covers, other.covers),
         )
+    if isinstance(one, AddResult):
+        return AddResult(one.sums + other.sums, max(one.largest, other.largest), add(one.covers, other.covers))
     return None if one is None else one + other
 
 
 class PackedResult(NamedTuple):
     """A result as it is sent: its sums in few bytes, apart from the rest."""
 
-    rest: UpdateResult | None
+    rest: UpdateResult | AddResult | None
     sums: PackedIntegers | None
 
 
 def pack_result(result: StepResult) -> PackedResult:
     """Encode a result."""
+    if isinstance(result, AddResult):  # a few sums
+        return PackedResult(result, None)
     rest, sums = (result._replace(root=None), result.root) if isinstance(result, UpdateResult) else (None, result)
     return PackedResult(rest, None if sums is None else PackedIntegers.of(sums))
 
 
 def unpack_result(packed: PackedResult) -> Any:
     """Decode a result."""
+    if isinstance(packed.rest, AddResult):
+        return packed.rest
     sums = None if packed.sums is None else packed.sums.unpack()
     return sums if packed.rest is None else packed.rest._replace(root=sums)

@@ -5,7 +5,7 @@
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -14,11 +14,11 @@ import numpy as np
 from comboost import _core
 from comboost._engine import losses
 from comboost._engine.forest import Tree
-from comboost._engine.losses import Objective
+from comboost._engine.losses import CAPPED_STEP, Objective, by_pairs
+from comboost._engine.norms import minimise_along
 from comboost._engine.rows import Costs, Hypothesis, LeafFactors, Learned, Rows, Smoothing, TreeRows
-from comboost._types import Floats
+from comboost._types import Floats, Sums
 
-MOST_COST = 1e250  # of a sample of weight 1, if all weights are next to nothing; more might overflow
 SUMMED_ERROR = 1e-12  # of the bounds on a log-loss, relative to where it starts
 
 
@@ -35,12 +35,62 @@ class Round(NamedTuple):
         α_t; 1 if leaves have values of their own.
     decrease : float
         What it takes from the loss at least: a fraction of it, or bits of the log-loss; 0 if it follows from the edge.
+        With a norm, the bound itself: the most that the norm is after the round.
     """
 
     hypothesis: Hypothesis
     factors: LeafFactors
     alpha: float
     decrease: float = 0.0
+
+
+class Forecast:
+    """The norm after a round, from above, for any factors of the round.
+
+    A round changes the losses of pairs of classes in leaf q by S_q·(factor − 1), exactly with the exponential loss. A
+    logarithm is below its tangent, so with the others they change by no more than S_q·(factor − 1)/ln 2.
+
+    Parameters
+    ----------
+    objective : Objective
+        What the round should lower.
+    costs : Costs
+        The costs before the round, and the losses.
+    exponent : int
+        Sums of costs are in units of 2^-exponent.
+    before : ndarray of shape (K, K)
+        The costs that the round changes, as they are before.
+    """
+
+    def __init__(self, objective: Objective, costs: Costs, exponent: int, before: Sums) -> None:
+        assert costs.losses is not None
+        self._objective, self._losses, self._before = objective, costs.losses, before
+        self._unit = math.ldexp(1.0 / math.log(2.0) if objective.loss.has_logarithm else 1.0, -exponent)
+
+    def value(self, after: Floats) -> float:
+        """Φ after the round, at most, if these costs are left."""
+        return self._objective.value(self._changed(after))
+
+    def curve(self, along: Callable[[float], tuple[Floats, Floats]]) -> Callable[[float], tuple[float, float]]:
+        """Φ and its derivative by the step, from the costs that a step leaves and their derivatives."""
+
+        def at(step: float) -> tuple[float, float]:
+            after, slopes = along(step)
+            changed = self._changed(after)
+            value, gradient = self._objective.value_and_gradient(changed)
+            return value, self._unit * float(losses.in_order(losses.in_order(by_pairs(gradient) * slopes)))
+
+        return at
+
+    def _changed(self, after: Floats) -> Floats:
+        difference = self._unit * (after - self._before)
+        changed = self._losses + (difference if self._losses.ndim == 2 else losses.in_order(difference))
+        return np.maximum(changed, 0.0)  # rounding may take more than there is
+
+
+def symmetric(pairs: Floats) -> Floats:
+    """The mean of a matrix and its transpose."""
+    return 0.5 * (pairs + pairs.T)
 
 
 class LeafValues(Protocol):
@@ -85,6 +135,8 @@ class ClassValues:
     def choose(self, rows: Rows, learned: Learned, costs: Costs) -> Round:
         """Choose α_t."""
         advantage = learned.advantage
+        if self.objective.norm is not None:
+            return self._choose_for_norm(rows, learned, costs)
         if self.step == "edge" or not losses.beats_guessing(advantage, costs.loss):
             alpha = losses.edge_step(advantage, costs.loss)
         else:
@@ -94,6 +146,27 @@ class ClassValues:
             right = int(sums[np.arange(len(sums)), classes].sum())
             alpha = losses.exact_step(right, right - advantage)
         return self.repeat(learned.hypothesis, self.learning_rate * alpha)
+
+    def _choose_for_norm(self, rows: Rows, learned: Learned, costs: Costs) -> Round:
+        """Minimise Φ(S(α)), S(α) = e^-α·S₊ + e^α·S₋ + S₀, which is convex in α."""
+        exponent = losses.exponent_below(costs.largest, len(self.objective.loss.unit))
+        sums = rows.sum_pairs(learned.hypothesis, exponent)
+        right, wrong = np.zeros_like(sums[0]), np.zeros_like(sums[0])
+        classes = learned.hypothesis.leaf_classes if isinstance(learned.hypothesis, Tree) else np.arange(len(sums))
+        for of_leaf, predicted in zip(sums, classes.tolist(), strict=True):
+            right[predicted] += of_leaf[predicted]
+            wrong[:, predicted] += of_leaf[:, predicted]
+        forecast = Forecast(self.objective, costs, exponent, right + wrong)
+
+        def along(alpha: float) -> tuple[Floats, Floats]:
+            growing, shrinking = math.exp(alpha) * wrong, math.exp(-alpha) * right
+            return growing + shrinking, growing - shrinking
+
+        alpha = minimise_along(forecast.curve(along), CAPPED_STEP)
+        if not losses.beats_guessing(learned.advantage, costs.loss):
+            alpha = max(alpha, losses.edge_step(learned.advantage, costs.loss))  # a model has a hypothesis that counts
+        alpha *= self.learning_rate
+        return self.repeat(learned.hypothesis, alpha)._replace(decrease=forecast.value(along(alpha)[0]))
 
     def repeat(self, hypothesis: Hypothesis, alpha: float) -> Round:
         """A round of an earlier fit."""
@@ -108,16 +181,21 @@ class ClassValues:
 
     def next_bound(self, bound: float, edge: float, decrease: float) -> float:
         """The most that the loss is after a round, by its edge."""
+        if self.objective.norm is not None:
+            return decrease
         return bound * losses.bound_factor(edge, self.learning_rate)
 
     def bounds(self, edges: Sequence[float], decreases: Sequence[float]) -> Floats:
         """The most that the loss is after every round, by the edges."""
+        if self.objective.norm is not None:
+            return np.array(decreases, dtype=np.float64)
         factors = [losses.bound_factor(edge, self.learning_rate) for edge in edges]
         return np.asarray(self.objective.start * np.cumprod(factors), dtype=np.float64)
 
     def attributes(self, alphas: Sequence[float], decreases: Sequence[float]) -> dict[str, Any]:
         """The weight α of every round, and the proportions of the classes, which probabilities need."""
-        return {"estimator_weights_": np.array(alphas), "class_prior_": self.objective.weight_sums.proportions.copy()}
+        kept = {"estimator_weights_": np.array(alphas), "class_prior_": self.objective.weight_sums.proportions.copy()}
+        return kept if self.objective.norm is None else {**kept, "_decreases": np.array(decreases)}
 
 
 @dataclass(frozen=True)
@@ -132,6 +210,8 @@ class BalancedValues:
         ν.
     smoothing : Smoothing
         What is added to the costs of every pair of classes in a leaf.
+    multiple : float
+        λ, how many samples of every class smooth a leaf.
     leaf_smoothing : float
         λ times what a sample of weight 1 costs on average before the first round.
     loss_rounding : float
@@ -141,34 +221,49 @@ class BalancedValues:
     objective: Objective
     learning_rate: float
     smoothing: Smoothing
+    multiple: float
     leaf_smoothing: float
     loss_rounding: float
 
     @classmethod
     def of(cls, objective: Objective, learning_rate: float, smoothing: float) -> "BalancedValues":
         """Smooth leaves by ``smoothing`` samples of every class, λ."""
-        weight_sums, (unit, tops, log_exponent) = objective.weight_sums, objective.loss
-        # What a sample of weight 1 of class l costs before the first round by being confused with j.
-        first = unit if tops is None else unit * (tops / (1.0 + losses.in_order(unit)))[:, np.newaxis]
-        with np.errstate(over="ignore"):
-            first = np.minimum(weight_sums.lifted(np.ldexp(first, weight_sums.scale.shift)), MOST_COST)
-        mean = float(losses.in_order(weight_sums.plain * losses.in_order(first))) / weight_sums.total
-        pairs = 0.5 * (first + first.T)  # what two classes cost by being confused with each other
+        weight_sums, first = objective.weight_sums, objective.first_costs
+        pairs = symmetric(first)  # what two classes cost by being confused with each other
         hidden = np.where(pairs > 0, 0.25 * (weight_sums.sums[:, np.newaxis] + weight_sums.sums), 0.0)
         rounding = 0.0
-        if tops is not None:
-            rounding = math.ldexp(0.5 * objective.total_weight, -log_exponent)
+        if objective.loss.has_logarithm:
+            rounding = math.ldexp(0.5 * objective.total_weight, -objective.loss.log_exponent)
             rounding += SUMMED_ERROR * objective.start
-        return cls(objective, learning_rate, Smoothing(smoothing * pairs, hidden), smoothing * mean, rounding)
+        smoothed = Smoothing(smoothing * pairs, hidden)
+        return cls(objective, learning_rate, smoothed, smoothing, smoothing * objective.mean_cost(first), rounding)
 
     def choose(self, rows: TreeRows, learned: Learned, costs: Costs) -> Round:
         """Choose the values of the leaves."""
         assert isinstance(learned.hypothesis, Tree)
+        if self.objective.norm is not None:
+            return self._choose_for_norm(rows, learned, costs)
         values, factors, remaining = rows.balance(learned, self.smoothing, costs.exponent, self.learning_rate)
         decrease = 1.0 - remaining / costs.loss
         if self.objective.loss.tops is not None:
             decrease = decrease * math.ldexp(float(costs.loss), -costs.exponent) / math.log(2.0)
         return Round(learned.hypothesis._replace(leaf_values=values), factors, 1.0, decrease)
+
+    def _choose_for_norm(self, rows: TreeRows, learned: Learned, costs: Costs) -> Round:
+        """Balance the leaves at the prices of the norm; shorten the step if the norm would grow before its end."""
+        assert isinstance(learned.hypothesis, Tree)
+        assert costs.prices is not None
+        exponent = losses.exponent_below(costs.largest, len(self.objective.loss.unit))
+        sums, prices = rows.sum_pairs(learned.hypothesis, exponent), by_pairs(costs.prices)
+        priced = Smoothing(
+            symmetric(prices * self.objective.first_costs) * self.multiple, symmetric(prices) * self.smoothing.hidden
+        )
+        values = rows.balance_priced(learned, sums, prices, priced, exponent).values.astype(np.float64)
+        forecast = Forecast(self.objective, costs, exponent, sums.sum(axis=0))
+        step = minimise_along(forecast.curve(lambda step: _core.forecast(sums, values, step)), self.learning_rate)
+        kept = (step * values).astype(np.float32)
+        bound = forecast.value(_core.forecast(sums, kept.astype(np.float64), 1.0)[0])
+        return self.repeat(learned.hypothesis._replace(leaf_values=kept), 1.0)._replace(decrease=bound)
 
     def repeat(self, hypothesis: Tree, alpha: float) -> Round:
         """A round of an earlier fit."""
@@ -182,11 +277,15 @@ class BalancedValues:
 
     def next_bound(self, bound: float, edge: float, decrease: float) -> float:
         """The most that the loss is after a round, by what its leaves guarantee."""
+        if self.objective.norm is not None:
+            return decrease
         return bound * (1.0 - decrease) if self.objective.loss.tops is None else bound - decrease
 
     def bounds(self, edges: Sequence[float], decreases: Sequence[float]) -> Floats:
         """The most that the loss is after every round, by what the leaves guarantee."""
         start, guaranteed = self.objective.start, np.array(decreases, dtype=np.float64)
+        if self.objective.norm is not None:
+            return guaranteed
         if self.objective.loss.tops is None:
             return np.asarray(start * np.cumprod(1.0 - guaranteed))
         return np.asarray(start - np.cumsum(guaranteed))

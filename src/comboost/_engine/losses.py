@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from comboost._cached import cached_property
 from comboost._data.sample_weights import ClassWeightSums
+from comboost._engine.norms import Norm
 from comboost._types import MAX_EDGE, MIN_EDGE, UNIT_BITS, Floats, Sums
 
 LOG_BITS = 51  # the log-loss of a row is below 2**10 bits, so it stays below 2**61 units
+MOST_COST = 1e250  # of a sample of weight 1, if all weights are next to nothing; more might overflow
 CAPPED_STEP = 0.5 * math.log(2.0**31)  # no round weighs more than this
 
 
@@ -22,16 +25,29 @@ class Loss(NamedTuple):
     Attributes
     ----------
     unit : ndarray of shape (K, K)
-        c(l,j)/M_l for the exponential loss, c(l,j)/c̄_l for the log-loss, c̄_l being the largest cost of class l.
+        c(l,j)/M_l for the exponential and the logistic loss, c(l,j)/c̄_l for the log-loss, c̄_l being the largest cost of
+        class l.
     tops : ndarray of shape (K,) or None
         c̄_l/M_l for the log-loss: what a sample of a class costs at most, per unit of weight.
     log_exponent : int
-        The log-loss is summed in units of 2^-log_exponent.
+        Logarithms are summed in units of 2^-log_exponent.
+    is_logistic : bool
+        Whether it is the logistic loss of pairs of classes.
     """
 
     unit: Floats
     tops: Floats | None
     log_exponent: int
+    is_logistic: bool = False
+
+    @property
+    def has_logarithm(self) -> bool:
+        """Whether the costs are the derivatives of a logarithm: its tangent bounds what a round leaves."""
+        return self.tops is not None or self.is_logistic
+
+    def sum_exponent(self, bound: float) -> int:
+        """The units in which losses are summed exactly, if no sample costs more than ``bound`` per unit of weight."""
+        return self.log_exponent if self.has_logarithm else LOG_BITS - math.frexp(bound)[1]
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,9 @@ class Objective:
         The summed weight of every class.
     total_weight : int
         Σ n_i.
+    norm : Norm or None
+        Φ, the norm of the losses A of all pairs of classes, or of the losses of the classes. None is their sum, which
+        a single pass over the samples finds together with the costs.
     """
 
     loss: Loss
@@ -57,10 +76,16 @@ class Objective:
     largest: float
     weight_sums: ClassWeightSums
     total_weight: int
+    norm: Norm | None = None
 
     @classmethod
     def of(
-        cls, costs: Floats | None, weight_sums: ClassWeightSums, balance: float, loss: str = "exponential"
+        cls,
+        costs: Floats | None,
+        weight_sums: ClassWeightSums,
+        balance: float,
+        loss: str = "exponential",
+        norm: Norm | None = None,
     ) -> "Objective":
         """Scale costs as ``balance`` says.
 
@@ -72,27 +97,76 @@ class Objective:
             The summed weight of every class.
         balance : float
             τ: with 1 every class counts the same, as in CoMBo, with 0 every sample, as in AdaBoost.MM.
-        loss : {"exponential", "log"}
+        loss : {"exponential", "log", "logistic"}
             Which loss.
+        norm : Norm or None
+            Φ; None is the sum of all losses.
         """
         sums = weight_sums.sums
         if costs is None:
             costs = 1.0 - np.eye(len(sums))
         base = balanced_weight_sums(weight_sums, balance)
         total = int(sums.sum())
-        if loss == "exponential":
+        if loss != "log":
             unit = costs / base[:, np.newaxis]
-            start = float(in_order(sums / base * in_order(costs)))
-            # Added in class order, as the first pass does.
-            return cls(Loss(unit, None, 0), start, float(in_order(unit).max()), weight_sums, total)
-        largest = costs.max(axis=1)
-        unit = np.divide(costs, largest[:, np.newaxis], out=np.zeros_like(costs), where=largest[:, np.newaxis] > 0)
-        tops = largest / base
+            first = (sums / base)[:, np.newaxis] * costs  # A_0: every pair starts with the loss 1
+            start = (
+                float(in_order(sums / base * in_order(costs))) if norm is None else norm.value(norm_input(norm, first))
+            )
+            largest = float(in_order(unit).max())  # added in class order, as the first pass does
+            exponent = LOG_BITS - math.frexp(largest)[1] if loss == "logistic" else 0
+            return cls(Loss(unit, None, exponent, loss == "logistic"), start, largest, weight_sums, total, norm)
+        most = costs.max(axis=1)
+        unit = np.divide(costs, most[:, np.newaxis], out=np.zeros_like(costs), where=most[:, np.newaxis] > 0)
+        tops = most / base
         bits = np.array(list(map(math.log2, (1.0 + in_order(unit)).tolist())))  # NumPy has its own
-        start = float(in_order(sums * tops * bits))
+        first = sums * tops * bits
+        start = float(in_order(first)) if norm is None else norm.value(norm_input(norm, first))
         highest = float(tops.max())
         log_exponent = LOG_BITS - math.frexp(highest)[1]
-        return cls(Loss(unit, tops, log_exponent), start, highest, weight_sums, total)
+        return cls(Loss(unit, tops, log_exponent), start, highest, weight_sums, total, norm)
+
+    @cached_property
+    def first_costs(self) -> Floats:
+        """What a sample of weight 1 of class l costs before the first round by being predicted as j, (K, K)."""
+        weight_sums, (unit, tops, _, is_logistic) = self.weight_sums, self.loss
+        first = unit * 0.5 if is_logistic else unit
+        if tops is not None:
+            first = unit * (tops / (1.0 + in_order(unit)))[:, np.newaxis]
+        with np.errstate(over="ignore"):
+            return np.minimum(weight_sums.lifted(np.ldexp(first, weight_sums.scale.shift)), MOST_COST)
+
+    def mean_cost(self, costs: Floats) -> float:
+        """What a sample costs on average, if a sample of class l costs ``costs[l, j]`` by being predicted as j."""
+        weight_sums = self.weight_sums
+        return float(in_order(weight_sums.plain * in_order(costs))) / weight_sums.total
+
+    def value(self, losses: Floats) -> float:
+        """Φ(A), or Φ(r); see `LossSums`."""
+        assert self.norm is not None
+        return self.norm.value(norm_input(self.norm, losses))
+
+    def value_and_gradient(self, losses: Floats) -> tuple[float, Floats]:
+        """Φ and G = ∇Φ, in the shape of the losses."""
+        assert self.norm is not None
+        value, gradient = self.norm.value_and_gradient(norm_input(self.norm, losses))
+        return value, gradient if gradient.ndim == losses.ndim else by_pairs(gradient) * (self.loss.unit > 0)
+
+    def prices(self, losses: Floats) -> Floats:
+        """What costs are multiplied by: G, scaled so that a sample costs on average the same before the first round."""
+        gradient, first = self.value_and_gradient(losses)[1], self.first_costs
+        mean = self.mean_cost(by_pairs(gradient) * first)
+        return gradient * (self.mean_cost(first) / mean) if mean > 0 else np.ones_like(gradient)
+
+
+def norm_input(norm: Norm, losses: Floats) -> Floats:
+    """What a norm is the norm of: the losses of pairs, or those of the classes that they add up to."""
+    return in_order(losses) if norm.of == "classes" and losses.ndim == 2 else losses
+
+
+def by_pairs(prices: Floats) -> Floats:
+    """Prices of pairs of classes; those of classes are the same for all pairs of a true class."""
+    return prices if prices.ndim == 2 else np.repeat(prices[:, np.newaxis], len(prices), axis=1)
 
 
 def in_order(values: Floats) -> Floats:

@@ -36,22 +36,50 @@ class Costs(NamedTuple):
         Λ, the summed loss.
     largest : float
         r, the largest loss of a sample per unit of weight, not scaled.
-    log_loss : float or None
-        L, if it is the log-loss: it is not a multiple of Λ.
+    objective : float or None
+        What boosting minimises, if it is not a multiple of Λ: the log-loss, or the norm of the losses.
     covers : ndarray of shape (n_leaves,) or None
         What the samples in every leaf of the last round's tree weigh.
+    losses, prices : ndarray of float64, or None
+        With a norm: the losses whose norm it is, and what the costs are multiplied by; see `Objective`.
     """
 
     exponent: int
     loss: int
     largest: float
-    log_loss: float | None = None
+    objective: float | None = None
     covers: Sums | None = None
+    losses: Floats | None = None
+    prices: Floats | None = None
 
     @property
     def real_loss(self) -> float:
         """L, as a number."""
-        return math.ldexp(float(self.loss), -self.exponent) if self.log_loss is None else self.log_loss
+        return math.ldexp(float(self.loss), -self.exponent) if self.objective is None else self.objective
+
+
+class LossSums(NamedTuple):
+    """The losses of all samples.
+
+    Attributes
+    ----------
+    losses : ndarray of float64
+        A, (K, K): by true class and class that it is confused with. With the log-loss, r, (K,): by true class.
+    largest : float
+        The largest cost of a sample per unit of weight, not multiplied by prices.
+    covers : ndarray of shape (n_leaves,) or None
+        What the samples in every leaf of the last round's tree weigh.
+    """
+
+    losses: Floats
+    largest: float
+    covers: Sums | None = None
+
+    @classmethod
+    def of(cls, sums: Sums, largest: float, exponent: int, covers: Sums | None = None) -> "LossSums":
+        """Read exact sums, ``sums[0]``·2³² + ``sums[1]``, in units of 2^-exponent."""
+        high, low = sums[0] + (sums[1] >> 32), sums[1] & (2**32 - 1)
+        return cls(np.ldexp(np.ldexp(high.astype(np.float64), 32) + low, -exponent), largest, covers)
 
 
 class Learned(NamedTuple):
@@ -114,6 +142,11 @@ class Balanced(NamedTuple):
     factors: LeafFactors
     remaining: float
 
+    @classmethod
+    def of(cls, values: LeafValueArray, growth: Floats, shrink: Floats, largest: float, remaining: float) -> "Balanced":
+        """Read what the core returns."""
+        return cls(values, LeafFactors(growth, shrink, largest), remaining)
+
 
 class Rows(Protocol):
     """What boosting calls on samples; the hypotheses are those of one kind of weak learner."""
@@ -124,15 +157,27 @@ class Rows(Protocol):
         Parameters
         ----------
         hypothesis, factors : Tree or ndarray, LeafFactors; or None
-            The last round; None before the first.
+            The last round; None if there is none to add.
         bound : float
             No sample's loss per unit of weight is above this.
         with_root : bool
             Whether another tree will grow.
         """
 
+    def add(self, hypothesis: Any, factors: LeafFactors | None, bound: float) -> LossSums:
+        """Add the last round, and sum up the losses; `price` follows."""
+
+    def price(self, prices: Floats, bound: float, *, with_root: bool) -> Costs:
+        """Quantise the costs, each multiplied by its price, and start a new tree.
+
+        Prices are (K, K), or (K,) with the log-loss; no priced cost of a sample per unit of weight is above ``bound``.
+        """
+
     def sum_losses(self, hypothesis: Any) -> Sums:
         """Sum up the losses of every leaf by true class, (n_leaves, K)."""
+
+    def sum_pairs(self, hypothesis: Any, exponent: int) -> Sums:
+        """Sum up the costs, without prices, of every leaf by (true class, class), in units of 2^-exponent."""
 
     def confusion(self, predictor: Any) -> Sums:
         """Sum up the weights by (true class, predicted class), (K, K)."""
@@ -146,6 +191,11 @@ class TreeRows(Rows, Protocol):
 
     def balance(self, learned: Learned, smoothing: Smoothing, exponent: int, learning_rate: float) -> Balanced:
         """Find leaf values, after which every class of a leaf is confused with others as often as others with it."""
+
+    def balance_priced(
+        self, learned: Learned, pairs: Sums, prices: Floats, smoothing: Smoothing, exponent: int
+    ) -> Balanced:
+        """Do the same, with a learning rate of 1, for the costs of `sum_pairs`, each multiplied by its price."""
 
 
 @dataclass(frozen=True)
@@ -186,11 +236,22 @@ def make_grower(bins: BinMapper, n_classes: int, rules: TreeRules) -> _core.Grow
     )
 
 
+def balance_priced(
+    learned: Learned, pairs: Sums, prices: Floats, smoothing: Smoothing, exponent: int, n_threads: int
+) -> Balanced:
+    """Find leaf values that balance the costs of the leaves, each multiplied by its price."""
+    assert learned.leaf_costs is not None
+    return Balanced.of(
+        *_core.balance_leaves(pairs, None, learned.leaf_costs, *smoothing, exponent, 1.0, n_threads, prices)
+    )
+
+
 class PredictedRows:
     """Samples in this process's memory for which other weak learners than trees predict classes; see `Rows`."""
 
     def __init__(self, labels: Labels, weights: Weights | None, loss: Loss, n_threads: int) -> None:
         self._native = _core.CostTable(labels, weights, *loss, n_threads)
+        self._loss = loss
 
     def update(self, hypothesis: Labels | None, factors: LeafFactors | None, bound: float, *, with_root: bool) -> Costs:
         """Add the last round and quantise the costs."""
@@ -198,6 +259,23 @@ class PredictedRows:
             return Costs(*self._native.update(None, None, bound))
         self._native.set_predicted(hypothesis)
         return Costs(*self._native.update(factors.growth, factors.shrink, bound))
+
+    def price(self, prices: Floats, bound: float, *, with_root: bool) -> Costs:
+        """Quantise the costs, each multiplied by its price."""
+        return Costs(*self._native.update(None, None, bound, prices))
+
+    def add(self, hypothesis: Labels | None, factors: LeafFactors | None, bound: float) -> LossSums:
+        """Add the last round, and sum up the losses."""
+        exponent = self._loss.sum_exponent(bound)
+        if hypothesis is None or factors is None:
+            return LossSums.of(*self._native.add(None, None, exponent), exponent)
+        self._native.set_predicted(hypothesis)
+        return LossSums.of(*self._native.add(factors.growth, factors.shrink, exponent), exponent)
+
+    def sum_pairs(self, hypothesis: Labels, exponent: int) -> Sums:
+        """Sum up the costs by (predicted class, true class, class), (K, K, K)."""
+        self._native.set_predicted(hypothesis)
+        return self._native.sum_pairs(exponent)
 
     def sum_losses(self, hypothesis: Labels) -> Sums:
         """Sum up the losses by (predicted class, true class), (K, K)."""
@@ -252,7 +330,7 @@ class MemoryRows:
         else:
             limits = HISTOGRAM_BUDGET, SMALL_SHARE, PACKED_BYTES
             self._native = _core.BinnedRows(labels, weights, *loss, grower, codes, *limits, n_threads)
-        self._by_pairs = len(loss.unit) <= MAX_PAIRED
+        self._loss = loss
         self._codes = codes
         self._n_threads = n_threads
         self._nodes: object = None  # of the tree whose leaves the core knows
@@ -267,6 +345,21 @@ class MemoryRows:
         self._nodes = None
         return costs
 
+    def price(self, prices: Floats, bound: float, *, with_root: bool) -> Costs:
+        """Quantise the costs, each multiplied by its price, and start a new tree."""
+        self._nodes = None
+        return Costs(*self._native.next_round(None, None, bound, with_root, prices))
+
+    def add(self, hypothesis: Tree | None, factors: LeafFactors | None, bound: float) -> LossSums:
+        """Add the last round, and sum up the losses."""
+        exponent = self._loss.sum_exponent(bound)
+        if hypothesis is None or factors is None:
+            return LossSums.of(*self._native.add(None, None, exponent), exponent)
+        if self._nodes is not hypothesis.nodes:
+            self._enter(hypothesis)
+        added = self._native.add(factors.growth, factors.shrink, exponent)
+        return LossSums.of(*added, exponent, self._native.covers())
+
     def grow(self, round_idx: int, smoothing: float) -> Learned:
         """Grow a tree on the costs."""
         nodes, sets, advantage, leaf_costs, gains = self._native.grow(round_idx, smoothing)
@@ -275,10 +368,20 @@ class MemoryRows:
 
     def balance(self, learned: Learned, smoothing: Smoothing, exponent: int, learning_rate: float) -> Balanced:
         """Find leaf values that balance the leaves of the tree just grown."""
-        values, growth, shrink, largest, remaining = self._native.leaf_values(
-            smoothing.unit, smoothing.hidden, exponent, learning_rate, self._by_pairs
-        )
-        return Balanced(values, LeafFactors(growth, shrink, largest), remaining)
+        by_pairs = len(self._loss.unit) <= MAX_PAIRED
+        return Balanced.of(*self._native.leaf_values(*smoothing, exponent, learning_rate, by_pairs))
+
+    def balance_priced(
+        self, learned: Learned, pairs: Sums, prices: Floats, smoothing: Smoothing, exponent: int
+    ) -> Balanced:
+        """Do the same for costs that are multiplied by prices."""
+        return balance_priced(learned, pairs, prices, smoothing, exponent, self._n_threads)
+
+    def sum_pairs(self, hypothesis: Tree, exponent: int) -> Sums:
+        """Sum up the costs, without prices, of every leaf by (true class, class), (n_leaves, K, K)."""
+        if self._nodes is not hypothesis.nodes:
+            self._enter(hypothesis)
+        return self._native.sum_pairs(exponent)
 
     def sum_losses(self, hypothesis: Tree) -> Sums:
         """Sum up the losses of every leaf by true class, (n_leaves, K)."""
@@ -338,7 +441,7 @@ class ShardRows(MemoryRows):
         self._histogram_shape = grower.n_bins, grower.n_channels
 
     def quantise(
-        self, hypothesis: Tree | None, factors: LeafFactors | None, exponent: int
+        self, hypothesis: Tree | None, factors: LeafFactors | None, exponent: int, prices: Floats | None = None
     ) -> tuple[int, float, int, Sums | None]:
         """Add a round and quantise the costs to units of 2^-exponent.
 
@@ -350,16 +453,25 @@ class ShardRows(MemoryRows):
             What the samples in every leaf of the tree weigh, if there is one.
         """
         if hypothesis is None or factors is None:
-            return *self._native.quantise(None, None, exponent), None
+            return *self._native.quantise(None, None, exponent, prices), None
         self._enter(hypothesis)
-        return *self._native.quantise(factors.growth, factors.shrink, exponent), self._native.covers()
+        return *self._native.quantise(factors.growth, factors.shrink, exponent, prices), self._native.covers()
+
+    def add_to(
+        self, hypothesis: Tree | None, factors: LeafFactors | None, exponent: int
+    ) -> tuple[Sums, float, Sums | None]:
+        """Add a round, and sum up the losses in units of 2^-exponent; see `LossSums`."""
+        if hypothesis is None or factors is None:
+            return *self._native.add(None, None, exponent), None
+        self._enter(hypothesis)
+        return *self._native.add(factors.growth, factors.shrink, exponent), self._native.covers()
 
     def start_tree(self) -> None:
         """Put all samples into the root again."""
         self._nodes = None
         self._native.start_tree(False)
 
-    def sum_pairs(self, tree: Tree) -> Sums:
+    def sum_leaves(self, tree: Tree) -> Sums:
         """Sum up the costs of every leaf by (true class, class), (n_leaves, K, K)."""
         self._enter(tree)
         return self._native.sum_leaves()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from comboost._boosting import search
 from comboost._boosting.learners import Fit, FitPlan, count_features
@@ -24,16 +25,20 @@ from comboost._estimators.decisions import log_training_priors
 from comboost._estimators.parameters import (
     HINTS,
     NONE,
+    NORM,
+    NORM_DOC,
     BoosterSettings,
     MemorySettings,
+    check_norm,
     choice,
     constructor,
     integer,
+    norm_of,
     parameter,
     real,
     restated,
 )
-from comboost._types import MAX_BINS, Floats
+from comboost._types import MAX_BINS, Floats, MatrixLike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,17 +82,28 @@ class ConfusionSettings(BoosterSettings):
     )
     loss: str = parameter(
         "log",
-        choice("log", "exponential"),
+        choice("log", "logistic", "exponential"),
         kind="boosting",
         after="max_leaf_nodes",
         doc='Loss to minimise: ``"log"`` is the class-balanced log-loss, which is robust to mislabelled samples; '
-        '``"exponential"`` is the loss of CoMBo.',
+        '``"logistic"`` is the sum of the logistic losses of all pairs of classes; ``"exponential"`` is the loss of '
+        "CoMBo.",
+    )
+    norm: Any = parameter(
+        "entrywise",
+        NORM,
+        kind="boosting",
+        after="loss",
+        doc='Norm of the losses to minimise. ``"entrywise"`` is their sum. ``"worst-class"`` is close to the largest '
+        'loss of a class, ``"l2-class"`` is the 2-norm of the class losses. ``"frobenius"``, ``"schatten-4"`` and '
+        '``"spectral"`` are norms of the loss-based confusion matrix, which weight pairs of classes that are confused '
+        'often more than others; they require ``loss="logistic"`` or ``"exponential"``.' + NORM_DOC,
     )
     smoothing: float | str = parameter(
         "auto",
         real(0, 1e6) | choice("auto"),
         kind="boosting",
-        after="loss",
+        after="norm",
         doc="Number of pseudo-samples of every class, each of weight 1, that smooth the leaf values and the gain of a "
         "split; up to a million. More smoothing shrinks the values of small leaves, which helps on noisy tables; less "
         'smoothing learns clean tables faster. ``"auto"`` selects it by the loss on held-out samples, see the notes. '
@@ -127,6 +143,11 @@ class ConfusionSettings(BoosterSettings):
 @dataclass(frozen=True, kw_only=True)
 class ConfusionMemorySettings(ConfusionSettings, MemorySettings):
     """Parameters of confusion boosting of samples in memory."""
+
+    def check(self, X_val: MatrixLike | None, y_val: ArrayLike | None, sample_weight_val: ArrayLike | None) -> None:
+        """Raise if parameters, or parameters and validation data, contradict each other."""
+        super().check(X_val, y_val, sample_weight_val)
+        check_norm(self.norm, self.loss)
 
 
 class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
@@ -267,8 +288,15 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
     def _leaf_values(
         self, settings: ConfusionMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
     ) -> LeafValues:
-        objective = Objective.of(costs, weight_sums, settings.balance, settings.loss)
+        objective = self._objective(settings, costs, weight_sums)
         return BalancedValues.of(objective, float(settings.learning_rate), float(settings.smoothing))
+
+    def _objective(
+        self, settings: ConfusionMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
+    ) -> Objective:
+        """What a fit on samples of such classes minimises."""
+        norm = norm_of(settings.norm, settings.loss, len(weight_sums.sums))
+        return Objective.of(costs, weight_sums, settings.balance, settings.loss, norm)
 
     def _tree_limits(self, settings: ConfusionMemorySettings, weight_sums: ClassWeightSums) -> TreeLimits:
         depth = settings.max_depth
@@ -317,7 +345,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
             fixed = replace(fixed, n_estimators=min(settings.n_estimators, search.FIXED_ROUNDS))
             return fixed, describe(fixed, [{"outcome": f"not searched: {reason}"}])
         costs = learned_costs(settings, candidates)
-        objective = Objective.of(costs, held_weight_sums(parts), settings.balance, settings.loss)
+        objective = self._objective(settings, costs, held_weight_sums(parts))
         rate = None if settings.learning_rate == "auto" else float(settings.learning_rate)
         is_free = settings.smoothing == "auto"
         n_rounds = search.most_search_rounds(rate, settings.n_estimators, is_smoothing_free=is_free)
@@ -381,7 +409,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
 
     @property
     def _log_odds(self) -> float:  # type: ignore[override]
-        return 1.0 if self.loss == "log" else 2.0  # the exponential loss fits scores to half of the log odds
+        return 2.0 if self.loss == "exponential" else 1.0  # the exponential loss fits scores to half of the log odds
 
     def _validation_shift(self, fit: Fit) -> Floats | None:
         """What moves scores that are fitted for other class priors to equal priors."""

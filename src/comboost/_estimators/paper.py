@@ -16,12 +16,16 @@ from comboost._engine.rows import TreeRules
 from comboost._estimators.base import Booster
 from comboost._estimators.decisions import log_training_priors, not_calibrated_error
 from comboost._estimators.parameters import (
+    NORM,
+    NORM_DOC,
     PROBA,
     BoosterSettings,
     MemorySettings,
+    check_norm,
     choice,
     constructor,
     doc_section,
+    norm_of,
     parameter,
     restated,
     unchecked,
@@ -48,12 +52,13 @@ class PaperSettings(BoosterSettings):
     )
     max_bins: int = restated(BoosterSettings, "max_bins", default=255)
     step: str = parameter(
-        "edge",
-        choice("edge", "exact"),
+        "auto",
+        choice("auto", "edge", "exact"),
         kind="boosting",
         after="categorical_features",
         doc='Weight of a round: ``"edge"`` is the paper\'s, ½·ln((1+δ)/(1−δ)); ``"exact"`` minimises the loss by a '
-        "line search and takes longer.",
+        'line search and takes longer. ``"auto"`` is ``"edge"``, or ``"exact"`` if a ``norm`` other than '
+        '``"entrywise"`` is minimised, for which ``"edge"`` would not decrease the loss.',
     )
     scoring: Any = restated(
         BoosterSettings,
@@ -111,6 +116,35 @@ class PaperMemorySettings(PaperSettings, MemorySettings):
             raise not_calibrated_error(self.calibration)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CoMBoSettings(PaperSettings):
+    """Parameters of CoMBo."""
+
+    norm: Any = parameter(
+        "entrywise",
+        NORM,
+        kind="boosting",
+        after="step",
+        doc='Norm of the soft confusion matrix to minimise. ``"entrywise"``, the sum of its entries, is the paper\'s. '
+        'The norms ``"frobenius"``, ``"schatten-4"`` and ``"spectral"`` weight pairs of classes that are confused '
+        'often more than others; ``"worst-class"`` and ``"l2-class"`` weight classes with a high loss more.' + NORM_DOC,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoMBoMemorySettings(CoMBoSettings, PaperMemorySettings):
+    """Parameters of CoMBo of samples in memory."""
+
+    def check(self, X_val: MatrixLike | None, y_val: ArrayLike | None, sample_weight_val: ArrayLike | None) -> None:
+        """Raise if parameters, or parameters and validation data, contradict each other."""
+        super().check(X_val, y_val, sample_weight_val)
+        check_norm(self.norm, "exponential")
+        if self.step == "edge" and self.norm != "entrywise":
+            raise ValueError(
+                f'step="edge" does not decrease norm={self.norm!r}; give step="exact" or "auto", or norm="entrywise".'
+            )
+
+
 class PaperBooster(Booster[PaperMemorySettings]):
     """Boosting in which a weak learner predicts one class, with one weight per round."""
 
@@ -124,7 +158,7 @@ class PaperBooster(Booster[PaperMemorySettings]):
         self, settings: PaperMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
     ) -> LeafValues:
         objective = Objective.of(costs, weight_sums, 1.0 if self._by_class else 0.0)
-        return ClassValues(objective, settings.learning_rate, settings.step)
+        return ClassValues(objective, settings.learning_rate, "edge" if settings.step == "auto" else settings.step)
 
     def _tree_limits(self, settings: PaperMemorySettings, weight_sums: ClassWeightSums) -> TreeLimits:
         return TreeLimits(settings.max_depth, min_samples_leaf=settings.min_samples_leaf, n_trees=settings.n_estimators)
@@ -266,6 +300,19 @@ class CoMBoClassifier(PaperBooster):
     __module__ = "comboost"  # where users find it; pickles store this name
 
     _by_class: ClassVar[bool] = True
+
+    @constructor(CoMBoMemorySettings)
+    def __init__(self) -> None: ...
+
+    def _leaf_values(
+        self, settings: PaperMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
+    ) -> LeafValues:
+        assert isinstance(settings, CoMBoMemorySettings)
+        norm = norm_of(settings.norm, "exponential", len(weight_sums.sums))
+        if norm is None:
+            return super()._leaf_values(settings, costs, weight_sums)
+        objective = Objective.of(costs, weight_sums, 1.0, norm=norm)
+        return ClassValues(objective, settings.learning_rate, "exact")
 
 
 class AdaBoostMMClassifier(PaperBooster):

@@ -28,8 +28,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
+from comboost._engine.norms import NORMS, Norm, get_norm
 from comboost._estimators.threads import allowed_threads, n_processors
-from comboost._types import MAX_BINS, MatrixLike
+from comboost._types import MAX_BINS, MAX_PAIRED, MatrixLike
 from comboost.metrics._scorers import Scorer
 
 P = ParamSpec("P")
@@ -153,7 +154,16 @@ CLASS_PROBABILITIES = Case(
 PRIORS = Rule((*choice("uniform", "training").cases, CLASS_PROBABILITIES, *NONE.cases))
 CALIBRATION = choice("temperature", "isotonic") | NONE
 DECISION = choice("argmax", "expected_cost")
+NORM = unchecked("{" + ", ".join(f'"{name}"' for name in NORMS) + "} or object")
 REJECT_COST = real(0, 1e30, without_low=True) | NONE
+
+
+NORM_DOC = (  # of all estimators that have the parameter
+    " An object is a norm of your own: ``value(A)`` returns the norm of a matrix of losses, true classes in rows, with "
+    "zeros on the diagonal; ``gradient(A)`` returns its derivatives, which may not be negative. If it has the "
+    'attribute ``of = "classes"``, both get the loss of every class instead. Norms other than ``"entrywise"`` are '
+    "available for up to 128 classes; docs/guide/choosing-a-norm.md says when they help."
+)
 
 
 # Tables
@@ -619,6 +629,32 @@ def check_weak_learner(weak: ClassifierMixin, changed: Mapping[str, Any]) -> Non
             f"{', '.join(changed)} shape(s) the built-in tree, which estimator={weak!r} replaces; leave such "
             "parameters at their defaults and set those of the estimator instead."
         )
+
+
+# Norms
+
+
+def check_norm(norm: Any, loss: str) -> None:
+    """Raise if a norm is unknown, or if the loss has no pairs of classes, which the norm needs."""
+    found = get_norm(norm)
+    if found.of == "pairs" and loss == "log":
+        of_classes = " or ".join(f'"{name}"' for name in NORMS if get_norm(name).of != "pairs")
+        raise ValueError(
+            f'norm={norm!r} is a norm of pairs of classes, and loss="log" has one loss per true class; give '
+            f'loss="logistic" or "exponential", or norm={of_classes}.'
+        )
+
+
+def norm_of(norm: Any, loss: str, n_classes: int) -> Norm | None:
+    """The norm that a fit minimises; None if it is the sum of losses that a single pass can sum and price."""
+    if norm == "entrywise" and loss != "logistic":
+        return None
+    if n_classes > MAX_PAIRED:
+        raise ValueError(
+            f"norm={norm!r} with loss={loss!r} sums the losses of all pairs of classes, which is supported for up to "
+            f'{MAX_PAIRED} classes, but there are {n_classes}; give norm="entrywise" and loss="log" or "exponential".'
+        )
+    return get_norm(norm)
 
 
 # Threads

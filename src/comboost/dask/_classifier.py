@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from distributed import Client
 
 from comboost._estimators.confusion import ConfusionBoostingClassifier, ConfusionSettings
-from comboost._estimators.paper import AdaBoostMMClassifier, CoMBoClassifier, PaperBooster, PaperSettings
+from comboost._estimators.paper import (
+    AdaBoostMMClassifier,
+    CoMBoClassifier,
+    CoMBoSettings,
+    PaperBooster,
+    PaperSettings,
+)
 from comboost._estimators.parameters import (
     NONE,
     BoosterSettings,
@@ -67,7 +73,12 @@ class ClusterSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class PaperClusterSettings(ClusterSettings, PaperSettings):
-    """Parameters of the paper's estimators on a cluster."""
+    """Parameters of AdaBoost.MM on a cluster."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoMBoClusterSettings(ClusterSettings, CoMBoSettings):
+    """Parameters of CoMBo on a cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +134,9 @@ True
     __module__ = "comboost.dask"  # where users find it; pickles store this name
 
     _local = CoMBoClassifier
+
+    @constructor(CoMBoClusterSettings)
+    def __init__(self) -> None: ...
 
 
 class DaskAdaBoostMMClassifier(DaskPaperBooster, AdaBoostMMClassifier):

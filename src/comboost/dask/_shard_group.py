@@ -14,7 +14,7 @@ from distributed import CancelledError, Future
 from comboost._boosting.warm_start import RowDigest
 from comboost._distributed.coding import Coding
 from comboost._distributed.preparation import PreparedTable
-from comboost._distributed.steps import ResultT, Step, StepResult, UpdateStep, pack, unpack_result
+from comboost._distributed.steps import AddStep, ResultT, Step, StepResult, UpdateStep, pack, unpack_result
 from comboost._distributed.survey import PartLocation
 from comboost._types import Sums
 from comboost.dask._cluster import Cluster, ClusterError, Placement, SilentWorkerError
@@ -80,7 +80,7 @@ class ShardGroup:
         self._step_number = 0
         self._is_running_step = False
         self._n_losses = 0  # during this step
-        self._rounds: list[UpdateStep] = []  # which rebuilt shards must run again
+        self._rounds: list[UpdateStep | AddStep] = []  # which rebuilt shards must run again
         self._tree_steps: list[Step[StepResult]] = []  # steps of the decision tree that is being grown
         try:
             self._complete()
@@ -118,7 +118,7 @@ class ShardGroup:
                 self._note_loss(error)
             else:
                 self._is_running_step = False
-                if isinstance(step, UpdateStep):
+                if isinstance(step, UpdateStep | AddStep):
                     self._rounds.append(step)
                     self._tree_steps = []
                 elif step.changes:
@@ -213,7 +213,7 @@ class ShardGroup:
                 future.release()  # at once, even if still referenced: the shards hold the samples, or were not created
         actors = [self._actor_of(future, placement) for future in self._new_shards]
         facts = self._results_of((call(actor, "facts") for actor in actors), self._new_shards, placement.workers)
-        steps = [pack(step) for step in (*without_roots(self._rounds), *self._tree_steps)]
+        steps = [pack(step) for step in (*steps_to_repeat(self._rounds), *self._tree_steps)]
         replayed = (call(actor, "replay", steps, self._step_number - 1) for actor in actors)
         self._results_of(replayed, self._new_shards, placement.workers)
         handles = [ShardHandle(*each) for each in zip(parts_of.values(), self._new_shards, actors, facts, strict=True)]
@@ -294,9 +294,13 @@ def changed_data_error(when: str) -> ClusterError:
     )
 
 
-def without_roots(rounds: Sequence[UpdateStep]) -> list[UpdateStep]:
-    """Rounds to run again; only the last needs its histogram."""
-    return [*(replace(step, with_root=False) for step in rounds[:-1]), *rounds[-1:]]
+def steps_to_repeat(rounds: Sequence[UpdateStep | AddStep]) -> list[UpdateStep | AddStep]:
+    """Steps of the rounds that a rebuilt shard runs: those that add a tree, and the last, with its histogram."""
+    added = [step for step in rounds[:-1] if step.tree is not None]
+    return [
+        *(replace(step, with_root=False) if isinstance(step, UpdateStep) else step for step in added),
+        *rounds[-1:],
+    ]
 
 
 def assign_parts(
