@@ -142,7 +142,8 @@ def largest_projector(gram: Floats) -> Floats:
         The limit of gramⁿ/tr(gramⁿ): non-negative, of trace 1.
     """
     # Products of non-negative numbers do not cancel, so rounding changes gramⁿ by a relative error of about n·2⁻⁵³.
-    projector, n = gram / gram.trace(), 1
+    n = 1
+    projector: Floats = gram / gram.trace()
     while True:
         power = projector
         for _ in range(3):  # no trace of the 8th power underflows: with K classes it is at least K⁻⁷
@@ -249,7 +250,7 @@ def checked_value(norm: Any, A: Floats) -> float:
 
 
 def checked_gradient(norm: Any, A: Floats) -> Floats:
-    """Gradient of a user's norm, which must be finite, not negative, of the shape of A, and not 0 wherever A is above 0.
+    """Gradient of a user's norm, checked: finite, not negative, of the shape of A, not 0 wherever A is positive.
 
     The diagonal is ignored and returned as 0.
     """
@@ -259,9 +260,7 @@ def checked_gradient(norm: Any, A: Floats) -> Floats:
     except (TypeError, ValueError):
         raise _bad_norm(norm, f"gradient(A) returned {returned!r}", f"an array of shape {A.shape}") from None
     if gradient.shape != A.shape:
-        raise _bad_norm(
-            norm, f"gradient(A) returned an array of shape {gradient.shape}", f"the shape of A, {A.shape}"
-        )
+        raise _bad_norm(norm, f"gradient(A) returned an array of shape {gradient.shape}", f"the shape of A, {A.shape}")
     gradient = without_diagonal(gradient)
     if not np.isfinite(gradient).all():
         raise _bad_norm(norm, f"gradient(A) has the entry {gradient[~np.isfinite(gradient)][0]}", "finite entries")
@@ -320,6 +319,8 @@ def minimise_along(curve: Callable[[float], tuple[float, float]], high: float) -
         share = 0.5
         if y**2 < x and (1.0 - y) ** 2 < 1.0 - x:
             share = new_slope / (old_slope - new_slope) * last_slope / (old_slope - last_slope)
-            share += (last - new) / (old - new) * new_slope / (last_slope - new_slope) * old_slope / (last_slope - old_slope)
+            share += (
+                (last - new) / (old - new) * new_slope / (last_slope - new_slope) * old_slope / (last_slope - old_slope)
+            )
         share = min(max(share, 0.5 * least / width), 1.0 - 0.5 * least / width)
     return new
