@@ -6,6 +6,7 @@ then converted to the learning rate of the fit.
 """
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -17,9 +18,11 @@ from comboost._boosting.loop import Boosting
 from comboost._boosting.search_samples import Part
 from comboost._engine.forest import Tree
 from comboost._engine.leaf_values import Round
-from comboost._engine.losses import Objective
+from comboost._engine.losses import Objective, in_order
 from comboost._engine.memory_plan import SearchShape, TreeLimits
+from comboost._engine.norms import Norm
 from comboost._engine.rows import LossSums, MemoryRows
+from comboost._types import Floats
 
 # Which candidates are tried
 SMOOTHING = (3.0, 1.0, 10.0)  # with every depth, in this order
@@ -41,6 +44,11 @@ AIMED_ROUNDS = 400  # the learning rate is as small as so many rounds allow
 ROUNDS_RATIO = 1.17  # rounds of the fit times its learning rate, as a multiple of the rounds of the candidate
 ROUNDS_POWER = 0.44  # less smoothing needs fewer rounds, by this power of it
 LEAST_SMOOTHING = 0.3  # fraction of the candidate's
+
+# Class prices
+SHRINKAGE = 20  # samples of the mean loss that are added to the held-out samples of a class
+LARGEST_LOG_PRICE = 4.0
+HELD_OUT_POWERS = {"worst-class": 1.5}  # of class losses; the gradient, their 7th power, would price one class only
 
 # Without a search
 FIXED_SMOOTHING, FIXED_ROUNDS = 10.0, 300
@@ -76,6 +84,8 @@ class Candidate:
         The held-out loss after every round, in the mean over the classes.
     loss, best_round : float, int
         The smallest of them, and its round.
+    best_losses : ndarray
+        The held-out losses after this round that the loss is made of; see `LossSums`.
     is_behind : bool
         Whether the candidate was stopped because another one is better.
     """
@@ -92,6 +102,7 @@ class Candidate:
         self.losses: list[float] = []
         self.train_losses: list[float] = []
         self.loss, self.best_round = math.inf, 0
+        self.best_losses = self.held_losses
 
     @property
     def is_done(self) -> bool:
@@ -107,10 +118,13 @@ class Candidate:
             this = None if boosting.ended else boosting.advance()
             if this is not None:
                 self._held[k] = self._add(held, this, self._held[k].largest * this.factors.largest)
-        self.losses.append(self._unit * self._held_loss())
+        losses = self.held_losses
+        self.losses.append(
+            self._unit * (float(losses[0]) if self._objective.norm is None else self._objective.value(losses))
+        )
         self.train_losses.append(sum(trial.boosting.history.losses[-1] for trial in self._trials))
         if self.losses[-1] < self.loss:
-            self.loss, self.best_round = self.losses[-1], len(self.losses)
+            self.loss, self.best_round, self.best_losses = self.losses[-1], len(self.losses), losses
 
     def _add(self, held: MemoryRows, this: Round | None, bound: float) -> LossSums:
         """Add a round to the scores of held-out samples, and sum up their losses."""
@@ -121,10 +135,10 @@ class Candidate:
         costs = held.update(hypothesis, factors, bound, with_root=False)
         return LossSums(np.array([costs.real_loss]), costs.largest)
 
-    def _held_loss(self) -> float:
-        """What the fit minimises, of the held-out samples of all parts together."""
-        losses = np.add.reduce([summed.losses for summed in self._held])
-        return float(losses[0]) if self._objective.norm is None else self._objective.value(losses)
+    @property
+    def held_losses(self) -> Floats:
+        """The losses of the held-out samples of all parts together."""
+        return np.asarray(np.add.reduce([summed.losses for summed in self._held]))
 
     def run(self, n_rounds: int, best: "Candidate | None" = None) -> None:
         """Run until the loss no longer improves, or until the candidate falls behind the best so far."""
@@ -315,6 +329,46 @@ def search(
             break
     best.run(max_rounds)
     return best, tried
+
+
+def price_classes(
+    best: Candidate, parts: Sequence[Part], norm: Norm, make_priced: Callable[[Floats], Candidate]
+) -> Floats:
+    """Prices of the classes by their losses on held-out samples; the losses in training vanish with overfitting.
+
+    The prices follow the gradient of the norm, or `HELD_OUT_POWERS`, at the held-out class losses of the best
+    candidate. Since prices change
+    the losses, the candidate is trained once more at these prices, and they follow the new losses half of the way.
+
+    Parameters
+    ----------
+    best : Candidate
+        The best candidate, whose held-out losses are those of classes or of pairs of classes.
+    parts : sequence of Part
+        The samples.
+    norm : Norm
+        A norm of class losses.
+    make_priced : callable
+        Starts to boost the best candidate at given prices.
+    """
+    n_held = np.bincount(np.concatenate([part.held.labels for part in parts]), minlength=len(best.best_losses))
+
+    def follow(log_prices: Floats, held_losses: Floats) -> Floats:
+        losses = held_losses if held_losses.ndim == 1 else in_order(held_losses)
+        mean = float(in_order(losses)) / int((n_held > 0).sum())
+        losses = (n_held * losses + SHRINKAGE * mean) / (n_held + SHRINKAGE)
+        power = HELD_OUT_POWERS.get(norm.name)
+        followed = norm.gradient(losses) if power is None else losses
+        logarithms = np.array([math.log(max(entry, sys.float_info.min)) for entry in followed.tolist()])
+        logarithms *= 1.0 if power is None else power
+        moved = 0.5 * (log_prices + logarithms - logarithms.mean())
+        return np.asarray(np.clip(moved, -LARGEST_LOG_PRICE, LARGEST_LOG_PRICE))
+
+    log_prices = follow(np.zeros(len(n_held)), best.best_losses)
+    again = make_priced(np.exp(log_prices))
+    for _ in range(best.best_round):
+        again.advance()
+    return np.asarray(np.exp(follow(log_prices, again.held_losses)))
 
 
 class Conversion(NamedTuple):

@@ -261,7 +261,9 @@ class BalancedValues:
         )
         values = rows.balance_priced(learned, sums, prices, priced, exponent).values.astype(np.float64)
         forecast = Forecast(self.objective, costs, exponent, sums.sum(axis=0))
-        step = minimise_along(forecast.curve(lambda step: _core.forecast(sums, values, step)), self.learning_rate)
+        step = self.learning_rate
+        if self.objective.class_prices is None:  # otherwise the values minimise what the prices weight
+            step = minimise_along(forecast.curve(lambda step: _core.forecast(sums, values, step)), step)
         kept = (step * values).astype(np.float32)
         bound = forecast.value(_core.forecast(sums, kept.astype(np.float64), 1.0)[0])
         return self.repeat(learned.hypothesis._replace(leaf_values=kept), 1.0)._replace(decrease=bound)

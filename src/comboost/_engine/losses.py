@@ -70,6 +70,8 @@ class Objective:
     norm : Norm or None
         Φ, the norm of the losses A of all pairs of classes, or of the losses of the classes. None is their sum, which
         a single pass over the samples finds together with the costs.
+    class_prices : ndarray of shape (K,) or None
+        What costs of the classes are multiplied by in all rounds, in place of the gradient of the norm.
     """
 
     loss: Loss
@@ -78,6 +80,7 @@ class Objective:
     weight_sums: ClassWeightSums
     total_weight: int
     norm: Norm | None = None
+    class_prices: Floats | None = None
 
     @classmethod
     def of(
@@ -87,6 +90,7 @@ class Objective:
         balance: float,
         loss: str = "exponential",
         norm: Norm | None = None,
+        class_prices: Floats | None = None,
     ) -> "Objective":
         """Scale costs as ``balance`` says.
 
@@ -102,6 +106,8 @@ class Objective:
             Which loss.
         norm : Norm or None
             Φ; None is the sum of all losses.
+        class_prices : ndarray of shape (K,) or None
+            Constant prices of the classes, in place of the gradient of Φ.
         """
         sums = weight_sums.sums
         if costs is None:
@@ -116,7 +122,8 @@ class Objective:
             )
             largest = float(in_order(unit).max())  # added in class order, as the first pass does
             exponent = LOG_BITS - math.frexp(largest)[1] if loss == "logistic" else 0
-            return cls(Loss(unit, None, exponent, loss == "logistic"), start, largest, weight_sums, total, norm)
+            scaled = Loss(unit, None, exponent, loss == "logistic")
+            return cls(scaled, start, largest, weight_sums, total, norm, class_prices)
         most = costs.max(axis=1)
         unit = np.divide(costs, most[:, np.newaxis], out=np.zeros_like(costs), where=most[:, np.newaxis] > 0)
         tops = most / base
@@ -125,7 +132,7 @@ class Objective:
         start = float(in_order(first)) if norm is None else norm.value(norm_input(norm, first))
         highest = float(tops.max())
         log_exponent = LOG_BITS - math.frexp(highest)[1]
-        return cls(Loss(unit, tops, log_exponent), start, highest, weight_sums, total, norm)
+        return cls(Loss(unit, tops, log_exponent), start, highest, weight_sums, total, norm, class_prices)
 
     @cached_property
     def first_costs(self) -> Floats:
@@ -154,10 +161,13 @@ class Objective:
         return value, gradient if gradient.ndim == losses.ndim else by_pairs(gradient) * (self.loss.unit > 0)
 
     def prices(self, losses: Floats) -> Floats:
-        """What costs are multiplied by: G, scaled so that a sample costs on average the same before the first round."""
-        gradient, first = self.value_and_gradient(losses)[1], self.first_costs
-        mean = self.mean_cost(by_pairs(gradient) * first)
-        return gradient * (self.mean_cost(first) / mean) if mean > 0 else np.ones_like(gradient)
+        """What costs are multiplied by, scaled so that a sample costs on average the same before the first round."""
+        if self.class_prices is None:
+            gradient = self.value_and_gradient(losses)[1]
+        else:
+            gradient = self.class_prices if losses.ndim == 1 else by_pairs(self.class_prices) * (self.loss.unit > 0)
+        mean = self.mean_cost(by_pairs(gradient) * self.first_costs)
+        return gradient * (self.mean_cost(self.first_costs) / mean) if mean > 0 else np.ones_like(gradient)
 
 
 def norm_input(norm: Norm, losses: Floats) -> Floats:

@@ -55,6 +55,9 @@ class Norm(Protocol):
     def value_and_gradient(self, A: Floats) -> tuple[float, Floats]:
         """Φ(A) and ∇Φ(A), which share most of their work."""
 
+    def prices(self, A: Floats) -> Floats:
+        """What costs are multiplied by: ∇Φ(A), or that of a smoother norm."""
+
 
 class _ScaledNorm(ABC):
     """A norm that is evaluated on matrices whose largest entry is between ½ and 1, so that powers stay in range."""
@@ -78,6 +81,10 @@ class _ScaledNorm(ABC):
         exponent = math.frexp(float(A.max()))[1]
         value, gradient = self._scaled(np.ldexp(A, -exponent))
         return math.ldexp(value, exponent), gradient
+
+    def prices(self, A: Floats) -> Floats:
+        """∇Φ(A)."""
+        return self.gradient(A)
 
     @abstractmethod
     def _scaled(self, A: Floats) -> tuple[float, Floats]:
@@ -105,13 +112,21 @@ class PowerNorm(_ScaledNorm):
         return value, without_diagonal(gradient)
 
 
-class Schatten4Norm(_ScaledNorm):
-    """The 4-norm of the singular values, (tr (AᵀA)²)^¼."""
+class SchattenNorm(_ScaledNorm):
+    """The p-norm of the singular values, (tr (AᵀA)^(p/2))^(1/p), for an even p from 4."""
+
+    def __init__(self, name: str, p: int) -> None:
+        super().__init__(name, "pairs")
+        self.p = p
 
     def _scaled(self, A: Floats) -> tuple[float, Floats]:
         gram = np.einsum("ji,jk->ik", A, A)
-        value = math.sqrt(math.sqrt(float(np.einsum("ij,ij->", gram, gram))))
-        return value, without_diagonal(np.einsum("ij,kj->ik", A, gram) / value**3)
+        powers = gram
+        for _ in range(self.p // 2 - 2):
+            powers = np.einsum("ij,kj->ik", powers, gram)
+        value = math.pow(float(np.einsum("ij,ij->", gram, powers)), 1.0 / self.p)
+        gradient = np.einsum("ij,kj->ik", A, powers)
+        return value, without_diagonal(gradient / math.pow(value, self.p - 1))
 
 
 class SpectralNorm(_ScaledNorm):
@@ -119,7 +134,19 @@ class SpectralNorm(_ScaledNorm):
 
     Its gradient is u·vᵀ, with the singular vectors u and v of the largest singular value. Where several singular values
     are equally large, it is the mean of their u·vᵀ, the limit of the gradients of even Schatten norms.
+
+    A line search often ends where two singular values meet. At the prices u·vᵀ of one of them, the next round would
+    increase the other, so that its step is next to 0. The prices are therefore those of a Schatten norm, at which all
+    large singular values fall together: after as many rounds, the spectral norm itself is lower.
     """
+
+    def __init__(self, name: str, smoother: Norm) -> None:
+        super().__init__(name, "pairs")
+        self.smoother = smoother
+
+    def prices(self, A: Floats) -> Floats:
+        """The gradient of a Schatten norm."""
+        return self.smoother.gradient(A)
 
     def _scaled(self, A: Floats) -> tuple[float, Floats]:
         gram = np.einsum("ji,jk->ik", A, A)
@@ -184,6 +211,10 @@ class GivenNorm:
         """Φ(A) and ∇Φ(A)."""
         return self.value(A), self.gradient(A)
 
+    def prices(self, A: Floats) -> Floats:
+        """∇Φ(A)."""
+        return self.gradient(A)
+
 
 ENTRYWISE = PowerNorm("entrywise", "both", 0)
 
@@ -192,8 +223,8 @@ _NORMS: dict[str, Norm] = {
     for norm in (
         ENTRYWISE,
         PowerNorm("frobenius", "pairs", 1),
-        Schatten4Norm("schatten-4", "pairs"),
-        SpectralNorm("spectral", "pairs"),
+        SchattenNorm("schatten-4", 4),
+        SpectralNorm("spectral", SchattenNorm("schatten-6", 6)),
         PowerNorm("worst-class", "classes", WORST_CLASS_DOUBLINGS),
         PowerNorm("l2-class", "classes", 1),
     )

@@ -80,7 +80,13 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
     _validation_scale: ClassVar[float]  # scores times this are the log odds of the validation loss
 
     @abstractmethod
-    def _leaf_values(self, settings: MemorySettingsT, costs: Floats | None, weight_sums: ClassWeightSums) -> LeafValues:
+    def _leaf_values(
+        self,
+        settings: MemorySettingsT,
+        costs: Floats | None,
+        weight_sums: ClassWeightSums,
+        class_prices: Floats | None = None,
+    ) -> LeafValues:
         """The objective and the leaf values of the rounds."""
 
     @abstractmethod
@@ -398,16 +404,18 @@ class Booster(CallbackSupportMixin, ExportMixin, InspectionMixin, ABC, Generic[M
         """What the rounds are to do."""
         if settings.reject_cost is not None or not isinstance(settings.priors, str | None):
             check_decisions(settings, candidates)
+        selected = selected or {}
+        prices = selected.get("class_prices_")
         return FitPlan(
             parameters=settings.learned_with(),
-            values=self._leaf_values(settings, learned_costs(settings, candidates), weight_sums),
+            values=self._leaf_values(settings, learned_costs(settings, candidates), weight_sums, prices),
             limits=self._tree_limits(settings, weight_sums),
             candidates=candidates,
             by_class=by_class,
             n_samples=n_samples,
             seed=seed,
             n_threads=n_threads,
-            selected=selected or {},
+            selected=selected,
         )
 
     def _select(

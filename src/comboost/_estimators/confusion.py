@@ -19,6 +19,7 @@ from comboost._engine.binning import BinMapper
 from comboost._engine.leaf_values import BalancedValues, LeafValues
 from comboost._engine.losses import Objective
 from comboost._engine.memory_plan import FitShape, SearchShape, TreeLimits
+from comboost._engine.norms import ENTRYWISE
 from comboost._engine.rows import MemoryRows, TreeRules
 from comboost._estimators.base import Booster, learned_costs
 from comboost._estimators.decisions import log_training_priors
@@ -201,6 +202,9 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         ``"stopped"`` since it fell behind) and the held-out loss after every round, ``losses``. If the table is too
         small to search, a single record whose outcome says so; empty if nothing was to be selected.
         ``pandas.DataFrame(model.search_results_)`` makes a table of them.
+    class_prices_ : ndarray of shape (n_classes,)
+        What the losses of the classes were multiplied by; only if ``norm`` is a norm of class losses and settings were
+        selected; one per class that has a positive weight. See the notes.
     temperature_ : float
         Number that the scores are divided by; only with ``calibration="temperature"``.
     feature_importances_ : ndarray of shape (n_features,)
@@ -230,6 +234,11 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
     then fitted on all training samples. If that would take more than ``n_estimators`` rounds, ``smoothing`` is reduced,
     so that fewer rounds suffice. A warm start continues with the settings of the first fit, up to ``n_estimators``
     rounds, even if the first fit selected fewer.
+
+    With ``norm="worst-class"`` or another norm of class losses, the search also finds ``class_prices_``: classes with a
+    high loss on held-out samples get a high price, which multiplies their losses in all rounds. Losses in training
+    would not do, since they vanish for the classes that are overfitted. Without a search, the gradient of the norm at
+    the training losses of every round is used instead.
 
     Without a validation set, there is no search if there are fewer than 30 samples, or fewer than two classes with more
     than one sample. Then the smoothing is 10, the depth is that of a tree with about √(n_samples · n_classes)/8 leaves,
@@ -286,17 +295,15 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
     def __init__(self) -> None: ...
 
     def _leaf_values(
-        self, settings: ConfusionMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
+        self,
+        settings: ConfusionMemorySettings,
+        costs: Floats | None,
+        weight_sums: ClassWeightSums,
+        class_prices: Floats | None = None,
     ) -> LeafValues:
-        objective = self._objective(settings, costs, weight_sums)
-        return BalancedValues.of(objective, float(settings.learning_rate), float(settings.smoothing))
-
-    def _objective(
-        self, settings: ConfusionMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
-    ) -> Objective:
-        """What a fit on samples of such classes minimises."""
         norm = norm_of(settings.norm, settings.loss, len(weight_sums.sums))
-        return Objective.of(costs, weight_sums, settings.balance, settings.loss, norm)
+        objective = Objective.of(costs, weight_sums, settings.balance, settings.loss, norm, class_prices)
+        return BalancedValues.of(objective, float(settings.learning_rate), float(settings.smoothing))
 
     def _tree_limits(self, settings: ConfusionMemorySettings, weight_sums: ClassWeightSums) -> TreeLimits:
         depth = settings.max_depth
@@ -339,23 +346,36 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         # A warm start of a model that was fitted before there was a search keeps the depth, which then followed a rule.
         if hasattr(self, "_forest") or not searches(settings):
             # A refit and a warm start keep the results of the search that preceded them.
-            return fixed, describe(fixed, getattr(self, "search_results_", []))
+            return fixed, describe(fixed, getattr(self, "search_results_", []), getattr(self, "class_prices_", None))
         parts, reason = draw_parts()
         if reason is not None:
             fixed = replace(fixed, n_estimators=min(settings.n_estimators, search.FIXED_ROUNDS))
             return fixed, describe(fixed, [{"outcome": f"not searched: {reason}"}])
         costs = learned_costs(settings, candidates)
-        objective = self._objective(settings, costs, held_weight_sums(parts))
+        norm = norm_of(settings.norm, settings.loss, len(candidates.classes))
+        # Prices of classes follow held-out losses, which the search for the other settings finds without prices.
+        is_priced = norm is not None and norm.of == "classes"
+        unpriced = replace(settings, norm="entrywise") if is_priced else settings
+        judged = ENTRYWISE if is_priced else norm
+        objective = Objective.of(costs, held_weight_sums(parts), settings.balance, settings.loss, judged)
         rate = None if settings.learning_rate == "auto" else float(settings.learning_rate)
         is_free = settings.smoothing == "auto"
         n_rounds = search.most_search_rounds(rate, settings.n_estimators, is_smoothing_free=is_free)
 
-        def make_trial(part: Part, smoothing: float, max_depth: int | None) -> search.Trial:
+        def make_trial(
+            part: Part, smoothing: float, max_depth: int | None, prices: Floats | None = None
+        ) -> search.Trial:
             train, held = part.train, part.held
             tried = replace(
-                settings, smoothing=smoothing, max_depth=max_depth, learning_rate=1.0, n_estimators=n_rounds
+                unpriced if prices is None else settings,
+                smoothing=smoothing,
+                max_depth=max_depth,
+                learning_rate=1.0,
+                n_estimators=n_rounds,
             )
-            plan = self._plan(tried, n_samples, candidates, train.weight_sums, seed, n_threads)
+            plan = self._plan(
+                tried, n_samples, candidates, train.weight_sums, seed, n_threads, selected={"class_prices_": prices}
+            )
             learner, grower = self._make_learner(tried, plan, bins)
             loss = plan.values.objective.loss
             rows = MemoryRows(train.labels, train.weights, loss, part.train_codes, grower, n_threads)
@@ -367,6 +387,16 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         n_used = n_train if settings.early_stopping else n_train + n_held  # a validation set is none of the samples
         space = search.SearchSpace.of(smoothing, first_depth, is_depth_free, n_train, n_used / n_samples)
         best, tried = search.search(parts, make_trial, objective, space, n_rounds, verbose=settings.verbose > 0)
+        prices = None
+        if is_priced:
+            assert norm is not None
+            best.release()
+
+            def make_priced(prices: Floats) -> search.Candidate:
+                trials = [make_trial(part, best.smoothing, best.max_depth, prices) for part in parts]
+                return search.Candidate(best.smoothing, best.max_depth, trials, objective, 1)
+
+            prices = search.price_classes(best, parts, norm, make_priced)
         converted = search.Conversion.of(best.best_round, rate, settings.n_estimators, is_smoothing_free=is_free)
         selected = replace(
             settings,
@@ -381,7 +411,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
                 f"rate {selected.learning_rate:g}, at most {selected.n_estimators} rounds"
             )
         unit = n_samples * converted.n_rounds
-        return selected, describe(selected, [candidate.record(best, unit) for candidate in tried])
+        return selected, describe(selected, [candidate.record(best, unit) for candidate in tried], prices)
 
     def _tree_rules(self, settings: ConfusionMemorySettings, plan: FitPlan, n_features: int) -> TreeRules:
         assert isinstance(plan.values, BalancedValues)
@@ -434,7 +464,10 @@ def searches(settings: ConfusionSettings | ConfusionBoostingClassifier) -> bool:
     return settings.smoothing == "auto" or depth_is_free(settings)
 
 
-def describe(settings: ConfusionMemorySettings, records: list[dict[str, Any]]) -> dict[str, Any]:
+def describe(
+    settings: ConfusionMemorySettings, records: list[dict[str, Any]], class_prices: Floats | None = None
+) -> dict[str, Any]:
     """Fitted attributes that describe which settings were selected, and from which."""
     names = ("n_estimators", "learning_rate", "max_depth", "smoothing")
-    return {"best_params_": {name: getattr(settings, name) for name in names}, "search_results_": records}
+    found = {"best_params_": {name: getattr(settings, name) for name in names}, "search_results_": records}
+    return found if class_prices is None else {**found, "class_prices_": class_prices}

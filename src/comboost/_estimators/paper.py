@@ -155,7 +155,11 @@ class PaperBooster(Booster[PaperMemorySettings]):
     def __init__(self) -> None: ...
 
     def _leaf_values(
-        self, settings: PaperMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
+        self,
+        settings: PaperMemorySettings,
+        costs: Floats | None,
+        weight_sums: ClassWeightSums,
+        class_prices: Floats | None = None,
     ) -> LeafValues:
         objective = Objective.of(costs, weight_sums, 1.0 if self._by_class else 0.0)
         return ClassValues(objective, settings.learning_rate, "edge" if settings.step == "auto" else settings.step)
@@ -305,7 +309,11 @@ class CoMBoClassifier(PaperBooster):
     def __init__(self) -> None: ...
 
     def _leaf_values(
-        self, settings: PaperMemorySettings, costs: Floats | None, weight_sums: ClassWeightSums
+        self,
+        settings: PaperMemorySettings,
+        costs: Floats | None,
+        weight_sums: ClassWeightSums,
+        class_prices: Floats | None = None,
     ) -> LeafValues:
         assert isinstance(settings, CoMBoMemorySettings)
         norm = norm_of(settings.norm, "exponential", len(weight_sums.sums))

@@ -203,6 +203,7 @@ FITTED: Mapping[str, Attribute] = {
     "validation_curve_": Attribute(floats_of("")),
     "best_params_": Attribute(check_selected),
     "search_results_": Attribute(check_records),
+    "class_prices_": Attribute(floats_of("n_scored")),
     "temperature_": Attribute(check_temperature),
     "stop_reason_": Attribute(check_text),
     "target_name_": Attribute(check_text),  # set by the command line, as is the next one
