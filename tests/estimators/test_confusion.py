@@ -28,6 +28,7 @@ CHANGES = {
     "max_depth": 2,
     "max_leaf_nodes": 4,
     "loss": "exponential",
+    "norm": "worst-class",
     "smoothing": 3.0,
     "balance": 0.5,
     "min_samples_leaf": 20,
