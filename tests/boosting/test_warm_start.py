@@ -304,6 +304,7 @@ CHANGES = {
     "max_bins": 20,
     "categorical_features": None,
     "cost_matrix": [1, 2, 3],
+    "norm": "worst-class",
     "early_stopping": False,
     "scoring": "accuracy",
     "validation_fraction": 0.3,

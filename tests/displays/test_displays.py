@@ -343,6 +343,15 @@ def test_legends_say_where_training_ended():
     ]
 
 
+def test_curves_name_the_norm_that_was_minimised(yeast):
+    model = ConfusionBoostingClassifier(n_estimators=2, max_depth=2, smoothing=1, norm="worst-class").fit(*yeast[:2])
+    panel = TrainingCurveDisplay.from_estimator(model, name="mine").ax_
+    texts = [text.get_text() for text in panel.get_legend().get_texts()]
+    assert panel.get_title() == "mine: training loss (worst-class norm) and its certified bound"
+    assert texts[0].startswith("certified bound on the loss (worst-class norm): ")
+    assert texts[1].startswith("loss (worst-class norm): ")
+
+
 def test_loss_that_falls_far_has_a_log_axis_with_plain_numbers():
     display = TrainingCurveDisplay([100, 1, 0.01], [100, 2, 0.02]).plot()
     assert display.ax_.get_yscale() == "log"

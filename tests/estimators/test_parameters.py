@@ -42,7 +42,7 @@ REALS = {
 }
 SWITCHES = {"early_stopping": True, "refit": True, "warm_start": False}
 TEXTS = {"criterion": "cost", "step": "exact", "proba": "vote_fraction", "loss": "exponential", "priors": "training"}
-TEXTS |= {"decision": "expected_cost"}
+TEXTS |= {"decision": "expected_cost", "norm": "spectral"}
 OTHERS = {"categorical_features", "cost_matrix", "estimator", "scoring"}  # tables, objects and functions
 OTHERS |= {"calibration", "reject_cost", "reject_label"}  # which go with others
 INTEGER_TYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint64]

@@ -102,6 +102,7 @@ def make_bounds(n_classes):
     return {
         "available": True,
         "reason": None,
+        "measure": "‖C‖",
         "training_norm": 0.21,
         "loss": 0.34,
         "certified": 0.41,

@@ -175,8 +175,8 @@ def test_part_that_is_not_there_says_why(absent):
         {"curves": {"rounds": [1], "series": [], "stop_reason": "x", "best_round": 1, "subsampled": True}},
         {"search": {"outcome": "given", "sentences": ["Nothing was searched."], "best_params": {}, "candidates": [],
                     "cost": None}},
-        {"bounds": {"available": False, "reason": "none of ours", "training_norm": None, "loss": None,
-                    "certified": None, "generalization": None, "sentences": []}},
+        {"bounds": {"available": False, "reason": "none of ours", "measure": None, "training_norm": None,
+                    "loss": None, "certified": None, "generalization": None, "sentences": []}},
     ],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip

@@ -418,7 +418,7 @@ def test_curves_bounds_and_importances_are_those_of_the_booster(yeast, models, s
     assert (series["loss"], series["bound"]) == (ours.loss_curve_.tolist(), ours.bound_curve_.tolist())
     assert series["norm_test"][-1] == pytest.approx(metrics_of(summary)["norm"])
     assert (curves["rounds"], curves["stop_reason"]) == (list(range(1, N_ROUNDS + 1)), "n_estimators")
-    assert bounds["training_norm"] ** 2 <= bounds["loss"] <= bounds["certified"]
+    assert bounds["training_norm"] <= bounds["loss"] <= bounds["certified"]
     assert bounds["generalization"]["bound"] == pytest.approx(confusion_norm_bound(yeast[3], ours.predict(yeast[2])))
     assert importances["classes"] == ours.classes_.tolist()
     places = [list(yeast[0].columns).index(name) for name in importances["features"]]
@@ -522,6 +522,54 @@ def test_what_certifies_no_norm_says_why(make, word):
     assert (bounds["available"], bounds["training_norm"]) == (False, None)
     assert word in bounds["reason"]
     assert bounds["generalization"]["bound"] > 0
+
+
+class LargestEntry:
+    """A norm of my own."""
+
+    def value(self, A):
+        return A.max()
+
+    def gradient(self, A):
+        return np.where(A.max() == A, 1.0, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("norm", "measure"),
+    [
+        ("entrywise", "‖C‖"),
+        ("frobenius", "‖C‖"),
+        ("schatten-4", "‖C‖"),
+        ("spectral", "‖C‖"),
+        ("worst-class", "the largest error of a class"),
+        ("l2-class", "the largest error of a class"),
+        (LargestEntry(), "the norm LargestEntry of C"),
+    ],
+)
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_bounds_say_what_the_loss_of_a_norm_certifies(yeast, loss, norm, measure):
+    X, y, X_new, y_new = yeast
+    model = ConfusionBoostingClassifier(n_estimators=5, norm=norm, loss=loss).fit(X, y)
+    summary = ModelReport(model, X_new, y_new).summary
+    bounds, C = summary["bounds"], model.train_confusion_
+    expected = {
+        "‖C‖": np.linalg.norm(C, ord=2),
+        "the largest error of a class": C.sum(axis=1).max(),
+        "the norm LargestEntry of C": C.max(),
+    }
+    assert bounds["measure"] == measure
+    assert bounds["training_norm"] == pytest.approx(expected[measure])
+    assert bounds["training_norm"] <= bounds["loss"] <= bounds["certified"] * (1 + 1e-6)
+    assert f"On the training data {measure} is" in bounds["sentences"][0]
+    assert ("norm)" in summary["curves"]["series"][0]["name"]) == (norm != "entrywise")
+
+
+@pytest.mark.parametrize("loss", [0.25, 4.0])
+def test_the_smaller_of_a_sum_and_its_root_bounds_the_norm(yeast, loss):
+    model = ConfusionBoostingClassifier(n_estimators=1).fit(*yeast[:2])
+    model.loss_curve_, model.bound_curve_ = np.array([loss]), np.array([loss])
+    bounds = ModelReport(model, *yeast[2:]).summary["bounds"]
+    assert bounds["loss"] == bounds["certified"] == min(loss, loss**0.5)
 
 
 def test_pipelines_and_searches_are_looked_into(yeast):

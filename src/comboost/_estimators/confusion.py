@@ -179,14 +179,17 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
     edges_ : ndarray of shape (n_rounds,)
         Edge δ of every round: how much better than chance its tree would be if every leaf predicted a single class.
     loss_curve_ : ndarray of shape (n_rounds,)
-        Loss L after every round. With ``loss="log"`` it is summed over the classes, in bits: without costs and with
-        ``balance=1``, ln(2)/K times it is the class-balanced log-loss of ``predict_proba`` on the training set. With
-        ``balance=1`` it bounds the sum of the entries of ``train_confusion_``, each times its cost, and so, without
-        costs, the squared norm.
+        Loss L after every round: the ``norm`` of the losses; ``"entrywise"`` is their sum. With ``balance=1`` it is at
+        least the same norm of ``train_confusion_``, C, each entry times its cost. Without costs, the spectral norm ‖C‖
+        is then at most L with every norm of pairs, and at most √L with ``"entrywise"``; with a norm of classes, the
+        largest error of a class is at most L. Logarithms are in bits: with ``loss="log"``, ``norm="entrywise"``,
+        ``balance=1`` and without costs, ln(2)/K times L is the class-balanced log-loss of ``predict_proba`` on the
+        training set.
     bound_curve_ : ndarray of shape (n_rounds,)
-        Upper bound of the loss that follows from the leaf sums of all rounds. It holds up to the rounding of the costs,
-        as for `CoMBoClassifier`. With ``loss="exponential"`` and up to 128 classes it equals the loss; with
-        ``loss="log"`` it is weaker.
+        Upper bound of L that follows from leaf sums: with ``"entrywise"`` those of all rounds; with other norms, and
+        with ``loss="logistic"``, those of the round and the losses before it. It holds up to the rounding of the costs,
+        as for `CoMBoClassifier`. With ``loss="exponential"`` and up to 128 classes it equals the loss; with the other
+        losses it is weaker.
     train_confusion_ : ndarray of shape (n_classes, n_classes)
         Fraction of class l that is predicted as class j, on the samples that the model was trained on; zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)

@@ -214,10 +214,14 @@ class CoMBoClassifier(PaperBooster):
     edges_ : ndarray of shape (n_rounds,)
         Edge δ of every round: how much better than chance its weak learner is.
     loss_curve_ : ndarray of shape (n_rounds,)
-        Loss L after every round.
+        Loss L after every round. For `CoMBoClassifier` it is the ``norm`` of the soft confusion matrix, and at least
+        the same norm of ``train_confusion_``, C, each entry times its cost. Without costs, the spectral norm ‖C‖ is at
+        most L with every norm of pairs, and at most √L with ``"entrywise"``; with a norm of classes, the largest
+        error of a class is at most L.
     bound_curve_ : ndarray of shape (n_rounds,)
-        Upper bound of the loss that follows from the edges. It holds up to the rounding of the costs (about 1e-6 of the
-        loss; up to 1e-3 if class sizes, weights or costs differ by a factor of a million).
+        Upper bound of L. With ``"entrywise"`` it follows from the edges of all rounds, with other norms from the losses
+        before a round and its weight. It holds up to the rounding of the costs (about 1e-6 of the loss; up to 1e-3 if
+        class sizes, weights or costs differ by a factor of a million).
     train_confusion_ : ndarray of shape (n_classes, n_classes)
         Fraction of class l that is predicted as class j, on the samples that the model was trained on; zero diagonal.
     validation_curve_ : ndarray of shape (n_rounds_tried,)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from comboost._estimators.certificates import loss_name
 from comboost._extras import import_pyplot
 from comboost._stats.formatting import readable, shorten
 from comboost._types import Floats
@@ -60,10 +61,12 @@ class TrainingCurveDisplay:
         The candidates of a search, as in ``ConfusionBoostingClassifier.search_results_``.
     name : str, default=None
         Name of the model in the title.
+    loss_name : str, default="loss"
+        Name of the loss in title and legend.
 
     Attributes
     ----------
-    loss, bound, train_norm, validation_norm, search_results, name
+    loss, bound, train_norm, validation_norm, search_results, name, loss_name
         As given.
     rounds : ndarray of shape (n_rounds,)
         1, 2, and so on.
@@ -103,6 +106,7 @@ class TrainingCurveDisplay:
         validation_norm: ArrayLike | None = None,
         search_results: Sequence[Mapping[str, Any]] | None = None,
         name: str | None = None,
+        loss_name: str = "loss",
     ) -> None:
         self.loss: Floats = np.asarray(loss, dtype=np.float64)
         self.bound: Floats = np.asarray(bound, dtype=np.float64)
@@ -112,6 +116,7 @@ class TrainingCurveDisplay:
         )
         self.search_results = search_results
         self.name = name
+        self.loss_name = loss_name
         curves = {"loss": self.loss, "bound": self.bound, **self._norms()}
         shapes = {title: curve.shape for title, curve in curves.items()}
         if len(set(shapes.values())) > 1 or self.loss.ndim != 1 or self.loss.size == 0:
@@ -173,6 +178,7 @@ class TrainingCurveDisplay:
             **norms,
             search_results=getattr(estimator, "search_results_", None),
             name=type(estimator).__name__ if name is None else name,
+            loss_name=loss_name(estimator),
         )
         return display.plot(kind=kind, ax=ax)
 
@@ -262,12 +268,12 @@ class TrainingCurveDisplay:
         if together.min() > 0 and together.max() > LOG_FROM * together.min():
             set_log_scale(panel)
         names = [
-            f"certified bound on the loss: {self.bound[-1]:.3g} at the end",
-            f"loss: {self.loss[-1]:.3g} at the end",
+            f"certified bound on the {self.loss_name}: {self.bound[-1]:.3g} at the end",
+            f"{self.loss_name}: {self.loss[-1]:.3g} at the end",
         ]
         legend_below(panel, [bound, loss], names, gap)
         panel.set_ylabel("loss", fontsize=LARGEST_FONT)
-        self._set_title(panel, "training loss and its certified bound")
+        self._set_title(panel, f"training {self.loss_name} and its certified bound")
 
     def _draw_norms(self, panel: Any, norms: dict[str, Floats]) -> None:
         artists, names = [], []

@@ -14,9 +14,10 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from comboost._boosting import loop
+from comboost._estimators.certificates import Certificate
 from comboost.cli.app import app
 from comboost.cli.commands.demo import STOP_REASONS, find_best, show_demo
-from comboost.cli.jobs.demo import BOUNDS, Certificate, compare_boosters
+from comboost.cli.jobs.demo import compare_boosters
 from comboost.cli.jobs.settings import OURS, make_estimator
 from comboost.cli.terminal.screen import Screen
 
@@ -102,7 +103,7 @@ def test_mark_goes_to_the_best_method_whichever_it_is(result, values, marked):
 
 def test_mark_of_the_norm_goes_to_the_lower_value(result):
     shown = shown_in(with_metrics(result, confusion_norm=(0.9, 0.8, 0.9)))
-    (line,) = (line for line in shown.splitlines() if line.strip().startswith("‖C‖ "))
+    (line,) = (line for line in shown.splitlines() if line.strip().startswith("‖C‖  "))
     assert " ".join(line.split()).endswith("0.900 0.800 * 0.900")
 
 
@@ -120,23 +121,23 @@ def test_stop_reason_is_told_in_words(result, reason):
         assert f"{name}: {STOP_REASONS[reason]} (" in shown
 
 
-@pytest.mark.parametrize(("certified", "names"), BOUNDS.items())
+@pytest.mark.parametrize("certified", ["ConfusionBoosting", "CoMBo"])
 @pytest.mark.parametrize(
-    ("bounds", "told"),
+    ("loss", "bound", "told"),
     [
-        ((0.25, 0.5), "No class is predicted as another one in more than 25 % of its training rows."),
-        ((0.5, 0.25), "No class is predicted as another one in more than 25 % of its training rows."),
-        ((1.0, 4.0), "The norm is bounded, but not the confusions of a single class."),
-        ((3.0, 4.0), "Not informative yet: no norm can exceed √(K−1) = 3."),
+        (0.25, 0.5, "So no class is confused with another in more than 25 % of its training samples."),
+        (0.5, 0.25, "So no class is confused with another in more than 25 % of its training samples."),
+        (1.0, 4.0, "‖C‖ of 10 classes never exceeds 3, so a bound of 1 is weak."),
+        (3.0, 4.0, "‖C‖ of 10 classes never exceeds 3, so a bound of 3 is vacuous."),
     ],
 )
-def test_certificate_is_told_with_what_its_bound_is_worth(result, certified, names, bounds, told):
-    certificate = Certificate(0.0625, dict(zip(names, bounds, strict=True)))
+def test_certificate_is_told_with_what_its_bound_is_worth(result, certified, loss, bound, told):
+    certificate = Certificate("‖C‖", 0.0625, loss, bound)
     methods = [
         replace(method, certificate=certificate if method.name == certified else None) for method in result.methods
     ]
     shown = shown_in(replace(result, methods=tuple(methods))).splitlines()
-    chain = f"‖C_S‖ = 0.0625 ≤ √({names[0]}) = {bounds[0]:.3g} ≤ √({names[1]}) = {bounds[1]:.3g}"
+    chain = f"‖C_S‖ = 0.0625 ≤ {loss:.3g} (by the loss) ≤ {bound:.3g} (by the rounds)"
     line = shown.index(f"Certified for {certified}, on its training rows")
     assert shown[line + 1 : line + 3] == [chain, told]
 

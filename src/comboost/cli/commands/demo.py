@@ -1,6 +1,5 @@
 """``comboost demo``: ConfusionBoosting beside the paper's CoMBo and AdaBoost.MM on the bundled Yeast data."""
 
-from math import sqrt
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,8 @@ from comboost.cli.terminal.progress import progress_shown
 from comboost.cli.terminal.screen import Screen
 
 if TYPE_CHECKING:
-    from comboost.cli.jobs.demo import Certificate, DemoResult
+    from comboost._estimators.certificates import Certificate
+    from comboost.cli.jobs.demo import DemoResult
 
 DECIMALS = 3
 
@@ -129,14 +129,7 @@ def find_best(values: list[float], *, lower_is_better: bool = False) -> list[int
 
 
 def describe_certificate(certificate: "Certificate", n_classes: int) -> str:
-    """State the norm, its bounds, and what they mean: no entry of C exceeds its norm, and no norm exceeds √(K−1)."""
-    bounds = (f"√({name}) = {bound:.3g}" for name, bound in certificate.bounds.items())
-    chain = " ≤ ".join([f"‖C_S‖ = {certificate.confusion_norm:.3g}", *bounds])
-    bound, largest = min(certificate.bounds.values()), sqrt(n_classes - 1)
-    if bound < 1:
-        meaning = f"No class is predicted as another one in more than {100 * bound:.2g} % of its training rows."
-    elif bound < largest:
-        meaning = "The norm is bounded, but not the confusions of a single class."
-    else:
-        meaning = f"Not informative yet: no norm can exceed √(K−1) = {largest:.3g}."
-    return f"{chain}\n{meaning}"
+    """State the norm, its bounds by the loss and by the rounds, and what they mean."""
+    _, norm, loss, bound = certificate
+    chain = f"‖C_S‖ = {norm:.3g} ≤ {loss:.3g} (by the loss) ≤ {bound:.3g} (by the rounds)"
+    return f"{chain}\n{certificate.meaning(n_classes)}"

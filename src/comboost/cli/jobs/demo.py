@@ -9,15 +9,13 @@ import numpy as np
 from sklearn.metrics import accuracy_score, recall_score
 from sklearn.model_selection import train_test_split
 
+from comboost._estimators.certificates import Certificate, certify
 from comboost.cli.jobs.rounds import report_rounds
 from comboost.cli.jobs.settings import OURS, Settings, make_estimator
 from comboost.cli.terminal.progress import Tick
 from comboost.datasets import load_yeast
 from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
 from comboost.model_selection import wilson_interval
-
-#: Bounds of ‖C_S‖²: the loss, and its bound from the leaves or the edges. The loss of AdaBoost.MM bounds no norm.
-BOUNDS = {"ConfusionBoosting": ("log-loss", "leaf bound"), "CoMBo": ("loss", "product bound")}
 
 TEST_FRACTION = 0.4  # of the 5 rows of the smallest class, 3 train and 2 test
 
@@ -30,14 +28,6 @@ class ClassSize:
     n_train: int
     n_test: int
     is_rare: bool
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """‖C_S‖ on the training rows, and its bounds by name, as square roots."""
-
-    confusion_norm: float
-    bounds: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -108,11 +98,6 @@ def evaluate(name: str, fitted: Any, X: Any, y: Any, classes: tuple[ClassSize, .
     is_rare = np.isin(y, [size.name for size in classes if size.is_rare])
     rare_recall = float((predicted == y)[is_rare].mean())
     low, high = wilson_interval(rare_recall, int(is_rare.sum()))
-    certificate = None
-    if name in BOUNDS:  # ‖C_S‖² ≤ L_T ≤ bound of L_T, each as a square root
-        bounds = np.sqrt([fitted.loss_curve_[-1], fitted.bound_curve_[-1]]).tolist()
-        norm = float(np.linalg.norm(fitted.train_confusion_, ord=2))
-        certificate = Certificate(norm, dict(zip(BOUNDS[name], bounds, strict=True)))
     return MethodResult(
         name=name,
         recalls={str(label): float(recall) for label, recall in zip(labels, recalls, strict=True)},
@@ -125,5 +110,5 @@ def evaluate(name: str, fitted: Any, X: Any, y: Any, classes: tuple[ClassSize, .
         },
         n_rounds=int(fitted.n_iter_),
         stop_reason=str(fitted.stop_reason_),
-        certificate=certificate,
+        certificate=certify(fitted),
     )

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 from comboost._cached import cached_property
 from comboost._data.labels import objects_of
 from comboost._estimators.base import Booster
-from comboost._estimators.confusion import ConfusionBoostingClassifier
-from comboost._estimators.paper import CoMBoClassifier
+from comboost._estimators.certificates import certify, loss_name, why_not_certified
 from comboost._stats.bootstrap import MAX_DENSE_LABELS, largest_singular_value
 from comboost._stats.formatting import format_confidence, text_of
 from comboost._types import Floats
@@ -71,53 +70,48 @@ class InnerEstimator:
 
 
 def describe_bounds(evaluation: Evaluation, inner: InnerEstimator, norm: float, confidence: float) -> dict[str, Any]:
-    """The certified bound on ‖C‖ on the training data, and a confidence bound for new data."""
+    """What the loss guarantees on the training data, and a confidence bound of ‖C‖ for new data."""
     reason = why_no_bound(inner)
     generalization, sentence = bound_new_data(evaluation, norm, confidence)
     bounds = {
         "available": reason is None,
         "reason": reason,
+        "measure": None,
         "training_norm": None,
         "loss": None,
         "certified": None,
         "generalization": generalization,
         "sentences": [sentence],
     }
-    if reason is not None:
+    certificate = certify(inner.booster) if reason is None else None
+    if certificate is None:
         return bounds
-    booster = inner.booster
-    training_norm = float(np.linalg.norm(booster.train_confusion_, ord=2))
-    loss, certified = float(booster.loss_curve_[-1]), float(booster.bound_curve_[-1])
+    measure, value, loss, certified = certificate
     sentences = [
-        f"On the training data ‖C‖ is {training_norm:.3g}. The loss guarantees ‖C‖ ≤ √{loss:.3g} = "
-        f"{np.sqrt(loss):.3g}; the certified bound guarantees ‖C‖ ≤ √{certified:.3g} = {np.sqrt(certified):.3g}.",
-        interpret_bound(float(np.sqrt(min(loss, certified))), len(booster.classes_)),
+        f"On the training data {measure} is {value:.3g}. The loss guarantees that it is at most {loss:.3g}; the "
+        f"certified bound on the loss guarantees {certified:.3g}.",
+        certificate.meaning(len(inner.booster.classes_)),
         sentence,
     ]
-    return bounds | {"training_norm": training_norm, "loss": loss, "certified": certified, "sentences": sentences}
+    return bounds | {
+        "measure": measure,
+        "training_norm": value,
+        "loss": loss,
+        "certified": certified,
+        "sentences": [each for each in sentences if each is not None],
+    }
 
 
 def why_no_bound(inner: InnerEstimator) -> str | None:
-    """Why the loss of a model does not bound ‖C‖; None if it does."""
-    booster = inner.booster
-    if booster is None or not hasattr(booster, "bound_curve_"):
+    """Why the loss of a model bounds no norm of the confusion matrix; None if it does."""
+    if not has_curves(inner):
         return f"{inner.refusal}, so there is no certified bound."
-    if booster.cost_matrix is not None and booster.decision != "expected_cost":
-        return "The model was trained with a cost_matrix, so its loss bounds the cost instead of ‖C‖."
-    if isinstance(booster, ConfusionBoostingClassifier):
-        return None if booster.balance == 1 else f"With balance={booster.balance:g} the loss does not bound ‖C‖."
-    if isinstance(booster, CoMBoClassifier):
-        return None
-    return "The loss weights all samples equally instead of all classes, so it does not bound ‖C‖."
+    return why_not_certified(inner.booster)
 
 
-def interpret_bound(bound: float, n_classes: int) -> str:
-    """State how strong a bound is: no entry of C exceeds ‖C‖, and ‖C‖ never exceeds √(K-1)."""
-    maximum = float(np.sqrt(n_classes - 1))
-    if bound < 1:
-        return f"So no class is confused with another in more than {100 * bound:.2g} % of its training samples."
-    strength = "weak" if bound < maximum else "vacuous"
-    return f"‖C‖ of {n_classes} classes never exceeds {maximum:.3g}, so a bound of {bound:.3g} is {strength}."
+def has_curves(inner: InnerEstimator) -> bool:
+    """Whether it is a booster that keeps its losses and their bounds."""
+    return inner.booster is not None and hasattr(inner.booster, "bound_curve_")
 
 
 def bound_new_data(evaluation: Evaluation, norm: float, confidence: float) -> tuple[dict[str, float] | None, str]:
@@ -146,16 +140,16 @@ def bound_new_data(evaluation: Evaluation, norm: float, confidence: float) -> tu
 
 def describe_curves(evaluation: Evaluation, inner: InnerEstimator) -> tuple[dict[str, Any] | None, str | None]:
     """Loss, certified bound and ‖C‖ on the samples after every round; or why there are none."""
-    booster = inner.booster
-    if booster is None or not hasattr(booster, "bound_curve_"):
+    if not has_curves(inner):
         return None, f"{inner.refusal}, so there are no training curves."
+    booster, name = inner.booster, loss_name(inner.booster)
     n_rounds = len(booster.loss_curve_)
     n_points = min(n_rounds, int(np.clip(MAX_SAMPLES_TIMES_POINTS // len(evaluation.truth), MIN_POINTS, MAX_POINTS)))
     # The first round, the last, and evenly spaced ones between them.
     rounds = np.unique(np.linspace(0, n_rounds - 1, n_points).round().astype(np.intp))
     series = [
-        {"key": "loss", "name": "Loss", "values": booster.loss_curve_[rounds].tolist()},
-        {"key": "bound", "name": "Certified bound on the loss", "values": booster.bound_curve_[rounds].tolist()},
+        {"key": "loss", "name": f"L{name[1:]}", "values": booster.loss_curve_[rounds].tolist()},
+        {"key": "bound", "name": f"Certified bound on the {name}", "values": booster.bound_curve_[rounds].tolist()},
     ]
     if len(evaluation.truth) * len(evaluation.classes) <= MAX_PROBABILITIES:
         norms = staged_norms(evaluation, inner, rounds).tolist()
