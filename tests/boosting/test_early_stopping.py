@@ -268,10 +268,18 @@ def test_curve_holds_what_the_scorer_says_of_weighted_rows(rows, staged_rounds, 
     np.testing.assert_allclose(model.validation_curve_, expected, rtol=0, atol=1e-7 if name in COUNTED else 0)
 
 
-@for_all
+@pytest.mark.parametrize(
+    ("algorithm", "options", "loss"),
+    [
+        ("combo", {}, "exponential"),
+        ("mm", {}, "exponential"),
+        ("confusion", {"loss": "exponential"}, "exponential"),
+        ("confusion", {"loss": "log"}, "logistic"),
+    ],
+)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("two_classes", [False, True])
-def test_soft_confusion_norm_is_that_of_the_loss_of_the_fit(rows, algorithm, weighted, two_classes):
+def test_soft_confusion_norm_is_that_of_the_loss_of_the_fit(rows, algorithm, options, loss, weighted, two_classes):
     X, y, X_val, y_val = rows
     y, y_val = (y == "ash", y_val == "ash") if two_classes else (y, y_val)
     weights = np.random.default_rng(5).integers(0, 4, size=len(y_val)) if weighted else None
@@ -282,9 +290,9 @@ def test_soft_confusion_norm_is_that_of_the_loss_of_the_fit(rows, algorithm, wei
         n_estimators=5,
         n_iter_no_change=5,
         sample_weight_val=weights,
+        **options,
     )
-    plain = make_booster(algorithm, n_estimators=5).fit(X, y)
-    loss = "logistic" if getattr(plain, "loss", None) == "log" else "exponential"
+    plain = make_booster(algorithm, n_estimators=5, **options).fit(X, y)
     expected = [
         -np.linalg.norm(soft_confusion_matrix(y_val, scores, loss=loss, sample_weight=weights), 2)
         for scores in plain.staged_decision_function(X_val)
