@@ -36,11 +36,12 @@ from sklearn.utils.validation import check_is_fitted
 from strategies import any_problems
 
 from comboost import CoMBoClassifier
+from comboost._boosting.monitor import NoCallback
 from comboost.datasets import load_yeast
-from comboost.metrics import balanced_log_loss, get_scorer
+from comboost.metrics import balanced_log_loss, get_scorer, soft_confusion_matrix
 
 COUNTED = ["neg_confusion_norm", "g_mean", "min_recall", "neg_expected_cost", "accuracy", "balanced_accuracy"]
-EXACT = [None, "neg_confusion_norm", "g_mean", "min_recall"]
+EXACT = [None, "neg_confusion_norm", "neg_soft_confusion_norm", "g_mean", "min_recall"]
 STILL = "does not distinguish them"
 SCALES = {"combo": 0.5, "mm": 0.5, "confusion": 1.0}  # of the votes whose softmax is judged by default
 
@@ -265,6 +266,72 @@ def test_curve_holds_what_the_scorer_says_of_weighted_rows(rows, staged_rounds, 
     model = fit_early(rows, *kind, **options)
     expected = [get_scorer(name)(stage, *rows[2:], sample_weight=weights) for stage in stages[:5]]
     np.testing.assert_allclose(model.validation_curve_, expected, rtol=0, atol=1e-7 if name in COUNTED else 0)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "options", "loss"),
+    [
+        ("combo", {}, "exponential"),
+        ("mm", {}, "exponential"),
+        ("confusion", {"loss": "exponential"}, "exponential"),
+        ("confusion", {"loss": "log"}, "logistic"),
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("two_classes", [False, True])
+def test_soft_confusion_norm_is_that_of_the_loss_of_the_fit(rows, algorithm, options, loss, weighted, two_classes):
+    X, y, X_val, y_val = rows
+    y, y_val = (y == "ash", y_val == "ash") if two_classes else (y, y_val)
+    weights = np.random.default_rng(5).integers(0, 4, size=len(y_val)) if weighted else None
+    model = fit_early(
+        (X, y, X_val, y_val),
+        algorithm,
+        scoring="neg_soft_confusion_norm",
+        n_estimators=5,
+        n_iter_no_change=5,
+        sample_weight_val=weights,
+        **options,
+    )
+    plain = make_booster(algorithm, n_estimators=5, **options).fit(X, y)
+    expected = [
+        -np.linalg.norm(soft_confusion_matrix(y_val, scores, loss=loss, sample_weight=weights), 2)
+        for scores in plain.staged_decision_function(X_val)
+    ]
+    np.testing.assert_allclose(model.validation_curve_, expected, rtol=1e-12)
+
+
+class SoftConfusions(NoCallback):
+    """Keeps the model of every round."""
+
+    def __init__(self):
+        self.models = []
+
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator):
+        if context.parent is not None:
+            self.models.append(fitted_estimator)
+
+
+@needs_callbacks
+@for_kinds
+def test_callbacks_read_the_soft_confusion_matrix_of_the_validation_set(rows, algorithm, learner):
+    X, y, X_val, y_val = rows
+    callback = SoftConfusions()
+    booster = make_booster(algorithm, learner, early_stopping=True, n_estimators=5).set_callbacks(callback)
+    model = booster.fit(X, y, X_val=X_val, y_val=y_val)
+    assert len(callback.models) == len(model.validation_curve_)
+    loss = "logistic" if getattr(model, "loss", None) == "log" else "exponential"
+    for each in callback.models:
+        expected = soft_confusion_matrix(y_val, each.decision_function(X_val), loss=loss, labels=model.classes_)
+        assert each.validation_soft_confusion_.tobytes() == expected.tobytes()
+        assert pickle.loads(pickle.dumps(each)).predict(X_val).tolist() == each.predict(X_val).tolist()
+    assert not hasattr(model, "validation_soft_confusion_")
+
+
+@needs_callbacks
+def test_no_soft_confusion_matrix_without_a_validation_set(rows):
+    callback = SoftConfusions()
+    make_booster(n_estimators=2).set_callbacks(callback).fit(*rows[:2])
+    assert not any(hasattr(model, "validation_soft_confusion_") for model in callback.models)
 
 
 @for_all

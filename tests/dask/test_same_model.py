@@ -169,19 +169,20 @@ def test_more_classes_than_leaves_sum_up_in_pairs_give_the_local_model(client, l
 
 
 @pytest.mark.parametrize(
-    ("classifier", "where"),
+    ("classifier", "where", "scoring"),
     [
-        (CoMBoClassifier, "here"),
-        (CoMBoClassifier, "on the cluster"),
-        (ConfusionBoostingClassifier, "on the cluster"),
+        (CoMBoClassifier, "here", None),
+        (CoMBoClassifier, "on the cluster", "neg_soft_confusion_norm"),
+        (ConfusionBoostingClassifier, "on the cluster", None),
+        (ConfusionBoostingClassifier, "here", "neg_soft_confusion_norm"),
     ],
 )
-def test_early_stopping_with_validation_rows_gives_the_local_model(client, classifier, where):
+def test_early_stopping_with_validation_rows_gives_the_local_model(client, classifier, where, scoring):
     X, y = load_yeast(return_X_y=True)
     X_val, y_val = X[::10], y[::10]
     X, y = np.delete(X, np.s_[::10], axis=0), np.delete(y, np.s_[::10])
     soon = {"max_depth": 4, "learning_rate": 1.0, "n_iter_no_change": 3, "tol": 0.05}
-    local = classifier(random_state=0, n_estimators=200, early_stopping=True, **soon)
+    local = classifier(random_state=0, n_estimators=200, early_stopping=True, scoring=scoring, **soon)
     model = on_dask(local, client)
     local.fit(X, y, X_val=X_val, y_val=y_val)
     if where == "on the cluster":

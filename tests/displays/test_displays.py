@@ -19,10 +19,10 @@ from sklearn.tree import DecisionTreeClassifier
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._stats.formatting import percent, readable, short_names
 from comboost.datasets import load_new_thyroid, load_yeast
-from comboost.displays import ConfusionNormDisplay, PerClassRecallDisplay, TrainingCurveDisplay
+from comboost.displays import ConfusionNormDisplay, PerClassRecallDisplay, SoftConfusionDisplay, TrainingCurveDisplay
 from comboost.displays._layout import fold, luminance, round_numbers
 from comboost.displays._per_class_recall import move_apart, size_limits
-from comboost.metrics import confusion_norm_loss, error_confusion_matrix
+from comboost.metrics import confusion_norm_loss, error_confusion_matrix, soft_confusion_matrix
 from comboost.model_selection import wilson_interval
 
 N_ROUNDS = 12
@@ -56,7 +56,7 @@ def models(yeast):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Displays that hold their data and draw nothing, which would take longer than all else."""
-    for kind in (*OF_ROWS, TrainingCurveDisplay):
+    for kind in (*OF_ROWS, SoftConfusionDisplay, TrainingCurveDisplay):
         monkeypatch.setattr(kind, "plot", lambda display, **_: display)
 
 
@@ -163,6 +163,87 @@ def test_sample_weights_count_in_curves():
     display = TrainingCurveDisplay.from_estimator(model, X, y, sample_weight=weight)
     assert display.train_norm[-1] == pytest.approx(np.linalg.norm(model.train_confusion_, ord=2))
     assert display.validation_norm is None
+
+
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+@pytest.mark.parametrize("two_classes", [False, True])
+def test_soft_confusions_are_those_of_the_stages(loss, two_classes, yeast, models):
+    X, y, X_val, y_val = yeast
+    model = models["ours"]
+    if two_classes:
+        y, y_val = y == "CYT", y_val == "CYT"
+        model = CoMBoClassifier(n_estimators=4).fit(X, y)
+    weight = 1.0 + np.arange(len(y_val)) % 3
+    display = SoftConfusionDisplay.from_estimator(model, X_val, y_val, loss=loss, sample_weight=weight)
+    options = {"labels": model.classes_, "sample_weight": weight}
+    staged = [
+        soft_confusion_matrix(y_val, scores, loss=loss, **options) for scores in model.staged_decision_function(X_val)
+    ]
+    np.testing.assert_array_equal(display.matrices, staged)
+    np.testing.assert_allclose(display.norm, np.linalg.norm(staged, 2, axis=(1, 2)))
+    norms = [confusion_norm_loss(y_val, each, **options) for each in model.staged_predict(X_val)]
+    np.testing.assert_allclose(display.error_norm, norms)
+    assert (display.norm >= display.error_norm).all()
+
+
+def test_largest_pairs_are_those_of_the_last_round():
+    matrices = [[[0, 9, 1], [1, 0, 2], [0, 0, 0]], [[0, 3, 1], [5, 0, 4], [0, 0, 0]]]
+    display = SoftConfusionDisplay(matrices, ["a", "b", "c"]).plot(n_pairs=2)
+    assert display.largest_pairs(3) == [("b", "a"), ("b", "c"), ("a", "b")]
+    assert len(display.largest_pairs()) == 4  # c has no samples
+    texts = [[text.get_text() for text in panel.get_legend().get_texts()] for panel in display.ax_]
+    assert texts[0] == [
+        f"soft confusion matrix: {display.norm[1]:.3f} at the end, at best {display.norm[1]:.3f} (round 2)"
+    ]
+    assert texts[1] == ["b as a: 5.000", "b as c: 4.000", "the other 2 pairs"]
+    assert [line.get_ydata().tolist() for line in display.ax_[1].lines] == [[1, 5], [2, 4]]
+
+
+@pytest.mark.parametrize(("n_classes", "given_axes"), [(2, False), (3, True), (10, False), (26, False), (26, True)])
+def test_texts_of_soft_confusions_do_not_overlap_and_stay_inside(n_classes, given_axes):
+    classes, random = np.unique(letters(n_classes)[0]), np.random.RandomState(0)
+    matrices = random.rand(20, n_classes, n_classes) * np.linspace(30, 0.3, 20)[:, np.newaxis, np.newaxis]
+    matrices[:, np.arange(n_classes), np.arange(n_classes)] = 0.0
+    axes = plt.subplots(2, figsize=(8, 9), layout="constrained")[1] if given_axes else None
+    display = SoftConfusionDisplay(matrices, classes, error_norm=np.linspace(1, 0, 20), name="model").plot(ax=axes)
+    display.figure_.draw_without_rendering()
+    texts = [
+        each
+        for panel in display.ax_
+        for each in (panel.title, panel.xaxis.label, *panel.get_legend().get_texts(), panel.yaxis.label)
+    ]
+    boxes = boxes_of(texts)
+    assert [(a, b) for a, b in itertools.combinations(boxes, 2) if a.overlaps(b)] == []
+    whole = display.figure_.bbox
+    for box in boxes:
+        assert whole.x0 <= box.x0 + 1
+        assert whole.y0 <= box.y0 + 1
+        assert box.x1 <= whole.x1 + 1
+        assert box.y1 <= whole.y1 + 1
+
+
+def test_soft_confusions_of_wrong_input_are_refused_with_advice(yeast, models):
+    X, y, _, _ = yeast
+    show = SoftConfusionDisplay.from_estimator
+    with pytest.raises(NotFittedError):
+        show(CoMBoClassifier(), X, y)
+    with pytest.raises(TypeError, match="no staged_decision_function; give a fitted booster"):
+        show(DecisionTreeClassifier().fit(X, y), X, y)
+    with pytest.raises(ValueError, match="X has 742 rows and y 741"):
+        show(models["ours"], X, y[1:])
+    with pytest.raises(ValueError, match=r"y holds \['XYZ'\], but the classes of the model are .* leave out"):
+        show(models["ours"], X, np.where(y == "CYT", "XYZ", y))
+    with pytest.raises(ValueError, match="loss='log' is a loss of classes"):
+        show(models["ours"], X, y, loss="log")
+    with pytest.raises(ValueError, match="n_pairs=8; give a whole number from 1 to 7"):
+        show(models["ours"], X, y, n_pairs=8)
+    with pytest.raises(ValueError, match="has 2 panels and ax has 1"):
+        show(models["ours"], X, y, ax=plt.subplots()[1])
+    with pytest.raises(ValueError, match=r"shape \(3, 2, 2\) for 3 classes; give one matrix per round"):
+        SoftConfusionDisplay(np.zeros((3, 2, 2)), ["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"error_norm has shape \(2,\) for 3 rounds"):
+        SoftConfusionDisplay(np.zeros((3, 2, 2)), ["a", "b"], error_norm=[1, 2])
 
 
 @pytest.mark.usefixtures("undrawn")

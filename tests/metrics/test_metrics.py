@@ -804,7 +804,7 @@ def test_other_names_and_callables_fall_through_to_scikit_learn():
 def test_an_unknown_name_is_told_with_all_of_ours():
     with pytest.raises(ValueError, match="'gmean' is not a scorer") as caught:
         get_scorer("gmean")
-    for name in [*OUR_NAMES, "sklearn.metrics.get_scorer_names()"]:
+    for name in [*OUR_NAMES, "neg_soft_confusion_norm", "sklearn.metrics.get_scorer_names()"]:
         assert name in str(caught.value)
 
 

@@ -94,3 +94,15 @@ def mauc(y_true, y_score, weight, n_classes):
                         won += w * other_w * ((score[j] > other_score[j]) + (score[j] == other_score[j]) / 2)
             areas.append(won / (totals[j] * totals[k]))
     return sum(areas) / len(areas) if areas else math.nan
+
+
+def soft_confusion(y_true, scores, weight, n_classes, loss):
+    """A(l, j): weighted mean over class l of exp(f_j − f_l) or log2(1 + exp(f_j − f_l)); zero on the diagonal."""
+    totals = class_weights(y_true, weight, n_classes)
+    means = [[0.0] * n_classes for _ in range(n_classes)]
+    for y, f, w in zip(y_true, scores, weight, strict=True):
+        for j in range(n_classes):
+            if j != y and w > 0:
+                ratio = math.exp(f[j] - f[y])
+                means[y][j] += w / totals[y] * (ratio if loss == "exponential" else math.log1p(ratio) / math.log(2))
+    return means

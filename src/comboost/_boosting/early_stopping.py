@@ -24,8 +24,10 @@ from comboost._data.tables import RawTable
 from comboost._data.validation import TrainingSet
 from comboost._engine.probabilities import OutOfSampleScores
 from comboost._types import LABEL, SUM, Floats, Labels, Sums, Weights
+from comboost.metrics._measures import spectral_norm
 from comboost.metrics._outcomes import label_accuracy
-from comboost.metrics._scorers import SCORES_OF_COUNTS, Scorer, get_scorer
+from comboost.metrics._scorers import SCORES_OF_COUNTS, SOFT_NORM, Scorer, get_scorer
+from comboost.metrics._soft import soft_confusion_of
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def hold_out(
 
 def needs_model(scoring: str | Scorer | None) -> bool:
     """Whether a scorer needs a model, not only scores or counts."""
-    return scoring is not None and not (isinstance(scoring, str) and scoring in SCORES_OF_COUNTS)
+    return scoring is not None and not (isinstance(scoring, str) and scoring in {*SCORES_OF_COUNTS, SOFT_NORM})
 
 
 def hold_out_samples(
@@ -370,7 +372,8 @@ class Validation:
     held : ValidationData
         The validation set.
     scoring : str, callable or None
-        The score, see `ValidationScorer`; None is the negative loss of the raw scores.
+        The score, see `ValidationScorer`; None is the negative loss of the raw scores, and ``SOFT_NORM`` the negative
+        norm of `soft_confusion`.
     patience : Patience
         Decides when to stop.
     estimator : Booster
@@ -392,6 +395,9 @@ class Validation:
         self._scores = np.zeros((len(held.labels), len(fit.plan.candidates.classes)))
         self._shift: Floats | None = estimator._validation_shift(fit)
         self._by_scores = predicts_by_scores(type(estimator))
+        loss = fit.plan.values.objective.loss
+        has_ratios = loss.tops is None and not getattr(loss, "logistic", False)
+        self._pair_loss = "exponential" if has_ratios else "logistic"
 
     def end(self, history: History) -> bool:
         """Score the rounds so far, the last of which is new; return whether to stop."""
@@ -415,6 +421,14 @@ class Validation:
                 stacklevel=2,
             )
         return history.first(patience.best_round)
+
+    def soft_confusion(self) -> Floats:
+        """Soft confusion matrix of the rounds so far, with the loss of the fit, or the logistic one if it has no pairs.
+
+        The same bits for any order of samples; those of ``soft_confusion_matrix(y, decision_function(X))``.
+        """
+        scores = self._fit.plan.candidates.spread(self._scores, self._estimator._absent_score)
+        return soft_confusion_of(scores, self._held.labels, self._held.weights, self._pair_loss)
 
     def validation_scores(self, history: History) -> OutOfSampleScores:
         """Raw scores of these rounds on the samples of classes with weight; overwrites the scores of all rounds."""
@@ -448,6 +462,8 @@ class Validation:
         return self._fit.plan.candidates.spread(scores, -np.inf)
 
     def _score(self, scorer: ValidationScorer, history: History) -> float:
+        if self._scoring == SOFT_NORM:
+            return -spectral_norm(self.soft_confusion())
         if scorer.score_of_counts is not None:
             return scorer.score_counts(self._for_all(self._scores))
         if scorer.uses_probabilities and self._by_scores:

@@ -52,10 +52,17 @@ class FitMonitor:
         stop = False
         if self.callbacks is not None:
             rounds = history.first(len(history))  # a copy, since callbacks may store the model
-            stop = self.callbacks.end(functools.partial(self.fit.attributes, rounds))
+            stop = self.callbacks.end(functools.partial(self._attributes, rounds))
         if no_improvement:
             return EARLY_STOPPING
         return CALLBACK if stop else None
+
+    def _attributes(self, rounds: History) -> dict[str, Any]:
+        """The attributes of the model that callbacks get."""
+        attributes = self.fit.attributes(rounds)
+        if self.validation is not None:
+            attributes["validation_soft_confusion_"] = self.validation.soft_confusion()
+        return attributes
 
     def finish(self, history: History) -> None:
         """Report the end of the fit, with the rounds of the model."""

@@ -57,6 +57,7 @@ from comboost._estimators.predict import Predictor
 from comboost._extras import confusion_frame
 from comboost._persistence.schema import FITTED
 from comboost._types import Floats, MatrixLike
+from comboost.metrics._scorers import SOFT_NORM
 
 Matrix: TypeAlias = Floats | spmatrix
 SettingsT = TypeVar("SettingsT", bound=Settings)
@@ -514,7 +515,7 @@ def learned_costs(settings: MemorySettings, candidates: Candidates) -> Floats | 
 def held_shape(settings: MemorySettings, table: RawTable | Matrix) -> HeldShape:
     """The sizes of a validation set."""
     copies = TableCopies.of(table) if isinstance(table, RawTable) else TableCopies(table.shape[0], 0)
-    by_scorer = needs_model(settings.scoring)
+    by_scorer = needs_model(settings.scoring) or settings.scoring == SOFT_NORM  # which takes as many arrays
     return HeldShape(copies, by_scorer=by_scorer, by_counts=settings.scoring is not None and not by_scorer)
 
 

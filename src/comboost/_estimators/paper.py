@@ -66,7 +66,8 @@ class PaperSettings(BoosterSettings):
         doc="Validation score: a name known to `comboost.metrics.get_scorer`, or a callable "
         "``scorer(estimator, X, y)`` for which greater is better. None is minus the "
         "`comboost.metrics.balanced_log_loss` of softmax(f/2) of the scores f, which is smooth. softmax(2f), the scale "
-        "of the probabilities, would be overconfident and stop too early.",
+        "of the probabilities, would be overconfident and stop too early. "
+        '``"neg_soft_confusion_norm"`` uses the exponential loss, as the fit does.',
     )
     proba: str = parameter(
         "softmax",

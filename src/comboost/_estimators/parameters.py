@@ -441,7 +441,8 @@ class BoosterSettings(Settings):
         kind="validation",
         doc="Validation score: a name known to `comboost.metrics.get_scorer`, or a callable "
         "``scorer(estimator, X, y)`` for which greater is better. None is minus the "
-        "`comboost.metrics.balanced_log_loss` of softmax(f) of the scores f, which is smooth.",
+        "`comboost.metrics.balanced_log_loss` of softmax(f) of the scores f, which is smooth. "
+        '``"neg_soft_confusion_norm"`` uses the loss of the fit, or the logistic loss if that has no pairs of classes.',
     )
     n_iter_no_change: int = parameter(
         20,

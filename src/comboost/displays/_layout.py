@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from comboost._extras import import_pyplot
-from comboost._stats.formatting import ROUNDING, readable
+from comboost._stats.formatting import ROUNDING, readable, shorten
+from comboost._types import Floats
 
 MAX_NAME = 14  # characters of a class
 MAX_TITLE = 40  # of a model
@@ -20,6 +21,8 @@ FEW_TICKS, MANY_TICKS = 3, 7
 LOG_FROM = 20.0  # ratio of the largest to the smallest value above which an axis is logarithmic
 HANDLE = 40.0  # points of a legend entry beside its text
 LEGEND_FONT = LARGEST_FONT - 1
+MARGIN, TICKS = 6.0, 16.0  # points above a legend, and of the tick labels
+N_MARKERS = 12  # of a curve
 OTHERWISE = "read the attributes of the display, which hold its data"
 
 # Colour-blind safe colours of Okabe and Ito; markers, filling and dashes differ too.
@@ -141,3 +144,45 @@ def legend_below(panel: Any, artists: list[Any], names: list[str], gap: float) -
 def height_of(text: str) -> float:
     """Height of a text in points."""
     return (text.count("\n") + 1) * LINE_HEIGHT * LARGEST_FONT
+
+
+# Curves over the rounds
+
+
+def draw_curve(panel: Any, values: Floats, number: int) -> Any:
+    """Draw a value per round in the ``number``-th style; return the line."""
+    style = {"linewidth": 1.2, "markersize": 4, "markevery": max(1, len(values) // N_MARKERS)}
+    (line,) = panel.plot(np.arange(1, len(values) + 1), values, **style, **style_of(number))
+    return line
+
+
+def summarise(values: Floats) -> str:
+    """The last value of a curve and its smallest, for a legend."""
+    best = int(values.argmin())
+    return f"{values[-1]:.3f} at the end, at best {values[best]:.3f} (round {best + 1})"
+
+
+def finish_rounds(panel: Any) -> None:
+    """Set the grid, the font size and ticks at whole rounds."""
+    panel.grid(visible=True, linewidth=0.3)
+    panel.tick_params(labelsize=LARGEST_FONT)
+    panel.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+
+
+def set_title(panel: Any, name: str | None, title: str) -> None:
+    """Set a title that begins with the name of a model."""
+    prefix = "" if name is None else f"{shorten(readable(name), MAX_TITLE)}: "
+    panel.set_title(fold(prefix + title, size_of(panel)[0]), fontsize=LARGEST_FONT + 1, parse_math=False)
+
+
+def below(panel: Any) -> float:
+    """Distance from the axes to their legend in points, below tick labels and axis label."""
+    return MARGIN + TICKS + (height_of(panel.get_xlabel()) if panel.get_xlabel() else 0)
+
+
+def set_log_scale(panel: Any) -> None:
+    """Make the vertical axis logarithmic, with plain tick labels."""
+    panel.set_yscale("log")
+    ticks = round_numbers(*panel.get_ylim())
+    panel.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    panel.set_yticks([], minor=True)

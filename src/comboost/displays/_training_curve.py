@@ -9,21 +9,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from comboost._estimators.certificates import loss_name
 from comboost._extras import import_pyplot
-from comboost._stats.formatting import readable, shorten
 from comboost._types import Floats
 from comboost.displays._layout import (
     LARGEST_FONT,
     LOG_FROM,
-    MAX_TITLE,
+    MARGIN,
     OTHERWISE,
+    below,
+    draw_curve,
+    finish_rounds,
     fold,
-    height_of,
     legend_below,
     like_subplots,
     panels_for,
-    round_numbers,
+    set_log_scale,
+    set_title,
     size_of,
-    style_of,
+    summarise,
 )
 from comboost.displays._predictions import check_none_rejected
 from comboost.metrics._measures import NORM_SQUARES, norm_of
@@ -31,8 +33,6 @@ from comboost.metrics._outcomes import SampleOutcomes, class_indices, label_arra
 
 WIDTH, PANEL_HEIGHT, SEARCH_HEIGHT = 6.6, 3.1, 4.4  # inches
 HEADROOM = 1.05  # above the norms
-MARGIN, TICKS = 6.0, 16.0  # points above a legend, and of the tick labels
-N_MARKERS = 12
 KINDS = ("training", "search")
 CANDIDATE_STYLES: dict[str, dict[str, Any]] = {  # by outcome
     "selected": {"color": "black", "linewidth": 1.8, "markersize": 5, "zorder": 3},
@@ -216,9 +216,7 @@ class TrainingCurveDisplay:
         if norms:
             self._draw_norms(panels[1], norms)
         for panel in panels:
-            panel.grid(visible=True, linewidth=0.3)
-            panel.tick_params(labelsize=LARGEST_FONT)
-            panel.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
+            finish_rounds(panel)
         self.ax_, self.figure_ = like_subplots(panels), panels[0].get_figure()
         return self
 
@@ -253,11 +251,7 @@ class TrainingCurveDisplay:
             set_log_scale(panel)
         legend_below(panel, artists, names, below(panel))
         panel.set_ylabel("held-out loss", fontsize=LARGEST_FONT)
-        self._set_title(panel, f"loss of {len(candidates)} candidates on held-out samples")
-
-    def _set_title(self, panel: Any, title: str) -> None:
-        prefix = "" if self.name is None else f"{shorten(readable(self.name), MAX_TITLE)}: "
-        panel.set_title(fold(prefix + title, size_of(panel)[0]), fontsize=LARGEST_FONT + 1, parse_math=False)
+        set_title(panel, self.name, f"loss of {len(candidates)} candidates on held-out samples")
 
     def _draw_losses(self, panel: Any, gap: float) -> None:
         marker = "o" if len(self.rounds) == 1 else None  # a line needs two points
@@ -273,15 +267,13 @@ class TrainingCurveDisplay:
         ]
         legend_below(panel, [bound, loss], names, gap)
         panel.set_ylabel("loss", fontsize=LARGEST_FONT)
-        self._set_title(panel, f"training {self.loss_name} and its certified bound")
+        set_title(panel, self.name, f"training {self.loss_name} and its certified bound")
 
     def _draw_norms(self, panel: Any, norms: dict[str, Floats]) -> None:
         artists, names = [], []
         for number, (samples, norm) in enumerate(norms.items()):
-            style = {"linewidth": 1.2, "markersize": 4, "markevery": max(1, len(norm) // N_MARKERS)}
-            artists += panel.plot(self.rounds, norm, **style, **style_of(number))
-            best = int(norm.argmin())
-            names.append(f"{samples}: {norm[-1]:.3f} at the end, at best {norm[best]:.3f} (round {best + 1})")
+            artists.append(draw_curve(panel, norm, number))
+            names.append(f"{samples}: {summarise(norm)}")
         panel.set_ylim(0, HEADROOM * max(float(norm.max()) for norm in norms.values()) or 1.0)
         legend_below(panel, artists, names, gap=below(panel))
         panel.set_ylabel(
@@ -297,19 +289,6 @@ def describe(candidate: Mapping[str, Any]) -> str:
         f"smoothing {candidate['smoothing']:g}, depth {depth}, loss {candidate['loss']:.3g} after round "
         f"{candidate['best_round']}"
     )
-
-
-def below(panel: Any) -> float:
-    """Distance from the axes to their legend in points, below tick labels and axis label."""
-    return MARGIN + TICKS + (height_of(panel.get_xlabel()) if panel.get_xlabel() else 0)
-
-
-def set_log_scale(panel: Any) -> None:
-    """Make the axis of losses logarithmic, with plain tick labels."""
-    panel.set_yscale("log")
-    ticks = round_numbers(*panel.get_ylim())
-    panel.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    panel.set_yticks([], minor=True)
 
 
 def check_curves(estimator: Any) -> None:

@@ -20,6 +20,7 @@ from comboost.metrics._measures import (
     min_recall_score,
 )
 from comboost.metrics._scorers import get_scorer
+from comboost.metrics._soft import soft_confusion_matrix
 
 __all__ = [
     "balanced_log_loss",
@@ -31,4 +32,5 @@ __all__ = [
     "get_scorer",
     "mauc_score",
     "min_recall_score",
+    "soft_confusion_matrix",
 ]

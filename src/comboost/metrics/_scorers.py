@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -25,8 +25,10 @@ from comboost.metrics._measures import (
     min_recall_of,
     min_recall_score,
     norm_of,
+    spectral_norm,
 )
 from comboost.metrics._outcomes import class_indices, label_array, resolve_classes
+from comboost.metrics._soft import as_columns, check_pair_loss, soft_confusion_matrix
 
 Scorer = Callable[..., float]
 
@@ -39,6 +41,7 @@ SCORES_OF_COUNTS: dict[str, Callable[[Floats], float]] = {
     "accuracy": _core.accuracy,
     "balanced_accuracy": mean_recall_of,
 }
+SOFT_NORM = "neg_soft_confusion_norm"
 
 
 def get_scorer(
@@ -47,14 +50,15 @@ def get_scorer(
     cost_matrix: CostMatrix = None,
     reject_cost: float | None = None,
     reject_label: Any = None,
+    loss: str | None = None,
 ) -> Scorer:
     """Return a scorer for `cross_validate`, `GridSearchCV` and the like.
 
     Parameters
     ----------
     name : str or callable
-        "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", "min_recall", "neg_expected_cost", or any
-        argument of `sklearn.metrics.get_scorer`.
+        "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", "neg_soft_confusion_norm", "min_recall",
+        "neg_expected_cost", or any argument of `sklearn.metrics.get_scorer`.
     cost_matrix : array-like of shape (n_classes, n_classes) or (n_classes,), DataFrame or dict, default=None
         Costs for "neg_expected_cost", truth in rows; by default 1 for every mistake. An unnamed array follows the
         sorted classes of training and test set together; if a class can be missing from both, as in nested
@@ -62,12 +66,16 @@ def get_scorer(
     reject_cost, reject_label : float and label, default=None
         Cost of a sample that is predicted as `reject_label`, for "neg_expected_cost". For other scorers of predictions,
         a rejected sample is a mistake.
+    loss : {"logistic", "exponential"}, default=None
+        Loss of `soft_confusion_matrix` for "neg_soft_confusion_norm", which is minus the spectral norm of that matrix;
+        by default "logistic", whatever loss an estimator minimises, so that estimators can be compared.
 
     Returns
     -------
     callable
         Called as ``scorer(estimator, X, y, sample_weight=None)``; greater is better. A class absent from the test
-        set is treated as by the metric. A class absent from the training set is never predicted; its probability is 0.
+        set is treated as by the metric. A class absent from the training set is never predicted; its probability is 0
+        and its score −inf.
 
     Examples
     --------
@@ -80,9 +88,11 @@ def get_scorer(
     array([0.82352941, 0.875     , 0.88235294])
     """
     options = {"cost_matrix": cost_matrix, "reject_cost": reject_cost, "reject_label": reject_label}
-    ignored = [option for option, value in options.items() if value is not None and name != "neg_expected_cost"]
+    users = {**dict.fromkeys(options, "neg_expected_cost"), "loss": SOFT_NORM}
+    given = [option for option, value in {**options, "loss": loss}.items() if value is not None]
+    ignored = [option for option in given if name != users[option]]
     if ignored:
-        raise ValueError(f'{ignored[0]} is for "neg_expected_cost" only and {name!r} would ignore it; leave it out.')
+        raise ValueError(f'{ignored[0]} is for "{users[ignored[0]]}" only and {name!r} would ignore it; leave it out.')
     if name == "g_mean":
         scorer: Scorer = make_scorer(geometric_mean_score)
     elif name == "min_recall":
@@ -93,6 +103,10 @@ def get_scorer(
         scorer = ClassesScorer(name, partial(score_probabilities, name=name, metric=mauc_score, sign=1.0))
     elif name == "neg_balanced_log_loss":
         scorer = ClassesScorer(name, partial(score_probabilities, name=name, metric=balanced_log_loss, sign=-1.0))
+    elif name == SOFT_NORM:
+        loss = "logistic" if loss is None else loss
+        check_pair_loss(loss)
+        scorer = ClassesScorer(name, partial(score_neg_soft_norm, loss=loss))
     elif name == "neg_expected_cost" and (cost_matrix is None or named_classes(cost_matrix)):
         scorer = make_scorer(expected_cost_loss, greater_is_better=False, **options)
     elif name == "neg_expected_cost":
@@ -103,8 +117,8 @@ def get_scorer(
         except ValueError as error:
             raise ValueError(
                 f'{name!r} is not a scorer. Use "g_mean", "mauc", "neg_balanced_log_loss", "neg_confusion_norm", '
-                '"min_recall", "neg_expected_cost", or a name of scikit-learn (sklearn.metrics.get_scorer_names() '
-                "lists them)."
+                '"neg_soft_confusion_norm", "min_recall", "neg_expected_cost", or a name of scikit-learn '
+                "(sklearn.metrics.get_scorer_names() lists them)."
             ) from error
     return scorer
 
@@ -147,12 +161,35 @@ def score_probabilities(
             f'The scorer "{name}" needs predict_proba, which {type(estimator).__name__} lacks; wrap it in '
             "CalibratedClassifierCV or choose another scorer."
         )
-    known = label_array(estimator.classes_, "estimator.classes_")
-    probabilities = np.asarray(estimator.predict_proba(X))
-    classes = resolve_classes(None, **{"y": label_array(y, "y"), "estimator.classes_": known})
-    columns = np.zeros((probabilities.shape[0], classes.size), dtype=probabilities.dtype)
-    columns[:, class_indices(known, classes, "estimator.classes_")] = probabilities
+    classes, columns = columns_of_all(estimator, estimator.predict_proba(X), y, 0.0)
     return sign * metric(y, columns, labels=classes, sample_weight=sample_weight)
+
+
+def score_neg_soft_norm(estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, *, loss: str) -> float:
+    """Negative norm of the soft confusion matrix; classes absent from training have the score −inf."""
+    if not hasattr(estimator, "decision_function"):
+        raise AttributeError(
+            f'The scorer "{SOFT_NORM}" needs decision_function, which {type(estimator).__name__} lacks; choose another '
+            "scorer."
+        )
+    scores = as_columns(np.asarray(estimator.decision_function(X)))
+    if scores.shape[1] != len(estimator.classes_):
+        raise ValueError(
+            f"{type(estimator).__name__}.decision_function has {scores.shape[1]} columns for "
+            f"{len(estimator.classes_)} classes; give an estimator with one score per class."
+        )
+    classes, columns = columns_of_all(estimator, scores, y, -np.inf)
+    return -spectral_norm(soft_confusion_matrix(y, columns, loss=loss, labels=classes, sample_weight=sample_weight))
+
+
+def columns_of_all(estimator: Any, values: ArrayLike, y: ArrayLike, fill: float) -> tuple[NDArray[Any], Floats]:
+    """The classes of training and test set, and a column of values for each; ``fill`` if absent from training."""
+    known = label_array(estimator.classes_, "estimator.classes_")
+    given = np.asarray(values)
+    classes = resolve_classes(None, **{"y": label_array(y, "y"), "estimator.classes_": known})
+    columns = np.full((given.shape[0], classes.size), fill, dtype=given.dtype)
+    columns[:, class_indices(known, classes, "estimator.classes_")] = given
+    return classes, columns
 
 
 def score_neg_expected_cost(
