@@ -347,7 +347,11 @@ def check_measures(given_true, given_pred, true, predicted, weights):
     ):
         assert abs(fast - slow) <= 1e-9 * max(1.0, abs(slow)), f"{name} is {fast!r}, and should be {slow!r}"
     assert not np.isnan(bound), "confusion_norm_bound is NaN"
-    assert bound >= norm, "confusion_norm_bound is below confusion_norm_loss"
+    assert bound >= norm * (1 - 1e-9), "confusion_norm_bound is below confusion_norm_loss"
+    lowest = metrics.recall_bounds(given_true, given_pred, sample_weight=weights)
+    smallest = metrics.min_recall_bound(given_true, given_pred, sample_weight=weights)
+    assert (lowest >= 0).all(), "recall_bounds has NaN or a negative value"
+    assert lowest.min() <= smallest + 1e-12 <= min(recalls) + 1e-9, "min_recall_bound is out of place"
     if weights is None and {type(label) for label in labels} == {int} and max(map(abs, labels)) < 2**53:
         peer = confusion_matrix(true, predicted, normalize="true")
         np.fill_diagonal(peer, 0.0)

@@ -24,10 +24,14 @@ from comboost.metrics import (
     confusion_norm_bound,
     confusion_norm_loss,
     error_confusion_matrix,
+    error_rate_bound,
     expected_cost_loss,
+    geometric_mean_bound,
     geometric_mean_score,
     mauc_score,
+    min_recall_bound,
     min_recall_score,
+    recall_bounds,
 )
 
 GIB = 2**30
@@ -253,6 +257,10 @@ def measures(n_classes):
         error_confusion_matrix,
         confusion_norm_loss,
         confusion_norm_bound,
+        error_rate_bound,
+        recall_bounds,
+        min_recall_bound,
+        geometric_mean_bound,
         geometric_mean_score,
         min_recall_score,
         expected_cost_loss,

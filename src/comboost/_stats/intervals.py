@@ -4,9 +4,10 @@ from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 
 from comboost._types import Floats
+from comboost.metrics._confidence import clopper_pearson_lower
 
 
 def check_confidence(confidence: float) -> None:
@@ -83,8 +84,7 @@ def exact_interval(successes: Floats, n_samples: Floats, confidence: float) -> t
 
 def exact_lower_bound(successes: Floats, n_samples: Floats, confidence: float) -> Floats:
     """Lower bound of the Clopper-Pearson interval."""
-    bound = betaincinv(np.maximum(successes, 1.0), n_samples - successes + 1.0, 0.5 - 0.5 * confidence)
-    return np.where(successes > 0, bound, 0.0)
+    return clopper_pearson_lower(successes, n_samples, 0.5 - 0.5 * confidence)
 
 
 def newcombe_interval(

@@ -9,9 +9,15 @@ The classes are ``labels``, by default the sorted labels that occur. A class is 
 ``labels`` is an error: ignoring such samples would hide mistakes.
 """
 
+from comboost.metrics._bounds import (
+    confusion_norm_bound,
+    error_rate_bound,
+    geometric_mean_bound,
+    min_recall_bound,
+    recall_bounds,
+)
 from comboost.metrics._measures import (
     balanced_log_loss,
-    confusion_norm_bound,
     confusion_norm_loss,
     error_confusion_matrix,
     expected_cost_loss,
@@ -27,10 +33,14 @@ __all__ = [
     "confusion_norm_bound",
     "confusion_norm_loss",
     "error_confusion_matrix",
+    "error_rate_bound",
     "expected_cost_loss",
+    "geometric_mean_bound",
     "geometric_mean_score",
     "get_scorer",
     "mauc_score",
+    "min_recall_bound",
     "min_recall_score",
+    "recall_bounds",
     "soft_confusion_matrix",
 ]

@@ -1,6 +1,6 @@
 """The metrics.
 
-All but MAUC, the log-loss and the bound are functions of the counts N(l, j), the weight of the samples of class l that
+All but MAUC and the log-loss are functions of the counts N(l, j), the weight of the samples of class l that
 are predicted as j. These functions are at the end of the module; early stopping and reports call them, too.
 """
 
@@ -111,59 +111,6 @@ def confusion_norm_loss(
     1.0
     """
     return norm_of(read_outcomes(y_true, y_pred, labels, sample_weight).counts(NORM_SQUARES))
-
-
-def confusion_norm_bound(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    eta: float = 0.05,
-    labels: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> float:
-    """Upper bound on the true confusion norm that holds with probability 1 − eta.
-
-    The corollary of the CoMBo paper, ‖C‖ ≤ ‖C_S‖ + √(2K·Σ_k (1/m_k)·ln(K/eta)), where m_k is the number of samples
-    of class k. It holds only for samples that were not used for training.
-
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples,)
-        True and predicted labels of samples that were not used for training.
-    eta : float, default=0.05
-        Probability with which the bound may fail, in (0, 1].
-    labels : array-like of shape (n_classes,), default=None
-        All classes of the problem, in any order. By default the labels seen in `y_true` or `y_pred`. A label outside
-        of them is an error.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights, at least 0. With weights n_i, m_k = (Σ n_i)²/Σ n_i² over class k: a weight is an
-        importance, not a number of copies, so weight 2 is less evidence than two samples.
-
-    Returns
-    -------
-    float
-        The bound; infinite if a class of `labels` is absent from `y_true`.
-
-    Examples
-    --------
-    >>> from comboost.metrics import confusion_norm_bound
-    >>> y_true, y_pred = [0] * 500 + [1] * 500, [0] * 500 + [1] * 400 + [0] * 100
-    >>> round(confusion_norm_bound(y_true, y_pred), 3)
-    0.443
-    >>> confusion_norm_bound(y_true, y_pred, labels=[0, 1, 2])
-    inf
-    """
-    if not isinstance(eta, Real) or not 0 < eta <= 1:
-        raise ValueError(f"eta={eta!r} must lie in (0, 1]: it is the probability with which the bound may fail.")
-    outcomes = read_outcomes(y_true, y_pred, labels, sample_weight)
-    class_weights = outcomes.class_weights()
-    if not class_weights.all():
-        return float("inf")
-    n_classes = outcomes.classes.size
-    # Σ_k 1/m_k, since Σ (n_i/M_k)² = 1/m_k over class k.
-    inverse_sizes = np.sum((outcomes.weight / class_weights[outcomes.true_idx]) ** 2)
-    norm = norm_of(outcomes.counts(NORM_SQUARES))
-    return norm + norm_slack(n_classes, float(inverse_sizes), float(eta))
 
 
 def geometric_mean_score(
@@ -291,7 +238,7 @@ def expected_cost_loss(
             raise ValueError(f"reject_cost={reject_cost!r} must be a number of at least 0, beside reject_label.")
         weight = weight_array(sample_weight, rejected.size)
         rejection = float(reject_cost) * float(weight[rejected].sum() / weight.sum())
-    outcomes = read_outcomes(y_true, y_pred, labels, sample_weight, more_classes=named_classes(cost_matrix))
+    outcomes = read_outcomes(y_true, y_pred, labels, sample_weight, cost_matrix=named_classes(cost_matrix))
     check_squares(outcomes.classes.size, COST_SQUARES)
     # A single class has no cost at all, which cost_array would not accept.
     costs = np.zeros((1, 1)) if outcomes.classes.size == 1 else cost_array(cost_matrix, outcomes.classes)
@@ -419,11 +366,6 @@ def balanced_log_loss(
     totals = sums_by(true_idx, weight, classes.size)
     present = totals > 0
     return float(np.mean(sums_by(true_idx, weight * losses, classes.size)[present] / totals[present]))
-
-
-def norm_slack(n_classes: int, inverse_sizes: float, eta: float) -> float:
-    """√(2K·Σ_k (1/m_k)·ln(K/eta)): upper bound on the difference of the true norm and the observed one."""
-    return float(np.sqrt(2 * n_classes * inverse_sizes * np.log(n_classes / eta)))
 
 
 def probabilities_above(score: Floats, j: int, true_idx: NDArray[np.intp], weight: Floats, n_classes: int) -> Floats:

@@ -69,14 +69,14 @@ def read_outcomes(
     y_pred: ArrayLike,
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
-    more_classes: Sequence[Any] = (),
+    **more_classes: Sequence[Any],
 ) -> SampleOutcomes:
-    """Check labels and weights; `more_classes` are added to the labels that occur if `labels` is None."""
+    """Check labels and weights; classes that parameters name are added to those that occur if `labels` is None."""
     true, pred = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
     if true.size != pred.size:
         raise ValueError(f"y_true has {true.size} rows and y_pred {pred.size}; pass one prediction per true label.")
     weight = weight_array(sample_weight, true.size)
-    named = {"cost_matrix": label_array(more_classes, "cost_matrix")} if more_classes and labels is None else {}
+    named = {name: label_array(given, name) for name, given in more_classes.items() if given and labels is None}
     classes = resolve_classes(labels, y_true=true, y_pred=pred, **named)
     return SampleOutcomes(
         classes, class_indices(true, classes, "y_true"), class_indices(pred, classes, "y_pred"), weight

@@ -13,7 +13,8 @@ from comboost._data.labels import find_distinct, read_classes
 from comboost._extras import confusion_frame, import_pandas
 from comboost._stats.intervals import check_confidence, wilson_interval
 from comboost._types import Floats
-from comboost.metrics._measures import NORM_SQUARES, confusion_of, norm_of, norm_slack
+from comboost.metrics._confidence import ClassSamples, norm_upper, simultaneous_error_upper
+from comboost.metrics._measures import NORM_SQUARES, confusion_of, norm_of
 from comboost.metrics._outcomes import check_squares, find_indices, label_array, read_outcomes, sums_by
 
 
@@ -80,19 +81,37 @@ class ConfusionFolds:
 
     @property
     def fold_norm_bounds(self) -> Floats:
-        """Upper confidence bounds of ‖C‖ of each fold's classifier on new data; infinite if a class is not tested."""
-        slacks = [self._slack(counts.sum(axis=1)) for counts in self.fold_counts]
-        return np.asarray(self.fold_norms + np.array(slacks))
+        """Upper confidence bound of ‖C‖ on new data for the classifier of each fold.
+
+        Each bound holds with the confidence level. A class without test samples may be always wrong.
+        """
+        return np.array([norm_upper(tested, 1.0 - self.confidence) for tested in self._tested])
 
     @property
     def norm_bound(self) -> float:
-        """The same for all folds together; a heuristic, since it treats the classifiers of the folds as one."""
-        return self.norm + self._slack(self.sizes)
+        """Upper confidence bound of ‖C‖ on new data for the classifiers of the folds, on average.
 
-    def _slack(self, sizes: Floats) -> float:
-        if not sizes.all():
-            return float("inf")
-        return norm_slack(len(sizes), float(np.sum(1.0 / sizes)), 1.0 - self.confidence)
+        The mean of bounds that hold for all folds at once. It also bounds the norm of a classifier that predicts with
+        a random one of the folds' classifiers. It does not hold for a classifier that is fitted on all samples.
+        """
+        return float(np.mean([norm_upper(tested, self._eta) for tested in self._tested]))
+
+    @property
+    def recall_bounds(self) -> Floats:
+        """Lower confidence bounds of the recalls on new data, for the classifiers of the folds, on average.
+
+        The bounds hold for all classes at once, in the same sense as `norm_bound`.
+        """
+        return np.asarray(1.0 - np.mean([simultaneous_error_upper(each, self._eta) for each in self._tested], axis=0))
+
+    @property
+    def _tested(self) -> list[ClassSamples]:
+        return [ClassSamples.of_counts(counts) for counts in self.fold_counts]
+
+    @property
+    def _eta(self) -> float:
+        """Probability with which the bound of a fold may fail if the bounds of all folds should hold at once."""
+        return (1.0 - self.confidence) / len(self.fold_counts)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with size, recall, interval and most frequent error of every class."""

@@ -14,7 +14,8 @@ from comboost._estimators.certificates import certify, loss_name, why_not_certif
 from comboost._stats.bootstrap import MAX_DENSE_LABELS, largest_singular_value
 from comboost._stats.formatting import format_confidence, text_of
 from comboost._types import Floats
-from comboost.metrics._measures import confusion_of, norm_of, norm_slack
+from comboost.metrics._confidence import ClassSamples, largest_error_upper, mean_error_upper, norm_upper
+from comboost.metrics._measures import confusion_of, norm_of
 from comboost.metrics._outcomes import label_array, sums_by
 from comboost.report._collect.evaluation import MAX_PROBABILITIES, EvaluatedModel, Evaluation, predicted_indices
 from comboost.report._collect.request import inner_estimator, inner_input
@@ -70,7 +71,7 @@ class InnerEstimator:
 
 
 def describe_bounds(evaluation: Evaluation, inner: InnerEstimator, norm: float, confidence: float) -> dict[str, Any]:
-    """What the loss guarantees on the training data, and a confidence bound of ‖C‖ for new data."""
+    """What the loss guarantees on the training data, and confidence bounds for new data."""
     reason = why_no_bound(inner)
     generalization, sentence = bound_new_data(evaluation, norm, confidence)
     bounds = {
@@ -115,24 +116,33 @@ def has_curves(inner: InnerEstimator) -> bool:
 
 
 def bound_new_data(evaluation: Evaluation, norm: float, confidence: float) -> tuple[dict[str, float] | None, str]:
-    """Bound ‖C‖ on new data by the corollary of the paper, and interpret the bound."""
+    """Bound ‖C‖, the error rate and the smallest recall on new data, and interpret the bounds."""
     sizes, n_classes = evaluation.class_sizes, len(evaluation.classes)
     if len(evaluation.predicted_labels) > n_classes:
         return None, "Some samples are rejected, so ‖C‖ on new data cannot be bounded."
     if not sizes.all() or n_classes < 2:
         return None, "A class has no samples, so ‖C‖ on new data cannot be bounded."
-    maximum = float(np.sqrt(n_classes - 1))
-    bound = norm + norm_slack(n_classes, float(np.sum(1.0 / sizes)), 1.0 - confidence)
+    maximum, eta = float(np.sqrt(n_classes - 1)), 1.0 - confidence
+    tested = ClassSamples.of_counts(evaluation.counts[0])
+    bound = float(norm_upper(tested, eta))
+    error_rate = float(mean_error_upper(tested, sizes / sizes.sum(), eta))
+    min_recall = 1.0 - float(largest_error_upper(tested, eta))
     sentence = (
-        f"On new data from the same distribution, ‖C‖ is at most {bound:.3g} with {format_confidence(confidence)} "
-        f"confidence, provided that the model was not trained on these samples; on these samples it is {norm:.3g}."
+        f"On new data, ‖C‖ is at most {bound:.3g} with {format_confidence(confidence)} confidence, provided that the "
+        f"model was not trained on these samples; on these samples it is {norm:.3g}, and it never exceeds "
+        f"{maximum:.3g}. In the same sense, the recall of every class is at least {min_recall:.3g}, and the error rate "
+        f"at most {error_rate:.3g} if the classes are as frequent as here, or {1 - min_recall:.3g} if their "
+        "frequencies may change."
     )
-    if bound >= maximum:
-        sentence += f" This bound is vacuous: ‖C‖ of {n_classes} classes never exceeds {maximum:.3g}."
-    elif bound >= 1:
-        sentence += " This bound is weak."
-    sentence += " More samples would tighten it." if bound >= 1 else ""
-    return {"bound": bound, "norm": norm, "confidence": confidence, "maximum": maximum}, sentence
+    sentence += " More samples of the smallest classes would tighten these bounds." if bound >= 1 else ""
+    return {
+        "bound": bound,
+        "norm": norm,
+        "confidence": confidence,
+        "maximum": maximum,
+        "error_rate": error_rate,
+        "min_recall": min_recall,
+    }, sentence
 
 
 # Training curves
