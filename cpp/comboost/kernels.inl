@@ -211,6 +211,19 @@ void log2_one_plus(const double* from, std::size_t n, double* to) {
     std::memcpy(to, &x, n * sizeof(double));
 }
 
+// As sum_costs(), but every lane is added up on its own: the next addition need not wait for the last one.
+template <LossKind Kind>
+inline double sum_costs_by_lanes(const double* factors, const double* excess, std::size_t n_classes) {
+    double sums[kLanes] = {};
+    std::size_t j = 0;
+    for (; j + kLanes <= n_classes; j += kLanes)
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+            sums[lane] += cost_of<Kind>(factors[j + lane], excess[j + lane]);
+    for (std::size_t lane = 0; j + lane < n_classes; ++lane)
+        sums[lane] += cost_of<Kind>(factors[j + lane], excess[j + lane]);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 // A few samples at a time, so that vectors of logarithms need not end with a sample.
 template <std::size_t K, bool OneHot, LossKind Kind>
 double add_samples(const SamplePass& pass, std::size_t begin, std::size_t end, const LossSums& sums) {
@@ -231,7 +244,7 @@ double add_samples(const SamplePass& pass, std::size_t begin, std::size_t end, c
         for (std::size_t i = from; i < to; ++i, excess += n_classes) {
             const std::size_t truth = labels[i];
             round.multiply(i, truth, excess);
-            const double sum = sum_costs<Kind>(pass.factors.data() + truth * n_classes, excess, n_classes);
+            const double sum = sum_costs_by_lanes<Kind>(pass.factors.data() + truth * n_classes, excess, n_classes);
             largest = std::max(largest, kLog ? sum * (pass.tops[truth] / (1.0 + sum)) : sum);
             if (kLog) logs[i - from] = sum;
         }
