@@ -147,18 +147,24 @@ double CostTable::add(const LeafFactors& factors, int exponent, std::span<WideSu
     const SamplePass pass = scaled_pass(factors, exponent, {});
     const std::size_t n_losses = sums.size() / n_classes();  // of a true class
     std::atomic<double> largest = 0.0;
-    const auto parts = add_parts<std::uint64_t>(
-        2 * sums.size(), 4 * n_classes(), [&](std::size_t from, std::size_t to, std::uint64_t* digits) {
-            const double of_part = kernels().add(pass, from, to, {digits});
-            double before = largest.load();
-            while (before < of_part && !largest.compare_exchange_weak(before, of_part)) {
+    const auto parts =
+        add_parts<WideSum>(sums.size(), 4 * n_classes(), [&](std::size_t from, std::size_t to, WideSum* of_part) {
+            std::vector<std::uint64_t> digits(2 * sums.size());
+            double most = 0.0;
+            for (std::size_t begin = from; begin < to; begin += kBlock) {
+                std::ranges::fill(digits, 0);
+                most = std::max(most, kernels().add(pass, begin, std::min(to, begin + kBlock), {digits.data()}));
+                for (std::size_t k = 0; k < sums.size(); ++k) {
+                    const std::size_t low = (k / n_losses) * 2 * n_losses + k % n_losses;
+                    of_part[k] += (WideSum{digits[low + n_losses]} << LossSums::kDigit) + digits[low];
+                }
             }
+            double before = largest.load();
+            while (before < most && !largest.compare_exchange_weak(before, most)) continue;
         });
-    for (std::size_t k = 0; k < sums.size(); ++k) {
-        const std::size_t low = (k / n_losses) * 2 * n_losses + k % n_losses;
-        sums[k] = 0;
-        for (const auto& part : parts) sums[k] += (WideSum{part[low + n_losses]} << LossSums::kDigit) + part[low];
-    }
+    std::ranges::fill(sums, 0);
+    for (const auto& part : parts)
+        for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += part[k];
     return std::ldexp(largest, -exponent);
 }
 

@@ -45,8 +45,8 @@ struct SamplePass {
     Unit* units;               // one record per sample, if costs are quantised
 };
 
-// Where losses of up to 2^51 units are added up, whatever their samples weigh: they are cut into two digits. The digits
-// of all losses of a true class stand together, the low ones first.
+// Where losses of up to 2^51 units are added up. Those of samples with weights are cut into two digits; others have but
+// the low one, which 2^12 samples do not fill. The low digits of all losses of a true class stand before the high ones.
 struct LossSums {
     static constexpr int kDigit = 26;  // bits
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -57,9 +58,49 @@ inline IntLanes load_units(const Unit* from) {
 constexpr double kLeastExcess = 0x1p-960;
 constexpr double kMostExcess = 0x1p960;
 
-// A round, as it changes the excess: E(i,j) is multiplied by growth(q,j)·shrink(q,y_i), q being the leaf of sample i. K
-// is the number of classes, 0 if the compiler does not know it. With OneHot the value of a leaf is α·onehot(class), so
-// most of these factors are 1.
+// body(j, lanes) for the classes of a sample: kLanes of them at a time as FloatLanes, the last ones each as a double. K
+// is the number of classes, 0 if the compiler does not know it.
+template <std::size_t K, class Body>
+inline void for_each_class(std::size_t n_classes, const Body& body) {
+    const std::size_t n = K ? K : n_classes;
+    std::size_t j = 0;
+    if (K == 0 || K >= kLanes)
+        for (; j + kLanes <= n; j += kLanes) body(j, FloatLanes{});
+    for (; j < n; ++j) body(j, 0.0);
+}
+
+template <class Lanes>
+inline Lanes load_as(const double* from) {
+    Lanes lanes;
+    std::memcpy(&lanes, from, sizeof(lanes));
+    return lanes;
+}
+
+inline double clamp_excess(double excess) { return std::min(std::max(excess, kLeastExcess), kMostExcess); }
+
+inline FloatLanes clamp_excess(const FloatLanes& excess) {
+    const FloatLanes least = everywhere(kLeastExcess), most = everywhere(kMostExcess);
+#ifdef __AVX2__
+    return _mm256_min_pd(_mm256_max_pd(excess, least), most);  // which the compiler does not find
+#else
+    const FloatLanes raised = excess < least ? least : excess;
+    return most < raised ? most : raised;
+#endif
+}
+
+// one[lane] if j + lane is the index, otherwise other[lane].
+inline double choose(std::size_t j, std::size_t index, double one, double other, double) {
+    return j == index ? one : other;
+}
+
+inline FloatLanes choose(std::size_t j, std::size_t index, double one, double other, const FloatLanes&) {
+    static_assert(kLanes == 4);
+    const IntLanes at = IntLanes{0, 1, 2, 3} + static_cast<Sum>(j);
+    return at == static_cast<Sum>(index) ? everywhere(one) : everywhere(other);
+}
+
+// A round, as it changes the excess: E(i,j) is multiplied by growth(q,j)·shrink(q,y_i), q being the leaf of sample i.
+// With OneHot the value of a leaf is α·onehot(class), so most of these factors are 1.
 template <std::size_t K, bool OneHot>
 class Round {
   public:
@@ -72,25 +113,35 @@ class Round {
 
     void multiply(std::size_t row, std::size_t truth, double* __restrict excess) const {
         if (leaves_ == nullptr) return;
-        const auto multiply = [=](std::size_t j, double factor) {
-            excess[j] = std::min(std::max(excess[j] * factor, kLeastExcess), kMostExcess);
-        };
         const std::size_t n_classes = K ? K : n_classes_, leaf = leaves_[row];
         if (OneHot) {
             // One multiplication for every class, by 1 if the round changes nothing: no branch to guess wrong.
-            const std::size_t predicted = classes_[leaf];
-            const double others = predicted == truth ? *shrinks_ : 1.0;
-            const double own = predicted == truth ? *shrinks_ : *growths_;
-            for (std::size_t j = 0; j < n_classes; ++j) multiply(j, j == predicted ? own : others);
+            const std::size_t predicted = classes_[leaf], right = predicted == truth;
+            const double factors[2][2] = {{1.0, *growths_}, {*shrinks_, *shrinks_}};
+            const double others = factors[right][0], own = factors[right][1];
+            multiply_all(excess, [=](std::size_t j, auto lanes) { return choose(j, predicted, own, others, lanes); });
         } else {
             const double* growth = growths_ + leaf * n_classes;
             const double shrink = shrinks_[leaf * n_classes + truth];
-            for (std::size_t j = 0; j < n_classes; ++j) multiply(j, growth[j] * shrink);
+            multiply_all(excess,
+                         [=](std::size_t j, auto lanes) { return load_as<decltype(lanes)>(growth + j) * shrink; });
         }
         excess[truth] = 1.0;
     }
 
   private:
+    template <class Factor>
+    void multiply_all(double* __restrict excess, const Factor& factor) const {
+        if constexpr (K > 0) {  // the compiler finds the vectors itself
+            for (std::size_t j = 0; j < K; ++j) excess[j] = clamp_excess(excess[j] * factor(j, 0.0));
+        } else {
+            for_each_class<K>(n_classes_, [=](std::size_t j, auto lanes) {
+                lanes = clamp_excess(load_as<decltype(lanes)>(excess + j) * factor(j, lanes));
+                std::memcpy(excess + j, &lanes, sizeof(lanes));
+            });
+        }
+    }
+
     std::size_t n_classes_;
     const RowIndex* leaves_;
     const Label* classes_;
@@ -173,83 +224,142 @@ PassResult update(const SamplePass& pass, std::size_t begin, std::size_t end) {
 
 constexpr int kExponentBits = 52;  // where the exponent of a double begins
 
-// The whole number next to a value from 0 to 2^51, without an instruction for it.
-inline std::uint64_t round_to_units(double value) {
+// The whole numbers next to values from 0 to 2^51, without an instruction for it.
+template <class Bits, class Lanes>
+inline Bits round_to_units(const Lanes& values) {
     constexpr std::uint64_t kFraction = (std::uint64_t{1} << kExponentBits) - 1;
-    return std::bit_cast<std::uint64_t>(value + 0x1p52) & kFraction;
+    return std::bit_cast<Bits>(values + 0x1p52) & kFraction;
 }
 
-// log2(1 + x) for 0 <= x < 2^1023, right but for the last bits. 1 + x = 2^k·m with m next to 1, and log m is the series
-// of 2·artanh(f), f = (m - 1)/(m + 1), which ends when what follows is lost in rounding. As `exponential`, it is the
-// same to the bit everywhere.
-inline FloatLanes log2_one_plus(const FloatLanes& x) {
-    constexpr double kCoefficients[] = {1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
-                                        1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
+// For x from 0 to 2^960, log2(1 + x) and x/(1 + x), right but for the last bits. 1 + x = 2^k·m with m next to 1, and
+// log m is the series of 2·artanh(f), f = (m - 1)/(m + 1), which ends when what follows is lost in rounding. As
+// `exponential`, they are the same to the bit everywhere.
+struct LogLanes {
+    FloatLanes log, share;
+};
+
+inline LogLanes log2_one_plus(const FloatLanes& x) {
+    constexpr double kEven[] = {1.0 / 17, 1.0 / 13, 1.0 / 9, 1.0 / 5, 1.0};
+    constexpr double kOdd[] = {1.0 / 15, 1.0 / 11, 1.0 / 7, 1.0 / 3};
     const FloatLanes y = x + 1.0;
     const FloatLanes lost = x - (y - 1.0);  // in rounding
     const BitLanes k = ((BitLanes)y - std::bit_cast<std::uint64_t>(0x1.6a09e667f3bcdp-1)) >> kExponentBits;
     const FloatLanes m = (FloatLanes)((BitLanes)y - (k << kExponentBits));
     const BitLanes inverse = (1023 - k) << kExponentBits;  // 2^-k
     const FloatLanes above = (m - 1.0) + lost * (FloatLanes)inverse;
-    const FloatLanes f = above / (above + 2.0), square = f * f;
-    FloatLanes series = everywhere(1.0 / 21);
-    for (const double coefficient : kCoefficients) series = series * square + coefficient;
+    const FloatLanes below = above + 2.0;
+    const FloatLanes both = 1.0 / (y * below);  // one division for two
+    const FloatLanes f = above * (y * both), square = f * f, fourth = square * square;
+    FloatLanes even = everywhere(1.0 / 21), odd = everywhere(1.0 / 19);  // side by side, as neither waits for the other
+    for (const double coefficient : kEven) even = even * fourth + coefficient;
+    for (const double coefficient : kOdd) odd = odd * fourth + coefficient;
+    const FloatLanes series = even + square * odd;
     const FloatLanes whole = (FloatLanes)(k | std::bit_cast<std::uint64_t>(0x1p52)) - 0x1p52;
-    return whole + (f * 0x1.71547652b82fep1) * series;  // 2/ln 2
+    return {whole + (f * 0x1.71547652b82fep1) * series, x * (below * both)};  // 2/ln 2
 }
 
-// to[i] = log2(1 + from[i]); may be in place.
-void log2_one_plus(const double* from, std::size_t n, double* to) {
+template <std::size_t N>
+void log2_lanes(const double* values, double* logs, double* shares) {
     FloatLanes x{};
-    for (; n >= kLanes; n -= kLanes, from += kLanes, to += kLanes) {
-        std::memcpy(&x, from, sizeof(x));
-        x = log2_one_plus(x);
-        std::memcpy(to, &x, sizeof(x));
-    }
-    std::memcpy(&x, from, n * sizeof(double));
-    x = log2_one_plus(x);
-    std::memcpy(to, &x, n * sizeof(double));
+    std::memcpy(&x, values, N * sizeof(double));
+    const LogLanes result = log2_one_plus(x);
+    std::memcpy(logs, &result.log, N * sizeof(double));
+    std::memcpy(shares, &result.share, N * sizeof(double));
 }
 
-// A few samples at a time, so that vectors of logarithms need not end with a sample.
+void log2_one_plus(const double* values, std::size_t n, double* logs, double* shares) {
+    std::size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) log2_lanes<kLanes>(values + i, logs + i, shares + i);
+    for (; i < n; ++i) log2_lanes<1>(values + i, logs + i, shares + i);
+}
+
+inline std::uint64_t multiply_words(std::uint64_t a, std::uint64_t b) { return a * b; }
+
+// Products of numbers below 2^32.
+inline BitLanes multiply_words(const BitLanes& a, std::uint64_t b) {
+#ifdef __AVX2__
+    return (BitLanes)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x(static_cast<long long>(b)));
+#else
+    return a * b;
+#endif
+}
+
+// Σ values(j)·factors(j) over the classes: those of every lane, then these.
+template <std::size_t K>
+inline double dot(const double* values, const double* factors, std::size_t n_classes) {
+    FloatLanes sums{};
+    double last = 0.0;
+    for_each_class<K>(n_classes, [&](std::size_t j, auto lanes) {
+        const auto product = load_as<decltype(lanes)>(values + j) * load_as<decltype(lanes)>(factors + j);
+        if constexpr (std::is_same_v<decltype(lanes), double>)
+            last += product;
+        else
+            sums += product;
+    });
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + last;
+}
+
+// Adds the rounded losses of a sample, values(j)·factors(j).
+template <std::size_t K, bool Weighted>
+inline void add_losses(const double* values, const double* factors, std::size_t n_losses, std::uint64_t weight,
+                       std::uint64_t* digits) {
+    for_each_class<K>(n_losses, [=](std::size_t j, auto lanes) {
+        using Lanes = decltype(lanes);
+        using Bits = std::conditional_t<std::is_same_v<Lanes, double>, std::uint64_t, BitLanes>;
+        const Bits units = round_to_units<Bits>(load_as<Lanes>(values + j) * load_as<Lanes>(factors + j));
+        const auto add = [](const Bits& added, std::uint64_t* to) {
+            Bits sums;
+            std::memcpy(&sums, to, sizeof(sums));
+            sums += added;
+            std::memcpy(to, &sums, sizeof(sums));
+        };
+        if (Weighted) {
+            constexpr std::uint64_t kLowDigit = (std::uint64_t{1} << LossSums::kDigit) - 1;
+            add(multiply_words(units & kLowDigit, weight), digits + j);
+            add(multiply_words(units >> LossSums::kDigit, weight), digits + n_losses + j);
+        } else {
+            add(units, digits + j);
+        }
+    });
+}
+
+// A few samples at a time: vectors of logarithms need not end with a sample, and what was just stored is not read at
+// once in vectors of other sizes.
 template <std::size_t K, bool OneHot, LossKind Kind>
 double add_samples(const SamplePass& pass, std::size_t begin, std::size_t end, const LossSums& sums) {
-    constexpr bool kLog = Kind == LossKind::log;
+    constexpr bool kExponential = Kind == LossKind::exponential, kLog = Kind == LossKind::log;
     constexpr std::size_t kRows = 64;
-    constexpr std::uint64_t kLowDigit = (std::uint64_t{1} << LossSums::kDigit) - 1;
     const std::size_t n_classes = K ? K : pass.channels.n_classes;
     const std::size_t n_losses = kLog ? 1 : n_classes;  // of a sample
     const Label* const labels = pass.labels.data();
     const Weight* const weights = pass.weights.empty() ? nullptr : pass.weights.data();
+    const double* const factors = pass.factors.data();
+    const double* const scales = (kLog ? pass.tops : pass.factors).data();
     const Round<K, OneHot> round(pass);
-    std::vector<double> logs(Kind == LossKind::exponential ? 0 : kRows * n_losses);
+    std::vector<double> scratch(kExponential ? 0 : 2 * kRows * n_losses);
+    double* const logs = scratch.data();
+    double* const shares = logs + kRows * n_losses;
     double largest = 0.0;
     for (std::size_t from = begin; from < end; from += kRows) {
-        const std::size_t to = std::min(end, from + kRows);
-        double* const first = pass.excess.data() + from * n_classes;
-        double* excess = first;
-        for (std::size_t i = from; i < to; ++i, excess += n_classes) {
-            const std::size_t truth = labels[i];
-            round.multiply(i, truth, excess);
-            const double sum = sum_costs<Kind>(pass.factors.data() + truth * n_classes, excess, n_classes);
-            largest = std::max(largest, kLog ? sum * (pass.tops[truth] / (1.0 + sum)) : sum);
-            if (kLog) logs[i - from] = sum;
-        }
-        if (Kind != LossKind::exponential)
-            log2_one_plus(kLog ? logs.data() : first, (to - from) * n_losses, logs.data());
-        const double* values = Kind == LossKind::exponential ? first : logs.data();
-        const double* const scales = (kLog ? pass.tops : pass.factors).data();
-        for (std::size_t i = from; i < to; ++i, values += n_losses) {
-            const std::size_t truth = labels[i];
-            const std::uint64_t weight = weights == nullptr ? 1 : weights[i];
-            const double* scale = scales + truth * n_losses;
-            std::uint64_t* __restrict low = sums.digits + truth * 2 * n_losses;
-            std::uint64_t* __restrict high = low + n_losses;
-            for (std::size_t j = 0; j < n_losses; ++j) {
-                const std::uint64_t units = round_to_units(scale[j] * values[j]);
-                low[j] += weight * (units & kLowDigit);
-                high[j] += weight * (units >> LossSums::kDigit);
-            }
+        const std::size_t n_rows = std::min(end - from, kRows);
+        double* const excess = pass.excess.data() + from * n_classes;
+        for (std::size_t i = 0; i < n_rows; ++i) round.multiply(from + i, labels[from + i], excess + i * n_classes);
+        if (kLog)
+            for (std::size_t i = 0; i < n_rows; ++i)
+                logs[i] = dot<K>(excess + i * n_classes, factors + labels[from + i] * n_classes, n_classes);
+        if (!kExponential) log2_one_plus(kLog ? logs : excess, n_rows * n_losses, logs, shares);
+        const double* const losses = kExponential ? excess : logs;
+        const double* const costs = kExponential ? excess : shares;
+        for (std::size_t i = 0; i < n_rows; ++i) {
+            constexpr std::size_t kLosses = kLog ? 1 : K;
+            const std::size_t truth = labels[from + i], first = i * n_losses;
+            const double* const scale = scales + truth * n_losses;
+            std::uint64_t* const digits = sums.digits + truth * 2 * n_losses;
+            largest = std::max(largest, dot<kLosses>(costs + first, scale, n_losses));
+            if (weights == nullptr)
+                add_losses<kLosses, false>(losses + first, scale, n_losses, 1, digits);
+            else
+                add_losses<kLosses, true>(losses + first, scale, n_losses, weights[from + i], digits);
         }
     }
     return largest;
@@ -274,7 +384,8 @@ void sum_pairs(const SamplePass& pass, std::size_t begin, std::size_t end, Sum* 
             double share = 1.0;
             if (Kind == LossKind::log) share = pass.tops[truth] / (1.0 + sum_costs<Kind>(factors, excess, n_classes));
             for (std::size_t j = 0; j < n_classes; ++j)
-                to[j] += weight * static_cast<Sum>(round_to_units(cost_of<Kind>(factors[j], excess[j]) * share));
+                to[j] += weight *
+                         static_cast<Sum>(round_to_units<std::uint64_t>(cost_of<Kind>(factors[j], excess[j]) * share));
         }
     });
 }

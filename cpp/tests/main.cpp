@@ -511,6 +511,115 @@ void leaves_guarantee_what_their_values_leave(const Problem& p, std::mt19937& ra
     }
 }
 
+// Losses, priced costs and pairs of random leaves, by any threads and vectors, against what a sample says by itself.
+void losses_and_priced_costs_are_those_of_the_samples(const Problem& p, std::mt19937& random) {
+    const std::size_t k = p.n_classes;
+    std::uniform_real_distribution<double> values(-2.0, 2.0), some_prices(0.0, 4.0);
+    std::vector<Label> predicted(p.n_rows);
+    for (Label& label : predicted) label = static_cast<Label>(random() % k);
+    const bool one_hot = random() % 2 == 0;
+    std::vector<double> unit(k * k, 1.0 / static_cast<double>(k)), growth(one_hot ? 1 : k * k), shrink(growth.size());
+    const std::vector<double> tops(k, 1.0);
+    for (std::size_t l = 0; l < k; ++l) unit[l * k + l] = 0.0;
+    for (std::size_t q = 0; q < growth.size(); ++q) {
+        growth[q] = std::exp(values(random));
+        shrink[q] = 1.0 / growth[q];
+    }
+    const auto excess = [&](std::size_t row, std::size_t j) {
+        const std::size_t truth = p.labels[row], leaf = predicted[row];
+        if (j == truth) return 1.0;
+        if (one_hot) return leaf == truth ? shrink[0] : (leaf == j ? growth[0] : 1.0);
+        return growth[leaf * k + j] * shrink[leaf * k + truth];
+    };
+    constexpr int kLossExponent = 44, kCostExponent = 20;
+    for (const LossKind kind : {LossKind::exponential, LossKind::logistic, LossKind::log}) {
+        const bool log = kind == LossKind::log;
+        const Loss loss{unit, log ? std::span(tops) : std::span<const double>(), 40, kind == LossKind::logistic};
+        CHECK(loss.kind() == kind);
+        std::vector<double> prices(log ? k : k * k);
+        for (double& price : prices) price = some_prices(random);
+
+        std::vector<double> losses(log ? k : k * k), pairs(k * k * k);
+        double largest = 0.0, priced_loss = 0.0, weight_sum = 0.0;
+        for (std::size_t i = 0; i < p.n_rows; ++i) {
+            const double weight = p.weights.empty() ? 1.0 : static_cast<double>(p.weights[i]);
+            const std::size_t truth = p.labels[i];
+            double sum = 0.0, cost_sum = 0.0;
+            for (std::size_t j = 0; j < k; ++j) sum += unit[truth * k + j] * excess(i, j);
+            for (std::size_t j = 0; j < k; ++j) {
+                const double c = unit[truth * k + j], e = excess(i, j);
+                const double cost = c * e / (log ? 1.0 + sum : kind == LossKind::logistic ? 1.0 + e : 1.0);
+                cost_sum += cost;
+                pairs[(predicted[i] * k + truth) * k + j] += weight * cost;
+                priced_loss += weight * cost * prices[log ? truth : truth * k + j];
+                if (!log) losses[truth * k + j] += weight * c * (loss.logistic ? std::log2(1.0 + e) : e);
+            }
+            if (log) losses[truth] += weight * std::log2(1.0 + sum);
+            largest = std::max(largest, cost_sum);
+            weight_sum += weight;
+        }
+
+        std::vector<WideSum> first;
+        std::vector<Sum> first_pairs;
+        for (const int n_threads : {1, 2, 5}) {
+            allow_wide_vectors(n_threads != 5);
+            CostTable costs(p.labels, p.weights, Channels{k, false}, loss, n_threads);
+            costs.set_predicted(predicted);
+            std::vector<WideSum> sums(costs.n_losses());
+            std::vector<Sum> of_leaves(pairs.size());
+            const double most = costs.add({growth, shrink}, kLossExponent, sums);
+            costs.sum_pairs(kCostExponent, of_leaves);
+            const PassResult pass = costs.quantise({}, kCostExponent, prices);
+            const Costs updated = costs.update({}, 4.0 * most, prices);
+            allow_wide_vectors(true);
+            CHECK(std::abs(most - largest) <= 1e-13 * largest);
+            CHECK(pass.log_loss == 0 && updated.log_loss == 0);
+            CHECK(std::ldexp(pass.largest, -kCostExponent) == updated.largest);
+            const auto kn = static_cast<double>(k);
+            CHECK(std::abs(static_cast<double>(pass.loss) - std::ldexp(priced_loss, kCostExponent)) <=
+                  0.51 * kn * weight_sum);
+            if (n_threads == 1) {
+                first = sums;
+                first_pairs = of_leaves;
+            }
+            CHECK(sums == first && of_leaves == first_pairs);
+            for (std::size_t c = 0; c < sums.size(); ++c)
+                CHECK(std::abs(std::ldexp(static_cast<double>(sums[c]), -kLossExponent) - losses[c]) <=
+                      1e-12 * (losses[c] + weight_sum));
+            for (std::size_t c = 0; c < pairs.size(); ++c)
+                CHECK(std::abs(static_cast<double>(of_leaves[c]) - std::ldexp(pairs[c], kCostExponent)) <=
+                      0.51 * weight_sum);
+        }
+    }
+}
+
+void forecasts_without_a_step_are_the_sums(std::mt19937& random) {
+    const std::vector<Sum> pairs{0, 3, 5, 0, 0, 7, 11, 0};
+    const std::vector<double> values{0.5, -0.5, -1.0, 1.0};
+    const Forecast still = forecast(pairs, values, 2, 0.0);
+    CHECK(still.value == std::vector<double>({0.0, 10.0, 16.0, 0.0}));
+    CHECK(still.slope == std::vector<double>({0.0, 3.0 * -1.0 + 7.0 * 2.0, 5.0 * 1.0 + 11.0 * -2.0, 0.0}));
+    const double step = static_cast<double>(random() % 1000) / 1000.0;
+    const Forecast moved = forecast(pairs, values, 2, step);
+    CHECK(std::abs(moved.value[1] - (3.0 * std::exp(-step) + 7.0 * std::exp(2.0 * step))) <= 1e-12);
+}
+
+void the_largest_losses_fit() {
+    // Losses of 2^51 units, of samples that weigh 2^32 together, and of more samples than a low digit holds.
+    const std::vector<double> unit{0.0, 1.0, 1.0, 0.0};
+    const std::vector<Weight> weights{0xFFFFFFFF, 1};
+    const std::vector<Label> two(2, 1), many(10'000, 1);
+    for (const bool weighted : {true, false}) {
+        const std::vector<Label>& labels = weighted ? two : many;
+        CostTable costs(labels, weighted ? std::span<const Weight>(weights) : std::span<const Weight>(),
+                        Channels{2, false}, {unit, {}}, 1);
+        std::vector<WideSum> sums(4);
+        costs.add({}, 51, sums);
+        const WideSum weight = weighted ? WideSum{1} << 32 : WideSum{10'000};
+        CHECK(sums[2] == weight << 51 && sums[0] == 0 && sums[1] == 0 && sums[3] == 0);
+    }
+}
+
 void the_largest_sums_fit(std::size_t n_classes) {
     // Two rows of weight 2^31 whose costs add up to 2^30 each: the loss is 2^62, and a node's best cost is -2^62.
     const Weight half = Weight{1} << 31;
@@ -675,8 +784,11 @@ int main() {
         sparse_trees_are_those_of_the_dense_table(p, random);
         log_loss_is_the_same_for_any_threads_and_at_most_52_bits(p, random);
         leaves_guarantee_what_their_values_leave(p, random);
+        losses_and_priced_costs_are_those_of_the_samples(p, random);
     }
     for (const std::size_t n_classes : std::initializer_list<std::size_t>{2, 3, 9, 40}) the_largest_sums_fit(n_classes);
+    the_largest_losses_fit();
+    forecasts_without_a_step_are_the_sums(random);
     extreme_values_have_edges_between_them();
     floats_have_the_cells_of_the_same_doubles(random);
     drawn_features_are_distinct_and_ascending();
