@@ -47,8 +47,9 @@ class Round(NamedTuple):
 class Forecast:
     """The norm after a round, from above, for any factors of the round.
 
-    A round changes the losses of pairs of classes in leaf q by S_q·(factor − 1), exactly with the exponential loss. A
-    logarithm is below its tangent, so with the others they change by no more than S_q·(factor − 1)/ln 2.
+    With the exponential loss, the losses of pairs of classes change exactly as their costs do. A logarithm is below its
+    tangent, so with the others a change of the costs by S_q·(factor − 1) in leaf q changes them by no more than that
+    divided by ln 2.
 
     Parameters
     ----------
@@ -59,30 +60,35 @@ class Forecast:
     exponent : int
         Sums of costs are in units of 2^-exponent.
     before : ndarray of shape (K, K)
-        The costs that the round changes, as they are before.
+        The costs of all leaves.
     """
 
     def __init__(self, objective: Objective, costs: Costs, exponent: int, before: Sums) -> None:
         assert costs.losses is not None
         self._objective, self._losses, self._before = objective, costs.losses, before
-        self._unit = math.ldexp(1.0 / math.log(2.0) if objective.loss.has_logarithm else 1.0, -exponent)
+        if objective.loss.has_logarithm:
+            self._unit: Floats | float = math.ldexp(1.0 / math.log(2.0), -exponent)
+        else:  # the losses themselves, so that small ones are as precise as large ones
+            self._unit = np.divide(costs.losses, before, out=np.zeros_like(costs.losses), where=before > 0)
 
     def value(self, after: Floats) -> float:
         """Φ after the round, at most, if these costs are left."""
         return self._objective.value(self._changed(after))
 
     def curve(self, along: Callable[[float], tuple[Floats, Floats]]) -> Callable[[float], tuple[float, float]]:
-        """Φ and its derivative by the step, from the costs that a step leaves and their derivatives."""
+        """The smooth norm and its derivative by the step, from the costs that a step leaves and their derivatives."""
 
         def at(step: float) -> tuple[float, float]:
             after, slopes = along(step)
             changed = self._changed(after)
-            value, gradient = self._objective.value_and_gradient(changed)
-            return value, self._unit * float(losses.in_order(losses.in_order(by_pairs(gradient) * slopes)))
+            value, gradient = self._objective.smooth_value_and_gradient(changed)
+            return value, float(losses.in_order(losses.in_order(by_pairs(gradient) * (self._unit * slopes))))
 
         return at
 
     def _changed(self, after: Floats) -> Floats:
+        if isinstance(self._unit, np.ndarray):
+            return self._unit * after
         difference = self._unit * (after - self._before)
         changed = self._losses + (difference if self._losses.ndim == 2 else losses.in_order(difference))
         return np.maximum(changed, 0.0)  # rounding may take more than there is
@@ -156,11 +162,13 @@ class ClassValues:
         for of_leaf, predicted in zip(sums, classes.tolist(), strict=True):
             right[predicted] += of_leaf[predicted]
             wrong[:, predicted] += of_leaf[:, predicted]
-        forecast = Forecast(self.objective, costs, exponent, right + wrong)
+        total = sums.sum(axis=0)
+        others = total - right - wrong
+        forecast = Forecast(self.objective, costs, exponent, total)
 
         def along(alpha: float) -> tuple[Floats, Floats]:
             growing, shrinking = math.exp(alpha) * wrong, math.exp(-alpha) * right
-            return growing + shrinking, growing - shrinking
+            return growing + shrinking + others, growing - shrinking
 
         alpha = minimise_along(forecast.curve(along), CAPPED_STEP)
         if not losses.beats_guessing(learned.advantage, costs.loss):

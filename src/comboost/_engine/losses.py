@@ -154,18 +154,20 @@ class Objective:
         assert self.norm is not None
         return self.norm.value(norm_input(self.norm, losses))
 
-    def value_and_gradient(self, losses: Floats) -> tuple[float, Floats]:
-        """Φ and G = ∇Φ, in the shape of the losses."""
+    def smooth_value_and_gradient(self, losses: Floats) -> tuple[float, Floats]:
+        """The smooth norm that the rounds minimise, and its gradient G, in the shape of the losses."""
         assert self.norm is not None
-        value, gradient = self.norm.value_and_gradient(norm_input(self.norm, losses))
+        value, gradient = self.norm.smooth.value_and_gradient(norm_input(self.norm, losses))
         return value, gradient if gradient.ndim == losses.ndim else by_pairs(gradient) * (self.loss.unit > 0)
 
     def prices(self, losses: Floats) -> Floats:
         """What costs are multiplied by, scaled so that a sample costs on average the same before the first round."""
-        if self.class_prices is None:
-            gradient = self.value_and_gradient(losses)[1]
-        else:
-            gradient = self.class_prices if losses.ndim == 1 else by_pairs(self.class_prices) * (self.loss.unit > 0)
+        assert self.norm is not None
+        gradient = self.class_prices
+        if gradient is None:
+            gradient = self.norm.smooth.gradient(norm_input(self.norm, losses))
+        if gradient.ndim < losses.ndim:
+            gradient = by_pairs(gradient) * (self.loss.unit > 0)
         mean = self.mean_cost(by_pairs(gradient) * self.first_costs)
         return gradient * (self.mean_cost(self.first_costs) / mean) if mean > 0 else np.ones_like(gradient)
 

@@ -22,6 +22,7 @@ from comboost._types import Floats
 Of = Literal["pairs", "classes", "both"]
 
 WORST_CLASS_DOUBLINGS = 3  # "worst-class" is the p-norm with p = 2³ = 8
+SPECTRAL_P = 8  # the rounds of "spectral" minimise the Schatten norm with this p; 16 and 32 are no better
 TIE = 2.0**-50  # singular values that differ by less than this fraction count as equal
 SEARCH_BITS = 30  # a line search finds the minimum up to 2^-30 of the interval
 SEARCH_STEPS = 58  # evaluations inside the interval, should the slope be so uneven that it needs more than 35
@@ -55,8 +56,9 @@ class Norm(Protocol):
     def value_and_gradient(self, A: Floats) -> tuple[float, Floats]:
         """Φ(A) and ∇Φ(A), which share most of their work."""
 
-    def prices(self, A: Floats) -> Floats:
-        """What costs are multiplied by: ∇Φ(A), or that of a smoother norm."""
+    @property
+    def smooth(self) -> "Norm":
+        """A smooth norm that is never smaller: the rounds minimise it. The norm itself if it is smooth."""
 
 
 class _ScaledNorm(ABC):
@@ -82,9 +84,10 @@ class _ScaledNorm(ABC):
         value, gradient = self._scaled(np.ldexp(A, -exponent))
         return math.ldexp(value, exponent), gradient
 
-    def prices(self, A: Floats) -> Floats:
-        """∇Φ(A)."""
-        return self.gradient(A)
+    @property
+    def smooth(self) -> Norm:
+        """The norm itself."""
+        return self
 
     @abstractmethod
     def _scaled(self, A: Floats) -> tuple[float, Floats]:
@@ -136,17 +139,18 @@ class SpectralNorm(_ScaledNorm):
     are equally large, it is the mean of their u·vᵀ, the limit of the gradients of even Schatten norms.
 
     A line search often ends where two singular values meet. At the prices u·vᵀ of one of them, the next round would
-    increase the other, so that its step is next to 0. The prices are therefore those of a Schatten norm, at which all
+    increase the other, so that its step is next to 0. The rounds therefore minimise a Schatten norm, with which all
     large singular values fall together: after as many rounds, the spectral norm itself is lower.
     """
 
-    def __init__(self, name: str, smoother: Norm) -> None:
+    def __init__(self, name: str, p: int) -> None:
         super().__init__(name, "pairs")
-        self.smoother = smoother
+        self._smooth = SchattenNorm(f"schatten-{p}", p)
 
-    def prices(self, A: Floats) -> Floats:
-        """The gradient of a Schatten norm."""
-        return self.smoother.gradient(A)
+    @property
+    def smooth(self) -> Norm:
+        """A Schatten norm."""
+        return self._smooth
 
     def _scaled(self, A: Floats) -> tuple[float, Floats]:
         gram = np.einsum("ji,jk->ik", A, A)
@@ -211,9 +215,10 @@ class GivenNorm:
         """Φ(A) and ∇Φ(A)."""
         return self.value(A), self.gradient(A)
 
-    def prices(self, A: Floats) -> Floats:
-        """∇Φ(A)."""
-        return self.gradient(A)
+    @property
+    def smooth(self) -> Norm:
+        """The norm itself: a gradient is all that is known of it."""
+        return self
 
 
 ENTRYWISE = PowerNorm("entrywise", "both", 0)
@@ -224,7 +229,7 @@ _NORMS: dict[str, Norm] = {
         ENTRYWISE,
         PowerNorm("frobenius", "pairs", 1),
         SchattenNorm("schatten-4", 4),
-        SpectralNorm("spectral", SchattenNorm("schatten-6", 6)),
+        SpectralNorm("spectral", SPECTRAL_P),
         PowerNorm("worst-class", "classes", WORST_CLASS_DOUBLINGS),
         PowerNorm("l2-class", "classes", 1),
     )
