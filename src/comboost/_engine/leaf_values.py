@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from comboost import _core
 from comboost._engine import losses
@@ -82,7 +83,10 @@ class Forecast:
             after, slopes = along(step)
             changed = self._changed(after)
             value, gradient = self._objective.smooth_value_and_gradient(changed)
-            return value, float(losses.in_order(losses.in_order(by_pairs(gradient) * (self._unit * slopes))))
+            changes = self._unit * slopes
+            if gradient.ndim < changes.ndim:
+                changes = losses.in_order(changes)
+            return value, float(np.einsum("i,i->", gradient.ravel(), changes.ravel()))
 
         return at
 
@@ -92,6 +96,11 @@ class Forecast:
         difference = self._unit * (after - self._before)
         changed = self._losses + (difference if self._losses.ndim == 2 else losses.in_order(difference))
         return np.maximum(changed, 0.0)  # rounding may take more than there is
+
+
+def leaf_classes(hypothesis: Hypothesis, n_classes: int) -> NDArray[np.integer[Any]]:
+    """The class that every leaf predicts."""
+    return hypothesis.leaf_classes if isinstance(hypothesis, Tree) else np.arange(n_classes)
 
 
 def symmetric(pairs: Floats) -> Floats:
@@ -147,9 +156,7 @@ class ClassValues:
             alpha = losses.edge_step(advantage, costs.loss)
         else:
             sums = rows.sum_losses(learned.hypothesis)
-            hypothesis = learned.hypothesis
-            classes = hypothesis.leaf_classes if isinstance(hypothesis, Tree) else np.arange(len(sums))
-            right = int(sums[np.arange(len(sums)), classes].sum())
+            right = int(sums[np.arange(len(sums)), leaf_classes(learned.hypothesis, len(sums))].sum())
             alpha = losses.exact_step(right, right - advantage)
         return self.repeat(learned.hypothesis, self.learning_rate * alpha)
 
@@ -157,12 +164,10 @@ class ClassValues:
         """Minimise Φ(S(α)), S(α) = e^-α·S₊ + e^α·S₋ + S₀, which is convex in α."""
         exponent = losses.exponent_below(costs.largest, len(self.objective.loss.unit))
         sums = rows.sum_pairs(learned.hypothesis, exponent)
-        right, wrong = np.zeros_like(sums[0]), np.zeros_like(sums[0])
-        classes = learned.hypothesis.leaf_classes if isinstance(learned.hypothesis, Tree) else np.arange(len(sums))
-        for of_leaf, predicted in zip(sums, classes.tolist(), strict=True):
-            right[predicted] += of_leaf[predicted]
-            wrong[:, predicted] += of_leaf[:, predicted]
-        total = sums.sum(axis=0)
+        leaves, classes = np.arange(len(sums)), leaf_classes(learned.hypothesis, len(sums))
+        total, right, wrong = sums.sum(axis=0), np.zeros_like(sums[0]), np.zeros_like(sums[0])
+        np.add.at(right, classes, sums[leaves, classes])
+        np.add.at(wrong.T, classes, sums[leaves, :, classes])
         others = total - right - wrong
         forecast = Forecast(self.objective, costs, exponent, total)
 
@@ -170,9 +175,10 @@ class ClassValues:
             growing, shrinking = math.exp(alpha) * wrong, math.exp(-alpha) * right
             return growing + shrinking + others, growing - shrinking
 
-        alpha = minimise_along(forecast.curve(along), CAPPED_STEP)
+        guess = losses.edge_step(learned.advantage, costs.loss)
+        alpha = minimise_along(forecast.curve(along), CAPPED_STEP, guess)
         if not losses.beats_guessing(learned.advantage, costs.loss):
-            alpha = max(alpha, losses.edge_step(learned.advantage, costs.loss))  # a model has a hypothesis that counts
+            alpha = max(alpha, guess)  # a model has a hypothesis that counts
         alpha *= self.learning_rate
         return self.repeat(learned.hypothesis, alpha)._replace(decrease=forecast.value(along(alpha)[0]))
 

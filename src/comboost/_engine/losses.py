@@ -184,7 +184,7 @@ def by_pairs(prices: Floats) -> Floats:
 
 def in_order(values: Floats) -> Floats:
     """Sums over the last axis, added in order: `sum` and `@` add as suits the CPU, and round accordingly."""
-    return np.asarray(np.cumsum(values, axis=-1)[..., -1])
+    return np.asarray(np.add.accumulate(values, axis=-1)[..., -1])
 
 
 def balanced_weight_sums(weight_sums: ClassWeightSums, balance: float) -> Floats:

@@ -108,11 +108,14 @@ class PowerNorm(_ScaledNorm):
         value = float(np.einsum("i->", power.ravel()))
         for _ in range(self.doublings):
             value = math.sqrt(value)
+        if self.doublings == 0:
+            return value, without_diagonal(np.ones_like(A))
         # The gradient is (A/Φ)^(p−1), and p − 1 = 1 + 2 + 4 + …
-        gradient, factor = np.ones_like(A), A / value
-        for _ in range(self.doublings):
-            gradient, factor = gradient * factor, factor * factor
-        return value, without_diagonal(gradient)
+        gradient = factor = A / value
+        for _ in range(self.doublings - 1):
+            factor = factor * factor
+            gradient = gradient * factor
+        return value, gradient
 
 
 class SchattenNorm(_ScaledNorm):
@@ -315,7 +318,7 @@ def _bad_norm(norm: Any, seen: str, expected: str) -> ValueError:
     return ValueError(f"norm {type(norm).__name__}: {seen}; expected {expected}.")
 
 
-def minimise_along(curve: Callable[[float], tuple[float, float]], high: float) -> float:
+def minimise_along(curve: Callable[[float], tuple[float, float]], high: float, guess: float | None = None) -> float:
     """Minimise a convex function on [0, high].
 
     Parameters
@@ -323,23 +326,30 @@ def minimise_along(curve: Callable[[float], tuple[float, float]], high: float) -
     curve : callable
         Value and slope at a point.
     high : float
-        Upper end, above 0. It is returned if the slope there is not positive, and then no other point is evaluated.
+        Upper end, above 0. It is returned if the slope there is not positive.
+    guess : float, optional
+        Where to start, in (0, high]; by default at the upper end.
 
     Returns
     -------
     point : float
         The minimiser, up to 2⁻³⁰ of the interval; usually with about 10 evaluations, at most 60.
     """
-    slope_at_high = curve(high)[1]
-    if slope_at_high <= 0.0:
-        return high
-    slope_at_0 = curve(0.0)[1]
-    if slope_at_0 >= 0.0:
-        return 0.0
+    new, old = 0.0, high if guess is None else min(guess, high)
+    new_slope, old_slope = -math.inf, curve(old)[1]
+    while old_slope <= 0.0:
+        if old == high:
+            return high
+        new, new_slope = old, old_slope
+        old = min(2.0 * old, high)
+        old_slope = curve(old)[1]
+    if new == 0.0:
+        new_slope = curve(0.0)[1]
+        if new_slope >= 0.0:
+            return 0.0
     # The zero of the slope, by Chandrupatla's method (1997): inverse quadratic interpolation, or bisection where the
     # last three points do not follow a monotone curve. The zero is between new and old, on whose side last was.
     least, share = math.ldexp(high, -SEARCH_BITS), 0.5
-    (new, new_slope), (old, old_slope) = (0.0, slope_at_0), (high, slope_at_high)
     for _ in range(SEARCH_STEPS):
         point = new + share * (old - new)
         slope = curve(point)[1]
