@@ -329,7 +329,6 @@ def check_measures(given_true, given_pred, true, predicted, weights):
     assert np.allclose(confusion, fractions, rtol=1e-9, atol=1e-12), "error_confusion_matrix is wrong"
     recalls = [float(counts[label, label] / totals[label]) for label in labels if totals[label]]
     mistakes = sum(counts[l, j] for l in labels for j in labels if l != j) / sum(totals.values())  # noqa: E741
-    bound = metrics.confusion_norm_bound(given_true, given_pred, sample_weight=weights)
     norm = metrics.confusion_norm_loss(given_true, given_pred, sample_weight=weights)
     for name, fast, slow in (
         ("confusion_norm_loss", norm, np.linalg.norm(np.array(fractions), 2)),
@@ -346,12 +345,18 @@ def check_measures(given_true, given_pred, true, predicted, weights):
         ),
     ):
         assert abs(fast - slow) <= 1e-9 * max(1.0, abs(slow)), f"{name} is {fast!r}, and should be {slow!r}"
-    assert not np.isnan(bound), "confusion_norm_bound is NaN"
-    assert bound >= norm * (1 - 1e-9), "confusion_norm_bound is below confusion_norm_loss"
-    lowest = metrics.recall_bounds(given_true, given_pred, sample_weight=weights)
-    smallest = metrics.min_recall_bound(given_true, given_pred, sample_weight=weights)
-    assert (lowest >= 0).all(), "recall_bounds has NaN or a negative value"
-    assert lowest.min() <= smallest + 1e-12 <= min(recalls) + 1e-9, "min_recall_bound is out of place"
+    if len(labels) > 1:  # the errors of a single class cannot be bounded
+        bound = metrics.confusion_norm_bound(given_true, given_pred, sample_weight=weights)
+        assert not np.isnan(bound), "confusion_norm_bound is NaN"
+        assert bound >= norm * (1 - 1e-9), "confusion_norm_bound is below confusion_norm_loss"
+        lowest = metrics.recall_bounds(given_true, given_pred, sample_weight=weights)
+        smallest = metrics.min_recall_bound(given_true, given_pred, sample_weight=weights)
+        g_mean = metrics.geometric_mean_bound(given_true, given_pred, sample_weight=weights)
+        assert (lowest >= 0).all(), "recall_bounds has NaN or a negative value"
+        assert lowest.min() <= smallest + 1e-12 <= min(recalls) + 1e-9, "min_recall_bound is out of place"
+        assert 0 <= g_mean <= float(np.prod(np.array(recalls) ** (1 / len(recalls)))) + 1e-9, (
+            "geometric_mean_bound is out of place"
+        )
     if weights is None and {type(label) for label in labels} == {int} and max(map(abs, labels)) < 2**53:
         peer = confusion_matrix(true, predicted, normalize="true")
         np.fill_diagonal(peer, 0.0)

@@ -25,6 +25,7 @@ from comboost.metrics._confidence import (
     ClassSamples,
     clopper_pearson_lower,
     error_upper,
+    geometric_mean_lower,
     largest_error_upper,
     mean_error_upper,
     norm_upper,
@@ -86,8 +87,6 @@ def test_each_quantity_uses_the_level_that_it_needs(counts, eta):
     worst = max(reference.proportion_upper(w, n, eta) for w, n in zip(wrong, sizes, strict=True))
     assert error_rate_bound(true, pred, eta=eta) == pytest.approx(worst, abs=1e-9)
     assert min_recall_bound(true, pred, eta=eta) == pytest.approx(1 - worst, abs=1e-9)
-    g_mean = math.prod(expected) ** (1 / n_classes) if min(expected) > 0 else 0.0
-    assert geometric_mean_bound(true, pred, eta=eta) == pytest.approx(g_mean, abs=1e-6)
 
 
 # Coverage, by enumeration of all outcomes of small test sets
@@ -119,22 +118,37 @@ PROBABILITIES = [
 ]
 
 
+PRIORS = np.array([0.2, 0.7, 0.1])
+
+
+@pytest.fixture(scope="module", params=[0.3, 0.05])
+def bounds_of_small_sets(small_sets, request):
+    """The level, and all bounds at this level."""
+    samples, eta = ClassSamples.of_counts(small_sets[0]), request.param
+    return eta, {
+        "norm": norm_upper(samples, eta),
+        "largest error": largest_error_upper(samples, eta),
+        "mean error": mean_error_upper(samples, PRIORS, eta),
+        "all errors": simultaneous_error_upper(samples, eta),
+        "G-mean": geometric_mean_lower(samples, eta),
+    }
+
+
 @pytest.mark.parametrize("probabilities", PROBABILITIES)
-@pytest.mark.parametrize("eta", [0.3, 0.05])
-def test_bounds_fail_at_most_as_often_as_they_may(small_sets, probabilities, eta):
+def test_bounds_fail_at_most_as_often_as_they_may(small_sets, bounds_of_small_sets, probabilities):
     counts, orders = small_sets
+    eta, bounds = bounds_of_small_sets
     rates = np.array(probabilities)
     chances = orders * np.prod(rates**counts, axis=(1, 2))
     assert chances.sum() == pytest.approx(1.0)
-    samples = ClassSamples.of_counts(counts)
-    errors, priors = 1 - np.diag(rates), np.array([0.2, 0.7, 0.1])
+    errors, slightly_less = 1 - np.diag(rates), 1 - 1e-9
     norm = np.linalg.norm(rates * (1 - np.eye(3)), ord=2)
-    slightly_less = 1 - 1e-9
     failures = {
-        "norm": norm_upper(samples, eta) < norm * slightly_less,
-        "largest error": largest_error_upper(samples, eta) < errors.max() * slightly_less,
-        "mean error": mean_error_upper(samples, priors, eta) < errors @ priors * slightly_less,
-        "all recalls": (simultaneous_error_upper(samples, eta) < errors * slightly_less).any(axis=1),
+        "norm": bounds["norm"] < norm * slightly_less,
+        "largest error": bounds["largest error"] < errors.max() * slightly_less,
+        "mean error": bounds["mean error"] < errors @ PRIORS * slightly_less,
+        "all errors": (bounds["all errors"] < errors * slightly_less).any(axis=1),
+        "G-mean": bounds["G-mean"] * slightly_less > np.prod(np.diag(rates)) ** (1 / 3),
     }
     for name, failed in failures.items():
         assert chances[failed].sum() <= eta + 1e-9, name
@@ -151,6 +165,27 @@ def test_chernoff_bounds_of_unequal_weights_fail_at_most_as_often_as_they_may():
     for p in rng.random(50):
         chances = np.prod(np.where(outcomes == 1, p, 1 - p), axis=1)
         assert chances[bounds < p].sum() <= 0.1
+
+
+@pytest.mark.parametrize("probabilities", PROBABILITIES)
+def test_bounds_of_weighted_samples_fail_at_most_as_often_as_they_may(probabilities):
+    rates, eta, weights = np.array(probabilities), 0.3, np.array([[0.75, 0.25], [0.5, 0.5], [0.9, 0.1]])
+    predictions = np.array(list(product(range(3), repeat=6))).reshape(-1, 3, 2)  # of two samples per class
+    chances = np.prod(rates[np.arange(3)[:, np.newaxis], predictions], axis=(1, 2))
+    confusion = (weights[..., np.newaxis] * (predictions[..., np.newaxis] == np.arange(3))).sum(axis=2)
+    confusion *= 1 - np.eye(3)
+    samples = ClassSamples(confusion, 1 / (weights**2).sum(axis=1), np.array([False, True, False]))
+    errors, slightly_less = 1 - np.diag(rates), 1 - 1e-9
+    norm = np.linalg.norm(rates * (1 - np.eye(3)), ord=2)
+    failures = {
+        "norm": norm_upper(samples, eta) < norm * slightly_less,
+        "largest error": largest_error_upper(samples, eta) < errors.max() * slightly_less,
+        "mean error": mean_error_upper(samples, PRIORS, eta) < errors @ PRIORS * slightly_less,
+        "all errors": (simultaneous_error_upper(samples, eta) < errors * slightly_less).any(axis=1),
+        "G-mean": geometric_mean_lower(samples, eta) * slightly_less > np.prod(np.diag(rates)) ** (1 / 3),
+    }
+    for name, failed in failures.items():
+        assert chances[failed].sum() <= eta + 1e-9, name
 
 
 # The norm
@@ -171,6 +206,7 @@ def test_norm_of_two_classes_is_the_larger_error_rate(counts, eta):
         [[5, 0, 0], [0, 5, 0], [0, 0, 5]],
         [[900, 50, 50], [2, 10, 0], [1, 1, 3]],
         [[20, 5, 5, 0], [0, 9, 0, 0], [1, 1, 100, 3], [0, 0, 9, 1]],
+        [[5000, 5, 0, 0], [2, 500, 0, 0], [0, 0, 50, 0], [0, 0, 0, 5]],  # the best σ and c lie at a kink
     ],
 )
 def test_norm_bound_is_that_of_its_plain_reference(counts):
@@ -180,7 +216,7 @@ def test_norm_bound_is_that_of_its_plain_reference(counts):
 
 
 @few
-@given(all_counts(min_classes=1), st.floats(0.001, 1.0))
+@given(all_counts(), st.floats(0.001, 1.0))
 def test_norm_bound_lies_between_the_norm_and_the_largest_one(counts, eta):
     true, pred = labels_of(counts)
     bound = confusion_norm_bound(true, pred, eta=eta)
@@ -241,6 +277,38 @@ def test_many_matrices_at_once_have_the_bounds_that_they_have_alone():
         assert mean_error_upper(together, priors, 0.05)[idx] == pytest.approx(expected)
 
 
+# The geometric mean of the recalls
+
+
+@pytest.mark.parametrize(
+    ("correct", "sizes"),
+    [([90, 80, 30], [100, 90, 40]), ([5, 5], [5, 5]), ([9, 1, 4, 7], [10, 10, 5, 7]), ([3, 0], [4, 4])],
+)
+def test_g_mean_bound_is_that_of_its_plain_reference(correct, sizes):
+    counts = np.diag(np.array(correct, dtype=float))
+    counts[range(len(sizes)), np.roll(range(len(sizes)), 1)] = np.subtract(sizes, correct)
+    for eta in (0.3, 0.01):
+        found = float(geometric_mean_lower(ClassSamples.of_counts(counts), eta))
+        assert found == pytest.approx(reference.geometric_mean_lower(correct, sizes, eta), abs=0.01)
+
+
+@pytest.mark.parametrize("n_classes", [3, 6, 26])
+@pytest.mark.parametrize("n_samples", [20, 300])
+def test_g_mean_bound_is_above_that_of_all_recalls_at_once(n_classes, n_samples):
+    n_wrong = n_samples // 10
+    y = np.repeat(np.arange(n_classes), n_samples)
+    predicted = np.where(np.arange(len(y)) % n_samples < n_wrong, (y + 1) % n_classes, y)
+    assert geometric_mean_bound(y, predicted) > np.exp(np.log(recall_bounds(y, predicted)).mean())
+
+
+def test_unequal_weights_bound_the_g_mean_by_all_recalls_at_once():
+    y = np.repeat([0, 1, 2], 30)
+    predicted = np.where(np.arange(90) % 7, y, 0)
+    weight = 1.0 + np.arange(90) % 2
+    expected = np.prod(recall_bounds(y, predicted, sample_weight=weight)) ** (1 / 3)
+    assert geometric_mean_bound(y, predicted, sample_weight=weight) == pytest.approx(expected)
+
+
 # Error rates under priors
 
 
@@ -261,6 +329,12 @@ def test_prior_of_an_absent_class_counts_as_errors():
     bound = error_rate_bound(y, y, priors={0: 0.45, 1: 0.45, 2: 0.1})
     assert 0.1 < bound < 0.11
     assert error_rate_bound(y, y, labels=[0, 1, 2]) == 1.0
+
+
+def test_priors_of_any_size_are_bounded_smoothly():
+    y, predicted = np.repeat([0, 1, 2], [50, 30, 20]), np.repeat([0, 1, 2, 0], [40, 40, 10, 10])
+    bounds = [error_rate_bound(y, predicted, priors=[1 - 2 * p, p, p]) for p in (1e-4, 1e-12, 1e-100, 5e-324)]
+    assert bounds == pytest.approx(bounds[:1] * 4, rel=TIGHT)
 
 
 def test_priors_that_are_none_are_refused():
@@ -331,6 +405,32 @@ def test_recall_bounds_never_exceed_the_recalls(counts, eta):
 def test_eta_outside_of_0_to_1_is_refused(bound, eta):
     with pytest.raises(ValueError, match=r"must lie in \(0, 1\]"):
         bound([0, 1], [0, 1], eta=eta)
+
+
+@pytest.mark.parametrize("bound", [*UPPER, *LOWER])
+@pytest.mark.parametrize(
+    ("true", "pred", "options", "message"),
+    [
+        ([0, 1], [0], {}, "y_true has 2 rows and y_pred 1"),
+        ([], [], {}, "at least one"),
+        ([0, 1, 2], [0, 1, 1], {"labels": [0, 1]}, r"y_true holds \[2\], which is not in labels"),
+        ([0, 1, 0], [0, 1, 2], {"labels": [0, 1]}, r"y_pred holds \[2\], which is not in labels"),
+        ([0, 1], [0, 1], {"sample_weight": [1, -1]}, "every weight must be 0 or more"),
+        ([0, 1], [0, 1], {"sample_weight": [0, 0]}, "at least one row needs a positive weight"),
+        ([1, 1], [1, 1], {}, r"y_true and y_pred have a single class, \[1\].* give all classes of the problem"),
+        ([1, 1], [1, 1], {"labels": [1]}, r"labels has a single class, \[1\]"),
+    ],
+)
+def test_bad_input_is_refused_with_what_to_do(bound, true, pred, options, message):
+    with pytest.raises(ValueError, match=message):
+        bound(true, pred, **options)
+
+
+def test_a_class_whose_weights_are_all_0_is_absent():
+    true, pred = [0, 0, 1, 1, 2], [0, 0, 1, 0, 2]
+    found = all_bounds(true, pred, sample_weight=[1, 1, 1, 1, 0])
+    for name, bound in all_bounds(true[:4], pred[:4], labels=[0, 1, 2]).items():
+        np.testing.assert_array_equal(found[name], bound, err_msg=name)
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones():

@@ -17,6 +17,33 @@ def proportion_upper(wrong, n, eta):
     return high
 
 
+def geometric_mean_lower(correct, sizes, eta):
+    """The smallest G, on a grid, that is not rejected by the factorial moment of the order for this G.
+
+    The order is the one that gives the largest bound if all recalls are the same, and the bound is G.
+    """
+    typical = []
+    for step in range(1, 1001):
+        of_orders = [
+            (moment_bound([step / 1000 * n for n in sizes], sizes, k, eta), k) for k in range(1, min(sizes) + 1)
+        ]
+        typical.append(max(of_orders))
+    for step in range(1, 2001):
+        order = next((k for bound, k in typical if bound >= step / 2000), typical[-1][1])
+        if moment_bound(correct, sizes, order, eta) <= step / 2000:
+            return (step - 1) / 2000
+    return 1.0
+
+
+def moment_bound(correct, sizes, order, eta):
+    """The smallest G with G^(kK) ≥ η·Π (R_l)_k/(n_l)_k for the order k, where (n)_k = n·(n − 1)⋯(n − k + 1)."""
+    if min(correct) < order:
+        return 0.0
+    logs = [math.lgamma(r + 1) - math.lgamma(r - order + 1) for r in correct]
+    logs += [math.lgamma(n - order + 1) - math.lgamma(n + 1) for n in sizes]
+    return math.exp((sum(logs) + math.log(eta)) / (order * len(sizes)))
+
+
 def laplace_exponent(q, n, sigma):
     """ψ(q) = −n·ln(1 − q·(1 − exp(−σq/n)))."""
     return -n * math.log(1 - q * (1 - math.exp(-sigma * q / n)))
@@ -35,7 +62,7 @@ def norm_upper(counts, eta):
     gram, level = confusion @ confusion.T, math.log(1 / eta)
     norm = math.sqrt(np.linalg.eigvalsh(gram)[-1])
     bound = math.sqrt(len(counts))
-    for _ in range(4):
+    for _ in range(9):
         top = min(bound, 1.0)
         for sigma in np.geomspace(0.1, 100 * sizes.max() ** 2, 150):
             grid = np.linspace(top / 200, top * (1 - 1e-9), 200)

@@ -1,4 +1,8 @@
-"""Confidence bounds for new data: norm of the confusion matrix, error rate, recalls, G-mean."""
+"""Confidence bounds for new data: norm of the confusion matrix, error rate, recalls, G-mean.
+
+All of them assume that the samples of a class are independent, were not used for training, and are distributed like new
+samples of that class. The proportions of the classes may differ.
+"""
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
@@ -11,6 +15,7 @@ from comboost._data.cost_matrices import named_classes, read_priors
 from comboost._types import Floats
 from comboost.metrics._confidence import (
     ClassSamples,
+    geometric_mean_lower,
     largest_error_upper,
     mean_error_upper,
     norm_upper,
@@ -31,8 +36,9 @@ def confusion_norm_bound(
 ) -> float:
     """Upper bound on the confusion norm on new data that holds with probability 1 − eta.
 
-    It holds for samples that were not used for training, at any number of samples and classes. New data may have
-    other class proportions: C has one row per class.
+    It holds for any number of samples and classes, if the samples of a class are independent, were not used for
+    training, and are distributed like new samples of that class. New data may have other class proportions: C has one
+    row per class.
 
     Parameters
     ----------
@@ -41,22 +47,24 @@ def confusion_norm_bound(
     eta : float, default=0.05
         Probability with which the bound may fail, in (0, 1].
     labels : array-like of shape (n_classes,), default=None
-        All classes of the problem, in any order. By default the labels seen in `y_true` or `y_pred`. A label outside
-        of them is an error.
+        All classes of the problem, at least two, in any order. By default the labels seen in `y_true` or `y_pred`;
+        give them if these may lack a class. A label outside of them is an error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights, at least 0, which must not depend on the predictions. With weights n_i, class k counts as
+        Sample weights, at least 0. They may depend on the class. Within a class they must be independent of the
+        predictions, so weights computed from features are not allowed. With weights n_i, class k counts as
         m_k = (Σ n_i)²/Σ n_i² samples: a weight is an importance, not a number of copies, so weight 2 is less evidence
-        than two samples. The bound holds for any weights; it is tightest if all samples of a class have the same.
+        than two samples. The bound is tightest if all samples of a class have the same weight.
     method : {"exact", "corollary"}, default="exact"
-        How to bound the norm. "exact" uses Chernoff's inequality for the norm itself, or the Clopper-Pearson bound
-        with two classes. "corollary" is the corollary of the CoMBo paper, ‖C‖ ≤ ‖C_S‖ + √(2K·Σ_k (1/m_k)·ln(K/eta)),
-        which often exceeds √(K−1), the largest norm that there is.
+        How to bound the norm. "exact" uses Chernoff's inequality for the norm itself, or, with two classes, the
+        Clopper-Pearson bounds of their error rates. "corollary" is the corollary of the CoMBo paper,
+        ‖C‖ ≤ ‖C_S‖ + √(2K·Σ_k (1/m_k)·ln(K/eta)), which often exceeds √(K−1), the largest norm that there is.
 
     Returns
     -------
     float
-        The bound, at most √(K−1) with ``method="exact"``. A class of `labels` that is absent from `y_true` may be
-        always wrong: the bound is then at least 1, or infinite with ``method="corollary"``.
+        The bound. With ``method="exact"`` it is at most √(K−1), a bound that says nothing. A class of `labels` that is
+        absent from `y_true`, or only has samples of weight 0, may be always wrong: the bound is then at least 1, or
+        infinite with ``method="corollary"``.
 
     See Also
     --------
@@ -113,10 +121,11 @@ def error_rate_bound(
     eta : float, default=0.05
         Probability with which the bound may fail, in (0, 1].
     labels : array-like of shape (n_classes,), default=None
-        All classes of the problem. By default the sorted labels seen in `y_true`, in `y_pred` or as names in `priors`.
-        A label outside of them is an error.
+        All classes of the problem, at least two. By default the sorted labels seen in `y_true`, in `y_pred` or as names
+        in `priors`; give them if these may lack a class. A label outside of them is an error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights, at least 0, which must not depend on the predictions; as in `confusion_norm_bound`.
+        Sample weights, at least 0; within a class, they must be independent of the predictions, as in
+        `confusion_norm_bound`.
 
     Returns
     -------
@@ -158,11 +167,12 @@ def recall_bounds(
     eta : float, default=0.05
         Probability with which any of the bounds may fail, in (0, 1].
     labels : array-like of shape (n_classes,), default=None
-        The classes in the order of the bounds. By default the sorted labels seen in `y_true` or `y_pred`. A label
-        outside of them is an error.
+        All classes of the problem, at least two, in the order of the bounds. By default the sorted labels seen in
+        `y_true` or `y_pred`; give them if these may lack a class. A label outside of them is an error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights, at least 0, which must not depend on the predictions; as in `confusion_norm_bound`. If they
-        differ within a class, its bound follows from Chernoff's inequality and is wider.
+        Sample weights, at least 0; within a class, they must be independent of the predictions, as in
+        `confusion_norm_bound`. If they differ within a class, its bound follows from Chernoff's inequality and is
+        wider.
 
     Returns
     -------
@@ -200,10 +210,10 @@ def min_recall_bound(
     eta : float, default=0.05
         Probability with which the bound may fail, in (0, 1].
     labels : array-like of shape (n_classes,), default=None
-        All classes of the problem, in any order. By default the labels seen in `y_true` or `y_pred`. A label outside
-        of them is an error.
+        All classes of the problem, at least two, in any order. By default the labels seen in `y_true` or `y_pred`;
+        give them if these may lack a class. A label outside of them is an error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights, at least 0, which must not depend on the predictions; as in `recall_bounds`.
+        Sample weights, at least 0; within a class, they must be independent of the predictions, as in `recall_bounds`.
 
     Returns
     -------
@@ -231,7 +241,8 @@ def geometric_mean_bound(
 ) -> float:
     """Lower bound on the geometric mean of the recalls (G-mean) on new data that holds with probability 1 − eta.
 
-    The geometric mean of the `recall_bounds`.
+    It follows from the factorial moments of the numbers of correct predictions. With three classes or more it is
+    usually far above the geometric mean of the `recall_bounds`, since no bounds need to hold for all classes at once.
 
     Parameters
     ----------
@@ -240,10 +251,11 @@ def geometric_mean_bound(
     eta : float, default=0.05
         Probability with which the bound may fail, in (0, 1].
     labels : array-like of shape (n_classes,), default=None
-        All classes of the problem, in any order. By default the labels seen in `y_true` or `y_pred`. A label outside
-        of them is an error.
+        All classes of the problem, at least two, in any order. By default the labels seen in `y_true` or `y_pred`;
+        give them if these may lack a class. A label outside of them is an error.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights, at least 0, which must not depend on the predictions; as in `recall_bounds`.
+        Sample weights, at least 0; within a class, they must be independent of the predictions, as in `recall_bounds`.
+        If they differ within a class, the bound is the geometric mean of the `recall_bounds`.
 
     Returns
     -------
@@ -252,13 +264,17 @@ def geometric_mean_bound(
 
     Examples
     --------
-    >>> from comboost.metrics import geometric_mean_bound
-    >>> y_true, y_pred = [0] * 900 + [1] * 100, [0] * 900 + [1] * 60 + [0] * 40
+    >>> import numpy as np
+    >>> from comboost.metrics import geometric_mean_bound, recall_bounds
+    >>> y_true = np.repeat([0, 1, 2, 3], 100)
+    >>> y_pred = np.where(np.arange(400) % 10 > 0, y_true, 3 - y_true)  # all recalls are 0.9
     >>> round(geometric_mean_bound(y_true, y_pred), 3)
-    0.703
+    0.86
+    >>> recall_bounds(y_true, y_pred).round(3)
+    array([0.813, 0.813, 0.813, 0.813])
     """
-    bounds = recall_bounds(y_true, y_pred, eta=eta, labels=labels, sample_weight=sample_weight)
-    return float(np.prod(bounds ** (1.0 / bounds.size)))
+    samples = class_samples(read_tested(y_true, y_pred, labels, sample_weight, eta))
+    return float(geometric_mean_lower(samples, float(eta)))
 
 
 def read_tested(
@@ -272,7 +288,14 @@ def read_tested(
     """Check the input of a bound; as `read_outcomes`."""
     if not isinstance(eta, Real) or not 0 < eta <= 1:
         raise ValueError(f"eta={eta!r} must lie in (0, 1]: it is the probability with which the bound may fail.")
-    return read_outcomes(y_true, y_pred, labels, sample_weight, **more_classes)
+    outcomes = read_outcomes(y_true, y_pred, labels, sample_weight, **more_classes)
+    if outcomes.classes.size < 2:
+        source = "y_true and y_pred have" if labels is None else "labels has"
+        raise ValueError(
+            f"{source} a single class, {outcomes.classes.tolist()}, whose errors cannot be bounded; give all classes "
+            "of the problem as labels."
+        )
+    return outcomes
 
 
 def class_samples(outcomes: SampleOutcomes) -> ClassSamples:

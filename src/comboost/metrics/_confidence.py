@@ -1,14 +1,17 @@
 """Confidence bounds on error rates, recalls and the norm of the confusion matrix: formulas.
 
-Everything is conditional on the true classes. The samples of a class l are independent, and each is predicted as j with
-probability C(l, j). A bound may fail with probability η; L = ln(1/η). All functions accept many matrices at once.
+Everything is conditional on the true classes and on the weights. The samples of a class l are independent, and each is
+predicted as j with probability C(l, j), whatever its weight. A bound may fail with probability η; L = ln(1/η). All
+functions accept many matrices at once.
 
-The sharp bounds do not bound all entries of C simultaneously. They use that the target is a maximum or a norm:
+The bounds do not bound all entries of C simultaneously. A test of a single hypothesis, at level η, may depend on that
+hypothesis; the bound is the largest value that its test does not reject. So targets need no correction for K classes:
 
 - A maximum max_l p_l is at most the largest of the upper bounds of p_l, *each at level η*: only the bound of the class
   with the largest p_l has to hold, and which class that is does not depend on the samples.
 - The norm ‖C‖ equals uᵀCv for its singular vectors u, v ≥ 0, which do not depend on the samples either. So
   ‖C_S‖ ≥ T = uᵀC_S v, a single mean of independent terms with expectation ‖C‖, whatever the number of classes.
+- A product of recalls has an unbiased estimator, and so do its powers.
 
 Chernoff's inequality bounds such a mean: with Λ(s) = −ln E exp(−sT), P(T ≤ t) ≤ exp(s·t − Λ(s)) for every s > 0. So T
 is below sup_s (Λ(s) − L)/s with probability η at most; otherwise s·T + L ≥ Λ(s) for all s > 0 at once. That is why s
@@ -20,15 +23,19 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import betaincinv, expit, gammaln
 
 from comboost._types import Floats
 from comboost.metrics._outcomes import SampleOutcomes, sums_by
 
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 CELLS = np.linspace(0.0, 1.0, 65)  # of (0, 1], in which the Laplace transform is bounded from below
-POWER_STEPS, LAST_POWER_STEPS = 16, 100  # of the power method, in the search and at its end
+SEARCH_STEPS = (12, 6, 6, 6, 6, 6, 6, 6)  # of the searches for σ; each starts from the bound that the last one found
+POWER_STEPS, LAST_POWER_STEPS = 16, 100  # of the power method, in a search and at its end
+TYPICAL_RECALLS = np.append(expit(np.arange(-5.0, 14.0, 0.05)), 1.0)
+MAX_ORDERS = 60  # of factorial moments that are tried
 SMALLEST = 1e-6  # keeps quotients finite; bounds are accurate to about this
+SMALLEST_PRIOR = 1e-300  # smaller ones are rounded up to this, so that quotients do not overflow
 
 
 class ClassSamples(NamedTuple):
@@ -116,7 +123,7 @@ def mean_error_upper(samples: ClassSamples, priors: Floats, eta: float) -> Float
     for every s and μ.
     """
     known = samples.sizes > 0
-    n, pi, binomial = samples.sizes[known], priors[known], samples.binomial[known]
+    n, pi, binomial = samples.sizes[known], np.maximum(priors[known], SMALLEST_PRIOR), samples.binomial[known]
     observed = samples.errors[..., known] @ pi
 
     def best_dual(log_s: Floats) -> Floats:
@@ -127,7 +134,7 @@ def mean_error_upper(samples: ClassSamples, priors: Floats, eta: float) -> Float
         def dual(log_nu: Floats) -> Floats:
             mu = np.exp(log_nu)[..., np.newaxis] / s
             p = np.where(binomial, np.clip((1.0 - mu / scale) / k, 0.0, 1.0), mu < scale)
-            costs = np.where(binomial, -n * np.log1p(-p * k), n * k * p)
+            costs = np.where(binomial, -n * np.log1p(-np.where(binomial, p * k, 0.0)), n * k * p)
             budget = s[..., 0] * observed - np.log(eta)
             return np.asarray((pi * p - mu * costs).sum(axis=-1) + mu[..., 0] * budget)
 
@@ -138,6 +145,44 @@ def mean_error_upper(samples: ClassSamples, priors: Floats, eta: float) -> Float
     low, high = np.log(n.min() / 100.0), np.log(100.0 * (n / pi).max())
     bound = golden_section(best_dual, np.full(shape, low), np.full(shape, high), 24)[1]
     return np.asarray(np.minimum(bound + priors[~known].sum(), 1.0))
+
+
+def geometric_mean_lower(samples: ClassSamples, eta: float) -> Floats:
+    """Lower bound of the geometric mean G of the recalls r_l.
+
+    Let R_l of n_l samples be predicted correctly, and (n)_k = n·(n − 1)⋯(n − k + 1). The factorial moments of a
+    binomial distribution are E (R_l)_k = (n_l)_k·r_l^k, so G^(kK) is the expectation of Π_l (R_l)_k/(n_l)_k. By
+    Markov's inequality a test at level η rejects G if η·Π_l (R_l)_k/(n_l)_k > G^(kK). The order k may depend on G: it
+    is the order that would give the largest bound in the typical case that all recalls are the same.
+
+    With unequal weights it is the geometric mean of simultaneous bounds of the recalls.
+    """
+    if not samples.sizes.all():
+        return np.zeros(samples.errors.shape[:-1])
+    if not samples.binomial.all():
+        recalls = 1.0 - simultaneous_error_upper(samples, eta)
+        return np.asarray(np.prod(recalls ** (1.0 / samples.n_classes), axis=-1))
+    sizes, log_eta = samples.sizes, np.log(eta)
+    orders = np.unique(np.geomspace(1.0, sizes.min(), MAX_ORDERS).round())
+
+    def log_bound(correct: Floats, k: Floats) -> Floats:
+        moments = (log_falling(correct, k[..., np.newaxis]) - log_falling(sizes, k[..., np.newaxis])).sum(axis=-1)
+        return np.asarray((moments + log_eta) / (k * samples.n_classes))
+
+    typical = log_bound(TYPICAL_RECALLS[:, np.newaxis, np.newaxis] * sizes, orders)
+    tops = np.append(np.maximum.accumulate(np.exp(typical.max(axis=1)))[:-1], 1.0)
+    correct = np.rint((1.0 - samples.errors) * sizes)
+    low, bound = 0.0, np.full(correct.shape[:-1], np.nan)
+    for k, top in zip(orders[typical.argmax(axis=1)], tops, strict=True):  # G in (low, top] is tested by order k
+        least = np.exp(log_bound(correct, k))  # that is not rejected
+        bound = np.where(np.isnan(bound) & (least <= top), np.maximum(least, low), bound)
+        low = top
+    return bound
+
+
+def log_falling(x: Floats, k: Floats) -> Floats:
+    """Logarithm of (x)_k, −∞ for x < k."""
+    return np.where(x >= k, gammaln(x + 1.0) - gammaln(np.maximum(x - k, 0.0) + 1.0), -np.inf)
 
 
 # The norm
@@ -178,7 +223,7 @@ def present_norm_upper(samples: ClassSamples, eta: float) -> Floats:
     bound = np.full(shape, np.sqrt(samples.n_classes))
     low = np.full(shape, np.log(0.1))
     high = np.full(shape, np.log(100.0) + 2.0 * np.log(samples.sizes.max() + 1.0))
-    for n_steps in (20, 8, 8):  # a bound on the norm bounds q, which tightens the bound
+    for n_steps in SEARCH_STEPS:  # a bound on the norm bounds q, which tightens the bound
 
         def bound_by(log_sigma: Floats, n_power: int = POWER_STEPS, top: Floats = bound) -> Floats:
             sigma = np.exp(log_sigma)
@@ -212,18 +257,18 @@ def solve_norm(confusion: Floats, factors: Floats, rest: Floats, start: Floats, 
     """max(t, F(t)) for a t near the solution of t = F(t), by the power method.
 
     The matrix is not negative, so its largest eigenvalue is at most the largest ratio (Mz)_l/z_l for every z > 0
-    (Collatz and Wielandt).
+    (Collatz and Wielandt). So every step gives a bound; c and z may oscillate, hence the smallest of them.
     """
     scale = 1.0 / np.sqrt(factors)
     z, t = np.ones_like(scale), start
-    c = np.ones_like(t)
+    c, bound = np.ones_like(t), np.full_like(t, np.inf)
     for _ in range(n_steps):
         u = scale * z
         predicted = (u[..., np.newaxis, :] @ confusion)[..., 0, :]  # C_Sᵀu
         twice = (confusion @ predicted[..., np.newaxis])[..., 0]  # C_S·C_Sᵀu
         product = scale * (twice / (2.0 * c)[..., np.newaxis] + (c / 2.0 + rest / t)[..., np.newaxis] * u)
         value = (product / z).max(axis=-1)
-        bound: Floats = np.maximum(t, value)
+        bound = np.minimum(bound, np.maximum(t, value))
         z = np.maximum(product / product.max(axis=-1, keepdims=True), SMALLEST)
         c = np.sqrt((predicted**2).sum(axis=-1) / (u**2).sum(axis=-1)) + SMALLEST
         t = np.sqrt(t * value)
