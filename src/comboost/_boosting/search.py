@@ -62,6 +62,9 @@ class Trial(NamedTuple):
     n_samples: int  # that are trained on
 
 
+MakeTrial = Callable[[Part, float, int | None, Floats | None], Trial]
+
+
 class Candidate:
     """Settings that are tried.
 
@@ -96,7 +99,7 @@ class Candidate:
         self.smoothing, self.max_depth, self.is_behind = smoothing, max_depth, False
         self._trials = trials
         self._n_samples = sum(trial.n_samples for trial in trials)
-        self._objective = objective
+        self.objective = objective
         self._unit = (math.log(2.0) if objective.loss.has_logarithm else 1.0) / n_judged
         self._held = [self._add(held, None, objective.largest) for _, held, _ in trials]
         self.losses: list[float] = []
@@ -120,7 +123,7 @@ class Candidate:
                 self._held[k] = self._add(held, this, self._held[k].largest * this.factors.largest)
         losses = self.held_losses
         self.losses.append(
-            self._unit * (float(losses[0]) if self._objective.norm is None else self._objective.value(losses))
+            self._unit * (float(losses[0]) if self.objective.norm is None else self.objective.value(losses))
         )
         self.train_losses.append(sum(trial.boosting.history.losses[-1] for trial in self._trials))
         if self.losses[-1] < self.loss:
@@ -130,7 +133,7 @@ class Candidate:
         """Add a round to the scores of held-out samples, and sum up their losses."""
         hypothesis, factors = (None, None) if this is None else (this.hypothesis, this.factors)
         assert hypothesis is None or isinstance(hypothesis, Tree)
-        if self._objective.norm is not None:
+        if self.objective.norm is not None:
             return held.add(hypothesis, factors, bound)
         costs = held.update(hypothesis, factors, bound, with_root=False)
         return LossSums(np.array([costs.real_loss]), costs.largest)
@@ -258,7 +261,7 @@ def shape_of_search(
 
 def search(
     parts: Sequence[Part],
-    make_trial: Callable[[Part, float, int | None], Trial],
+    make_trial: MakeTrial,
     objective: Objective,
     space: SearchSpace,
     max_rounds: int,
@@ -275,7 +278,7 @@ def search(
     parts : sequence of Part
         The samples.
     make_trial : callable
-        Starts to boost on a part, with a smoothing and a depth.
+        Starts to boost on a part, with a smoothing, a depth and prices of the classes.
     objective : Objective
         The loss of all held-out samples together.
     space : SearchSpace
@@ -302,7 +305,7 @@ def search(
         nonlocal best
         before = best
         for value in smoothing:
-            trials = [make_trial(part, value, max_depth) for part in parts]
+            trials = [make_trial(part, value, max_depth, None) for part in parts]
             candidate = Candidate(value, max_depth, trials, objective, n_judged)
             candidate.run(n_rounds, best)
             tried.append(candidate)
@@ -331,14 +334,12 @@ def search(
     return best, tried
 
 
-def price_classes(
-    best: Candidate, parts: Sequence[Part], norm: Norm, make_priced: Callable[[Floats], Candidate]
-) -> Floats:
+def price_classes(best: Candidate, parts: Sequence[Part], norm: Norm, make_trial: MakeTrial) -> Floats:
     """Prices of the classes by their losses on held-out samples; the losses in training vanish with overfitting.
 
-    The prices follow the gradient of the norm, or `HELD_OUT_POWERS`, at the held-out class losses of the best
-    candidate. Since prices change
-    the losses, the candidate is trained once more at these prices, and they follow the new losses half of the way.
+    The prices follow the held-out class losses of the best candidate: their gradient of the norm, or a power of them.
+    Since prices change the losses, the candidate is trained once more at these prices, which then follow the new losses
+    half of the way.
 
     Parameters
     ----------
@@ -348,24 +349,26 @@ def price_classes(
         The samples.
     norm : Norm
         A norm of class losses.
-    make_priced : callable
-        Starts to boost the best candidate at given prices.
+    make_trial : callable
+        As in `search`.
     """
     n_held = np.bincount(np.concatenate([part.held.labels for part in parts]), minlength=len(best.best_losses))
+    power = HELD_OUT_POWERS.get(norm.name)
 
     def follow(log_prices: Floats, held_losses: Floats) -> Floats:
         losses = held_losses if held_losses.ndim == 1 else in_order(held_losses)
         mean = float(in_order(losses)) / int((n_held > 0).sum())
         losses = (n_held * losses + SHRINKAGE * mean) / (n_held + SHRINKAGE)
-        power = HELD_OUT_POWERS.get(norm.name)
-        followed = norm.gradient(losses) if power is None else losses
+        followed = losses if power is not None else norm.gradient(losses)
         logarithms = np.array([math.log(max(entry, sys.float_info.min)) for entry in followed.tolist()])
-        logarithms *= 1.0 if power is None else power
+        logarithms *= power or 1.0
         moved = 0.5 * (log_prices + logarithms - logarithms.mean())
         return np.asarray(np.clip(moved, -LARGEST_LOG_PRICE, LARGEST_LOG_PRICE))
 
     log_prices = follow(np.zeros(len(n_held)), best.best_losses)
-    again = make_priced(np.exp(log_prices))
+    best.release()
+    trials = [make_trial(part, best.smoothing, best.max_depth, np.exp(log_prices)) for part in parts]
+    again = Candidate(best.smoothing, best.max_depth, trials, best.objective, 1)
     for _ in range(best.best_round):
         again.advance()
     return np.asarray(np.exp(follow(log_prices, again.held_losses)))

@@ -365,9 +365,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         is_free = settings.smoothing == "auto"
         n_rounds = search.most_search_rounds(rate, settings.n_estimators, is_smoothing_free=is_free)
 
-        def make_trial(
-            part: Part, smoothing: float, max_depth: int | None, prices: Floats | None = None
-        ) -> search.Trial:
+        def make_trial(part: Part, smoothing: float, max_depth: int | None, prices: Floats | None) -> search.Trial:
             train, held = part.train, part.held
             tried = replace(
                 unpriced if prices is None else settings,
@@ -390,16 +388,7 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         n_used = n_train if settings.early_stopping else n_train + n_held  # a validation set is none of the samples
         space = search.SearchSpace.of(smoothing, first_depth, is_depth_free, n_train, n_used / n_samples)
         best, tried = search.search(parts, make_trial, objective, space, n_rounds, verbose=settings.verbose > 0)
-        prices = None
-        if is_priced:
-            assert norm is not None
-            best.release()
-
-            def make_priced(prices: Floats) -> search.Candidate:
-                trials = [make_trial(part, best.smoothing, best.max_depth, prices) for part in parts]
-                return search.Candidate(best.smoothing, best.max_depth, trials, objective, 1)
-
-            prices = search.price_classes(best, parts, norm, make_priced)
+        prices = search.price_classes(best, parts, norm, make_trial) if is_priced and norm is not None else None
         converted = search.Conversion.of(best.best_round, rate, settings.n_estimators, is_smoothing_free=is_free)
         selected = replace(
             settings,
