@@ -266,7 +266,7 @@ def set_scale(panel: Any, curves: list[Floats]) -> None:
 
 def check_n_pairs(n_pairs: Any) -> None:
     """Raise if that many pairs cannot be told apart by their styles."""
-    if not isinstance(n_pairs, Integral) or not 1 <= n_pairs <= len(STYLES):
+    if not isinstance(n_pairs, Integral) or not 1 <= int(n_pairs) <= len(STYLES):
         raise ValueError(f"n_pairs={n_pairs!r}; give a whole number from 1 to {len(STYLES)}.")
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from comboost._types import Floats, Labels, Weights
+from comboost._types import Floats, Labels, Sums, Weights
 from comboost.metrics._outcomes import (
     check_class_columns,
     check_squares,
@@ -136,7 +136,7 @@ def pair_losses(scores: Floats, label: int, loss: str) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         margins = np.subtract(scores, scores[label], order="C")
     margins[np.isnan(margins)] = 0.0  # two equal infinite scores are a tie
-    losses = np.exp(np.minimum(margins, LARGEST_MARGIN, out=margins), out=margins)
+    losses: Floats = np.exp(np.minimum(margins, LARGEST_MARGIN, out=margins), out=margins)
     if loss == "logistic":
         np.log1p(losses, out=losses)
         losses /= LN2
@@ -150,11 +150,13 @@ def exact_means(values: Floats, weights: Floats | Weights | None) -> Floats:
     """
     n_added = values.shape[-1]
     total: float = n_added
+    counts: Sums | None = None
     if weights is not None and weights.dtype.kind == "f":
         values *= weights  # rounds every product by itself
-        total, weights = math.fsum(weights), None
+        total = math.fsum(weights)
     elif weights is not None:
-        total = n_added = int(weights.sum(dtype=np.int64))
+        counts = weights.astype(np.int64)
+        total = n_added = int(counts.sum())
     bits = SUM_BITS - n_added.bit_length()
     exponents = np.minimum(bits - np.frexp(values.max(axis=-1))[1], LARGEST_EXPONENT)
     values *= np.ldexp(1.0, exponents)[:, np.newaxis]  # below 2**bits
@@ -164,8 +166,8 @@ def exact_means(values: Floats, weights: Floats | Weights | None) -> Floats:
         values -= whole
         values *= 2.0**bits
         digits = whole.astype(np.int64)
-        if weights is not None:
-            digits *= weights
+        if counts is not None:
+            digits *= counts
         sums.append(digits.sum(axis=-1))
     mean = np.zeros(len(values))
     for digit in reversed(sums):
