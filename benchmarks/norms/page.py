@@ -174,9 +174,9 @@ def write(results: Path) -> None:
     if certificates:
         parts += [
             "## Certificates on the training data",
-            f"Run of `{certificate_header['command']}`: CoMBo with its defaults on all samples of the paper's data sets. "
-            'The first columns are one model, fitted with `norm="entrywise"`: ‖C_S‖ on its training data, and three '
-            'upper bounds of it, from loose to tight. The others are models fitted with `norm="frobenius"` and '
+            f"Run of `{certificate_header['command']}`: CoMBo with its defaults on all samples of the paper's data "
+            'sets. The first columns are one model, fitted with `norm="entrywise"`: ‖C_S‖ on its training data, and '
+            'three upper bounds of it, from loose to tight. The others are models fitted with `norm="frobenius"` and '
             '`norm="spectral"`: ‖C_S‖ ≤ `loss_curve_[-1]` ≤ `bound_curve_[-1]`.',
             markdown([certificate_row(entry) for entry in certificates]),
         ]
