@@ -13,7 +13,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost.datasets import load_glass, load_new_thyroid
-from comboost.metrics import confusion_norm_bound, confusion_norm_loss, error_confusion_matrix
+from comboost.metrics import (
+    confusion_norm_bound,
+    confusion_norm_loss,
+    error_confusion_matrix,
+    error_rate_bound,
+    geometric_mean_bound,
+    recall_bounds,
+)
 from comboost.model_selection import cross_validate_confusion, wilson_interval
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -69,7 +76,6 @@ def test_folds_together_are_the_predictions_of_cross_validation(glass):
     predicted = cross_val_predict(TREE, X, y, cv=folds)
     np.testing.assert_array_equal(found.confusion, error_confusion_matrix(y, predicted, labels=found.classes))
     assert found.norm == confusion_norm_loss(y, predicted, labels=found.classes)
-    assert found.norm_bound == pytest.approx(confusion_norm_bound(y, predicted, labels=found.classes), rel=1e-12)
     np.testing.assert_array_equal(found.recalls, found.counts.diagonal() / found.counts.sum(axis=1))
     np.testing.assert_array_equal(found.sizes, found.counts.sum(axis=1))
     for (_, test), confusion, fold_norm, bound in zip(
@@ -87,7 +93,7 @@ def test_classes_that_a_fold_lacks_keep_their_index():
     assert found.fold_counts.shape == (3, 3, 3)
     assert np.isnan(found.fold_recalls[0, 2])
     assert found.recalls[2] == 0
-    assert np.isinf(found.fold_norm_bounds[0])
+    assert found.fold_norm_bounds[0] == pytest.approx(math.sqrt(2))  # c may be always wrong, and b is
     np.testing.assert_array_equal(found.sizes, [10, 10, 1])
 
 
@@ -98,7 +104,29 @@ def test_samples_that_are_never_tested_do_not_count():
     np.testing.assert_array_equal(found.sizes, [6, 6, 0])
     assert np.isnan(found.recalls[2])
     assert [float(limits[2]) for limits in found.recall_intervals] == [0, 1]
-    assert found.norm_bound == math.inf
+    assert found.norm_bound == pytest.approx(confusion_norm_bound(y[:12], y[:12], labels=[0, 1, 2]))
+    assert found.norm_bound >= 1  # the untested class may be always wrong
+    assert (found.recall_bounds[2], found.geometric_mean_bound) == (0, 0)
+
+
+def test_bounds_are_means_of_bounds_that_hold_for_all_folds_at_once(glass):
+    X, y = glass
+    folds = StratifiedKFold(4, shuffle=True, random_state=1)
+    found = cross_validate_confusion(TREE, X, y, cv=folds, confidence=0.8)
+    predicted = cross_val_predict(TREE, X, y, cv=folds)
+    options = {"labels": found.classes, "eta": 0.2 / 4}
+
+    def mean_of(bound, **more):
+        return np.mean([bound(y[test], predicted[test], **options, **more) for _, test in folds.split(X, y)], axis=0)
+
+    priors = np.full(6, 1 / 6)
+    assert found.norm_bound == pytest.approx(mean_of(confusion_norm_bound))
+    np.testing.assert_allclose(found.recall_bounds, mean_of(recall_bounds))
+    assert found.geometric_mean_bound == pytest.approx(mean_of(geometric_mean_bound))
+    assert found.mean_recall_bound == pytest.approx(1 - mean_of(error_rate_bound, priors=priors))
+    assert found.norm < found.norm_bound < math.sqrt(5)
+    assert (found.recall_bounds <= found.recalls).all()
+    assert found.geometric_mean_bound < found.mean_recall_bound < found.recalls.mean()
 
 
 def test_testing_samples_again_does_not_narrow_intervals(glass):

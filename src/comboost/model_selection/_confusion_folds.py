@@ -1,6 +1,6 @@
 """Cross-validated confusion matrices, recalls and norms."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,13 @@ from comboost._data.labels import find_distinct, read_classes
 from comboost._extras import confusion_frame, import_pandas
 from comboost._stats.intervals import check_confidence, wilson_interval
 from comboost._types import Floats
-from comboost.metrics._confidence import ClassSamples, norm_upper, simultaneous_error_upper
+from comboost.metrics._confidence import (
+    ClassSamples,
+    geometric_mean_lower,
+    mean_error_upper,
+    norm_upper,
+    simultaneous_error_upper,
+)
 from comboost.metrics._measures import NORM_SQUARES, confusion_of, norm_of
 from comboost.metrics._outcomes import check_squares, find_indices, label_array, read_outcomes, sums_by
 
@@ -21,6 +27,13 @@ from comboost.metrics._outcomes import check_squares, find_indices, label_array,
 @dataclass(frozen=True)
 class ConfusionFolds:
     """Cross-validated confusion matrices: true classes in rows, predictions in columns.
+
+    The bounds are confidence bounds for new data, at any number of samples. They assume that samples are independent,
+    so they do not hold for folds of groups or of a time series. `fold_norm_bounds` holds for the classifier of each
+    fold. The others hold for the classifiers of all folds on average, and also for a classifier that predicts with a
+    random one of them. They rest on the test samples of single folds, so they are wider than the bounds of
+    `comboost.metrics` would be for as many test samples of one classifier. None of them holds for a classifier that is
+    fitted on all samples.
 
     Attributes
     ----------
@@ -81,9 +94,9 @@ class ConfusionFolds:
 
     @property
     def fold_norm_bounds(self) -> Floats:
-        """Upper confidence bound of ‖C‖ on new data for the classifier of each fold.
+        """Upper confidence bound of ‖C‖ on new data for the classifier of each fold, at the confidence level each.
 
-        Each bound holds with the confidence level. A class without test samples may be always wrong.
+        A class without test samples in a fold may be always wrong.
         """
         return np.array([norm_upper(tested, 1.0 - self.confidence) for tested in self._tested])
 
@@ -91,18 +104,30 @@ class ConfusionFolds:
     def norm_bound(self) -> float:
         """Upper confidence bound of ‖C‖ on new data for the classifiers of the folds, on average.
 
-        The mean of bounds that hold for all folds at once. It also bounds the norm of a classifier that predicts with
-        a random one of the folds' classifiers. It does not hold for a classifier that is fitted on all samples.
+        The mean of bounds that hold for all folds at once.
         """
-        return float(np.mean([norm_upper(tested, self._eta) for tested in self._tested]))
+        return self._mean_bound(norm_upper)
 
     @property
     def recall_bounds(self) -> Floats:
         """Lower confidence bounds of the recalls on new data, for the classifiers of the folds, on average.
 
-        The bounds hold for all classes at once, in the same sense as `norm_bound`.
+        They hold for all classes at once.
         """
-        return np.asarray(1.0 - np.mean([simultaneous_error_upper(each, self._eta) for each in self._tested], axis=0))
+        eta = self._eta
+        return np.asarray(1.0 - np.mean([simultaneous_error_upper(tested, eta) for tested in self._tested], axis=0))
+
+    @property
+    def mean_recall_bound(self) -> float:
+        """Lower confidence bound of the mean recall on new data, for the classifiers of the folds, on average."""
+        n_classes = len(self.classes)
+        priors = np.full(n_classes, 1.0 / n_classes)
+        return 1.0 - self._mean_bound(lambda tested, eta: mean_error_upper(tested, priors, eta))
+
+    @property
+    def geometric_mean_bound(self) -> float:
+        """Lower confidence bound of the G-mean on new data, for the classifiers of the folds, on average."""
+        return self._mean_bound(geometric_mean_lower)
 
     @property
     def _tested(self) -> list[ClassSamples]:
@@ -112,6 +137,9 @@ class ConfusionFolds:
     def _eta(self) -> float:
         """Probability with which the bound of a fold may fail if the bounds of all folds should hold at once."""
         return (1.0 - self.confidence) / len(self.fold_counts)
+
+    def _mean_bound(self, bound: Callable[[ClassSamples, float], Floats]) -> float:
+        return float(np.mean([bound(tested, self._eta) for tested in self._tested]))
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with size, recall, interval and most frequent error of every class."""
@@ -172,7 +200,7 @@ def cross_validate_confusion(
     Returns
     -------
     ConfusionFolds
-        Confusion matrices by fold and together, recalls with intervals, norms with bounds; `to_frame` and
+        Confusion matrices by fold and together, recalls with intervals, norms, and bounds for new data; `to_frame` and
         `confusion_frame` give pandas DataFrames.
 
     Examples
