@@ -134,6 +134,14 @@ def test_footprint_has_room_for_codes_and_costs_of_every_row():
     assert needed["costs"] >= 10**6 * 10 * 8  # a float for every class
 
 
+def test_norms_plan_a_sum_per_leaf_and_pair_of_classes():
+    plain = FitShape(10**5, 5, 128, limits=TreeLimits(10))
+    priced = replace(plain, limits=replace(plain.limits, sums_pairs=True))
+    sums = "sums of the leaves"
+    assert plain.phases()["leaf values"][sums] == 0
+    assert priced.phases()["leaf values"][sums] == 2**10 * 128 * 128 * 8
+
+
 # How near the plan is to what is taken
 
 

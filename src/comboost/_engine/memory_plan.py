@@ -62,6 +62,8 @@ class TreeLimits:
         Trees at most.
     value_per_class : bool
         Whether leaves have one value per class.
+    sums_pairs : bool
+        Whether leaves that predict one class have sums by pairs of classes.
     """
 
     max_depth: int | None = 3
@@ -69,6 +71,7 @@ class TreeLimits:
     min_samples_leaf: int = 1
     n_trees: int = 0
     value_per_class: bool = False
+    sums_pairs: bool = False
 
     def n_leaves(self, n_samples: int) -> int:
         """Leaves of a tree at most."""
@@ -286,7 +289,7 @@ class FitShape:
             codes = {"codes": n_samples * n_features}
             candidates = CANDIDATE * min(_core.MAX_CANDIDATES, (n_leaves if n_features else 0) * n_features)
             growing = {"histograms": histograms, "nodes that grow": nodes + candidates}
-        leaf_sums = kept_leaves = 0
+        leaf_sums, kept_leaves = n_classes * limits.sums_pairs, 0
         if limits.value_per_class:
             kept_leaves = n_leaves * limits.n_trees
             leaf_sums = CLASS_SUMS if n_classes > MAX_PAIRED else n_classes + n_channels

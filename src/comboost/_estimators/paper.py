@@ -1,7 +1,7 @@
 """The paper's estimators: CoMBo and AdaBoost.MM."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -326,6 +326,10 @@ class CoMBoClassifier(PaperBooster):
             return super()._leaf_values(settings, costs, weight_sums)
         objective = Objective.of(costs, weight_sums, 1.0, norm=norm)
         return ClassValues(objective, settings.learning_rate, "exact")
+
+    def _tree_limits(self, settings: PaperMemorySettings, weight_sums: ClassWeightSums) -> TreeLimits:
+        assert isinstance(settings, CoMBoMemorySettings)
+        return replace(super()._tree_limits(settings, weight_sums), sums_pairs=settings.norm != "entrywise")
 
 
 class AdaBoostMMClassifier(PaperBooster):
