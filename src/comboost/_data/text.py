@@ -37,7 +37,7 @@ MISSING_TYPES = ("NoneType", "NAType", "NaTType", "MaskedConstant")  # two are o
 
 #: Common missing-value markers in files.
 PLACEHOLDERS = {"", "?", "-", "--", ".", "*", "na", "n/a", "#n/a", "n.a.", "null", "none", "nil", "missing", "unknown"}
-NUMBER_START = re.compile(r"\s*[+-]?\s*(\d|\.\d|nan|inf)", re.IGNORECASE)  # rejects most text without a conversion
+NUMBER_START = re.compile(r"\s*+[+-]?(\d|\.\d|nan|inf)", re.IGNORECASE)  # rejects most text without a conversion
 MANY = 9  # with this many numbers for every word, a column is numeric
 MOST_SHOWN = 5
 

@@ -10,9 +10,10 @@ from comboost._stats.formatting import shorten
 from comboost.cli.input.delimited import MAX_SHOWN, as_utf8, check_unique, parse_cells, ragged_line
 from comboost.cli.terminal.errors import CommandError
 
+# "*+" never gives back what it has matched, so that the time is in proportion to the characters.
 QUOTED = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*\""""
-ATTRIBUTE = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
-CELL = re.compile(rf"\s*({QUOTED}|[^,'\"\s][^,]*|)\s*(,|\Z)")
+ATTRIBUTE = re.compile(rf"@attribute\s++({QUOTED}|[^\s{{]++)\s*+(.*)", re.IGNORECASE)
+CELL = re.compile(rf"\s*+({QUOTED}|[^,'\"\s][^,]*+|)\s*+(,|\Z)")
 LINE_END = re.compile(r"\r\n|\r|\n")  # str.splitlines would split at other characters, too
 QUOTES = ("'", '"')
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}

@@ -21,7 +21,7 @@ TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".tab", ".data")
 ARFF_ENDINGS = (".arff", ".dat")
 PARQUET_ENDINGS = (".parquet", ".pq")
 ARROW_ENDINGS = (".arrow", ".feather", ".ipc")
-RELATION = re.compile(rb"^\s*@relation\s", re.IGNORECASE | re.MULTILINE)
+RELATION = re.compile(rb"^[^\S\n]*+@relation\s", re.IGNORECASE | re.MULTILINE)
 HEADER_BYTES = 100_000
 
 
