@@ -1,12 +1,14 @@
 """Multi-class boosting that treats rare classes as seriously as common ones.
 
-What takes time to be imported is imported when it is first asked for: until then the command line can see to Ctrl-C.
+Everything is imported when it is first used, even ``typing``: until then the command line cannot handle Ctrl-C.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # type checkers know the name
 if TYPE_CHECKING:
+    from typing import Any
+
     from comboost._estimators.confusion import ConfusionBoostingClassifier
     from comboost._estimators.paper import AdaBoostMMClassifier, CoMBoClassifier
     from comboost._inspection.shap import Explanation
@@ -33,6 +35,8 @@ HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name == "metrics":  # as if it had been imported with the classifiers, which import it
         return import_module("comboost.metrics")
     if name == "__version__":

@@ -12,6 +12,7 @@ import pytest
 from cli.helpers import json_of
 from typer.testing import CliRunner
 
+import comboost
 from comboost.cli import main
 from comboost.cli.app import app
 from comboost.cli.commands.datasets import DatasetSummary, list_datasets
@@ -46,11 +47,22 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["typer", "comboost.cli.commands.reproduce"])
+@pytest.mark.parametrize(
+    "module", ["comboost.cli.terminal", "comboost.cli.terminal.errors", "typer", "comboost.cli.commands.reproduce"]
+)
 def test_interrupted_while_it_is_imported_it_ends_with_a_word_and_the_code_that_says_so(module):
     command = [sys.executable, "-c", INTERRUPTED_IMPORT, module]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")
+
+
+def test_nothing_is_imported_before_interrupts_are_handled():
+    root = str(Path(comboost.__file__).parents[1])
+    code = (
+        f"import sys; n = len(sys.modules); sys.path.append({root!r}); import comboost.cli; print(*[*sys.modules][n:])"
+    )
+    said = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True).stdout
+    assert set(said.split()) == {"comboost", "comboost.cli", "__future__"}
 
 
 def test_module_says_what_the_script_says():

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from comboost.cli.terminal.errors import INTERRUPTED
+from comboost.cli.terminal.interrupts import INTERRUPTED
 from comboost.cli.terminal.options import check_jobs, seed_option
 
 FOLDER = "comboost-study"

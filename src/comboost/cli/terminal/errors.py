@@ -1,7 +1,4 @@
-"""How a command fails: after an error or Ctrl-C, at any moment, one line on stderr and an exit code, no traceback.
-
-Imports nothing slow: until `quit_on_interrupt` runs, Ctrl-C prints a traceback.
-"""
+"""How a command fails: after an error or Ctrl-C, at any moment, one line on stderr and an exit code, no traceback."""
 
 import os
 import signal
@@ -11,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
-from types import FrameType
 from typing import Any, ParamSpec
+
+from comboost.cli.terminal.interrupts import INTERRUPTED, quit_at_once
 
 Arguments = ParamSpec("Arguments")
 
 MAX_NAMES = 5  # in a message
 FAILED = 1  # exit code: the data or the options are wrong
-INTERRUPTED = 130  # exit code of a program that Ctrl-C ended, by the shells' convention
 DEBUG = "COMBOOST_DEBUG"  # set by --debug
 EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)  # raised by bad input
 
@@ -66,29 +63,6 @@ def some_names(names: Sequence[Any]) -> str:
     """Quote names for a message; of many, the first five."""
     more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
     return ", ".join(map(repr, names[:MAX_NAMES])) + more
-
-
-# Ctrl-C
-
-
-def quit_at_once(number: int, frame: FrameType | None) -> None:
-    """End the process: no work has started, or all is done."""
-    # Not by an exception: during imports, native code may turn it into another one.
-    os.write(2, b"Interrupted.\n")
-    os._exit(INTERRUPTED)
-
-
-@contextmanager
-def quit_on_interrupt() -> Iterator[None]:
-    """Quit at once on Ctrl-C, unless the parent process set another handler, such as one that ignores it."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, quit_at_once)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def interruptible(command: Callable[Arguments, None], *modules: str) -> Callable[Arguments, None]:
