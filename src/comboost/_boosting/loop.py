@@ -191,12 +191,12 @@ def next_costs(
     if objective.norm is None:
         return rows.update(hypothesis, factors, bound, with_root=with_root)
     summed = rows.add(hypothesis, factors, bound)
-    prices = objective.prices(summed.losses)
+    value, prices = objective.value_and_prices(summed.losses)
     most = summed.largest * float(prices.max())
     costs = rows.price(prices, most, with_root=with_root)
     return costs._replace(
         largest=summed.largest,
-        objective=objective.value(summed.losses),
+        objective=value,
         covers=summed.covers,
         losses=summed.losses,
         prices=prices,

@@ -251,7 +251,7 @@ class BalancedValues:
             rounding = math.ldexp(0.5 * objective.total_weight, -exponent)
             rounding += SUMMED_ERROR * objective.start
         smoothed = Smoothing(smoothing * pairs, hidden)
-        return cls(objective, learning_rate, smoothed, smoothing, smoothing * objective.mean_cost(first), rounding)
+        return cls(objective, learning_rate, smoothed, smoothing, smoothing * objective.mean_first_cost, rounding)
 
     def choose(self, rows: TreeRows, learned: Learned, costs: Costs) -> Round:
         """Choose the values of the leaves."""

@@ -160,16 +160,28 @@ class Objective:
         value, gradient = self.norm.smooth.value_and_gradient(norm_input(self.norm, losses))
         return value, gradient if gradient.ndim == losses.ndim else by_pairs(gradient) * (self.loss.unit > 0)
 
-    def prices(self, losses: Floats) -> Floats:
-        """What costs are multiplied by, scaled so that a sample costs on average the same before the first round."""
+    def value_and_prices(self, losses: Floats) -> tuple[float, Floats]:
+        """Φ, and what costs are multiplied by: the gradient of Φ, or constant prices of the classes.
+
+        Prices are scaled so that a sample costs on average the same before the first round.
+        """
         assert self.norm is not None
-        gradient = self.class_prices
-        if gradient is None:
-            gradient = self.norm.smooth.gradient(norm_input(self.norm, losses))
+        given, smooth = norm_input(self.norm, losses), self.norm.smooth
+        if self.class_prices is not None:
+            value, gradient = self.norm.value(given), self.class_prices
+        elif smooth is self.norm:
+            value, gradient = smooth.value_and_gradient(given)
+        else:
+            value, gradient = self.norm.value(given), smooth.gradient(given)
         if gradient.ndim < losses.ndim:
             gradient = by_pairs(gradient) * (self.loss.unit > 0)
         mean = self.mean_cost(by_pairs(gradient) * self.first_costs)
-        return gradient * (self.mean_cost(self.first_costs) / mean) if mean > 0 else np.ones_like(gradient)
+        return value, gradient * (self.mean_first_cost / mean) if mean > 0 else np.ones_like(gradient)
+
+    @cached_property
+    def mean_first_cost(self) -> float:
+        """What a sample costs on average before the first round."""
+        return self.mean_cost(self.first_costs)
 
 
 def norm_input(norm: Norm, losses: Floats) -> Floats:

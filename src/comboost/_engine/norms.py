@@ -78,9 +78,10 @@ class _ScaledNorm(ABC):
 
     def value_and_gradient(self, A: Floats) -> tuple[float, Floats]:
         """Φ(A) and ∇Φ(A)."""
-        if not A.any():  # the gradient does not exist; that for equal entries is a subgradient
+        largest = float(A.max())
+        if largest == 0.0:  # the gradient does not exist; that for equal entries is a subgradient
             return 0.0, self._scaled(without_diagonal(np.full(A.shape, 0.5)))[1]
-        exponent = math.frexp(float(A.max()))[1]
+        exponent = math.frexp(largest)[1]
         value, gradient = self._scaled(np.ldexp(A, -exponent))
         return math.ldexp(value, exponent), gradient
 
