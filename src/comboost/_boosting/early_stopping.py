@@ -396,8 +396,7 @@ class Validation:
         self._shift: Floats | None = estimator._validation_shift(fit)
         self._by_scores = predicts_by_scores(type(estimator))
         loss = fit.plan.values.objective.loss
-        has_ratios = loss.tops is None and not getattr(loss, "logistic", False)
-        self._pair_loss = "exponential" if has_ratios else "logistic"
+        self._pair_loss = "logistic" if loss.has_logarithm else "exponential"
 
     def end(self, history: History) -> bool:
         """Score the rounds so far, the last of which is new; return whether to stop."""
