@@ -1,5 +1,6 @@
 """Files that cannot be read: one line with what is wrong and what to do, and no file changes."""
 
+import codecs
 import gzip
 from pathlib import Path
 
@@ -26,6 +27,9 @@ BAD_FILES = {
     "mixed column": (("a,b,y\n" + OTHERS + "oops,u,p\n").encode(), ["'a'", "'oops'", "row 41", "--missing", "--drop"]),
     "not UTF-8": (b"a,b,y\n1,u,p\n2,\xe4,q\n", ["line 3", "not in UTF-8", "--encoding latin-1"]),
     "UTF-16": (CSV.encode("utf-16"), ["UTF-16", "--encoding utf-16"]),
+    "UTF-16, big-endian": (codecs.BOM_UTF16_BE + CSV.encode("utf-16-be"), ["UTF-16", "--encoding utf-16"]),
+    "UTF-32": (CSV.encode("utf-32"), ["UTF-32", "--encoding utf-32"]),
+    "UTF-32, big-endian": (codecs.BOM_UTF32_BE + CSV.encode("utf-32-be"), ["UTF-32", "--encoding utf-32"]),
     "duplicates": (
         WIDE.encode() + b"\n" + b"1," * 300 + b"p\n",
         ["301 columns", "3 of their", "'c0'", "unique name"],

@@ -137,7 +137,7 @@ def test_kinds_and_remarks():
 
 def test_other_encodings_are_read_when_they_are_named():
     text = "größe,b\nä,1\nö,2\n"
-    for encoding in ("latin-1", "utf-16", "utf-8-sig"):
+    for encoding in ("latin-1", "utf-16", "utf-32", "utf-8-sig"):
         assert read(text.encode(encoding), encoding=encoding)["größe"].tolist() == ["ä", "ö"]
     assert read(text.encode("utf-8-sig"))["größe"].tolist() == ["ä", "ö"]  # as Excel writes it
 

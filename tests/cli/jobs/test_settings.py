@@ -50,6 +50,21 @@ def test_values_are_toml_or_text(text, value):
     assert read_assignment(text) == ("a", value)
 
 
+@pytest.mark.parametrize(("begin", "middle", "end"), [("[", "", "]"), ("{a=", "1", "}"), ("[", "", "")])
+def test_deeply_nested_values_are_refused_in_a_sentence(begin, middle, end, tmp_path):
+    value = begin * 20_000 + middle + end * 20_000
+    config = tmp_path / "settings.toml"
+    config.write_text(f"[parameters]\npriors = {value}\n")
+    for settings, seen in (
+        (Settings("combo", [f"priors={value}"]), "The value of --set priors="),
+        (Settings("combo", config=config), f"The settings {config} are"),
+    ):
+        with pytest.raises(CommandError, match="nested too deeply; give a number") as caught:
+            make_estimator(settings)
+        assert str(caught.value).startswith(seen)
+        assert len(str(caught.value)) < 300 + len(str(config))
+
+
 @pytest.mark.parametrize("kind", ESTIMATORS)
 @pytest.mark.parametrize("name", ["learning_rate", "max_bins", "early_stopping", "calibration", "decision"])
 def test_bad_value_names_what_the_rule_allows(kind, name):

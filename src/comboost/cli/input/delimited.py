@@ -18,6 +18,13 @@ from comboost._stats.formatting import shorten
 from comboost.cli.terminal.errors import CommandError, some_names
 
 DELIMITERS = (",", ";", "\t", "|")
+#: Encodings by the byte order mark at the beginning; that of UTF-32 begins like that of UTF-16.
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 N_SNIFFED = 50  # lines
 MAX_SHOWN = 60  # characters of a line in a message
 WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -62,8 +69,9 @@ def read_delimited(content: bytes, name: str, dialect: Dialect) -> tuple[Any, st
 
 def as_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
     """Convert text to UTF-8 without a byte order mark."""
-    if encoding is None and content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise CommandError(f"{name} is in UTF-16; give --encoding utf-16, or save it in UTF-8.")
+    marked = next((found for mark, found in BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
+    if encoding is None and marked is not None:
+        raise CommandError(f"{name} is in {marked.upper()}; give --encoding {marked}, or save it in UTF-8.")
     try:
         text = content.decode(encoding or "utf-8")
     except LookupError as error:

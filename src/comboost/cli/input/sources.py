@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from comboost.cli.input.arff import read_arff
-from comboost.cli.input.delimited import Dialect, check_unique, read_delimited
+from comboost.cli.input.delimited import BYTE_ORDER_MARKS, Dialect, check_unique, read_delimited
 from comboost.cli.input.memory import ARROW, GZIP, PARQUET, read_file, read_stream
 from comboost.cli.terminal.errors import CommandError
 
@@ -106,7 +106,7 @@ def parse_bytes(content: bytes, name: str, ending: str, dialect: Dialect) -> Raw
     if ending not in (*TEXT_ENDINGS, *ARFF_ENDINGS, ""):
         known = ", ".join(TEXT_ENDINGS[:2] + PARQUET_ENDINGS[:1] + ARROW_ENDINGS[:2] + ARFF_ENDINGS)
         raise CommandError(f"{name} has the unknown extension {ending!r}; expected one of {known}, or .gz.")
-    if b"\0" in content[:1000] and dialect.encoding is None and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if b"\0" in content[:1000] and dialect.encoding is None and not content.startswith(tuple(BYTE_ORDER_MARKS)):
         raise CommandError(f"{name} is not text; give a CSV, TSV, Parquet, Arrow, ARFF or KEEL file.")
     return RawTable(name, *read_delimited(content, name, dialect))
 

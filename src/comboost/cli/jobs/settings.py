@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
+from comboost._stats.formatting import shorten
+from comboost.cli.input.delimited import MAX_SHOWN
 from comboost.cli.terminal.errors import CommandError
 
 ESTIMATORS: dict[str, Any] = {
@@ -17,6 +19,7 @@ ESTIMATORS: dict[str, Any] = {
 }
 OURS = {"confusion": "ConfusionBoosting", "combo": "CoMBo", "mm": "AdaBoost.MM"}  # names in tables
 DEFAULT_ESTIMATOR = "confusion"
+DEEPEST = "give a number, text, a list, or a list of lists"  # of the values of parameters
 NO_VALUE = "none"  # TOML has no null
 NOT_FROM_TEXT = {
     "estimator": "weak learners are objects",
@@ -78,6 +81,8 @@ def read_config(path: Path | None) -> dict[str, Any]:
         raise CommandError(f"The settings {path} cannot be read: {error.strerror}; give a TOML file.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CommandError(f"The settings {path} are not valid TOML: {error}.") from error
+    except RecursionError as error:
+        raise CommandError(f"The settings {path} are nested too deeply; {DEEPEST}.") from error
     for name in content:
         if name not in ("estimator", "parameters"):
             raise CommandError(
@@ -97,6 +102,9 @@ def read_assignment(text: str) -> tuple[str, Any]:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
         return name.strip(), value.strip()
+    except RecursionError as error:
+        seen = shorten(value.strip(), MAX_SHOWN)
+        raise CommandError(f"The value of --set {name.strip()}={seen} is nested too deeply; {DEEPEST}.") from error
 
 
 def check_no_search(given: Mapping[str, Any]) -> None:
