@@ -301,6 +301,14 @@ def test_g_mean_bound_is_above_that_of_all_recalls_at_once(n_classes, n_samples)
     assert geometric_mean_bound(y, predicted) > np.exp(np.log(recall_bounds(y, predicted)).mean())
 
 
+@given(all_counts(), st.floats(0.001, 1.0))
+def test_g_mean_of_perfect_predictions_is_bounded_by_the_smallest_class(counts, eta):
+    sizes = counts.sum(axis=1)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    expected = eta ** (1 / (len(sizes) * sizes.min()))  # the order is the size of the smallest class
+    assert geometric_mean_bound(y, y, eta=eta) == pytest.approx(expected)
+
+
 def test_unequal_weights_bound_the_g_mean_by_all_recalls_at_once():
     y = np.repeat([0, 1, 2], 30)
     predicted = np.where(np.arange(90) % 7, y, 0)

@@ -162,25 +162,26 @@ def geometric_mean_lower(samples: ClassSamples, eta: float) -> Floats:
     if not samples.binomial.all():
         recalls = 1.0 - simultaneous_error_upper(samples, eta)
         return np.asarray(np.prod(recalls ** (1.0 / samples.n_classes), axis=-1))
-    sizes, log_eta = samples.sizes, np.log(eta)
+    sizes, n_alike = np.unique(samples.sizes, return_counts=True)
     orders = np.unique(np.geomspace(1.0, sizes.min(), MAX_ORDERS).round())
 
-    def log_bound(correct: Floats, k: Floats) -> Floats:
-        moments = (log_falling(correct, k[..., np.newaxis]) - log_falling(sizes, k[..., np.newaxis])).sum(axis=-1)
-        return np.asarray((moments + log_eta) / (k * samples.n_classes))
+    def log_bound(log_moment: Floats, k: float) -> Floats:
+        log_product = log_moment - n_alike @ log_falling(sizes, k) + np.log(eta)
+        return np.asarray(np.minimum(log_product, 0.0) / (k * samples.n_classes))
 
-    typical = log_bound(TYPICAL_RECALLS[:, np.newaxis, np.newaxis] * sizes, orders)
+    alike = TYPICAL_RECALLS[:, np.newaxis] * sizes
+    typical = np.stack([log_bound(log_falling(alike, k) @ n_alike, k) for k in orders], axis=1)
     tops = np.append(np.maximum.accumulate(np.exp(typical.max(axis=1)))[:-1], 1.0)
-    correct = np.rint((1.0 - samples.errors) * sizes)
+    correct = np.rint((1.0 - samples.errors) * samples.sizes)
     low, bound = 0.0, np.full(correct.shape[:-1], np.nan)
     for k, top in zip(orders[typical.argmax(axis=1)], tops, strict=True):  # G in (low, top] is tested by order k
-        least = np.exp(log_bound(correct, k))  # that is not rejected
+        least = np.exp(log_bound(log_falling(correct, k).sum(axis=-1), k))  # that is not rejected
         bound = np.where(np.isnan(bound) & (least <= top), np.maximum(least, low), bound)
         low = top
     return bound
 
 
-def log_falling(x: Floats, k: Floats) -> Floats:
+def log_falling(x: Floats, k: float) -> Floats:
     """Logarithm of (x)_k, −∞ for x < k."""
     return np.where(x >= k, gammaln(x + 1.0) - gammaln(np.maximum(x - k, 0.0) + 1.0), -np.inf)
 
