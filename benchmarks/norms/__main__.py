@@ -1,6 +1,6 @@
 """``python -m benchmarks.norms``: fit every norm and loss on every problem, and write docs/norms.md.
 
-Results are stored in results/results.jsonl as they come, and what is stored is not run again. One thread.
+Results are stored in results/ as they come, a file per problem, and what is stored is not run again. One thread.
 """
 
 import argparse
@@ -64,20 +64,18 @@ def fit_and_measure(variant: Variant, problem: str, seed: int) -> store.Row:
     }
 
 
-def run(problems: list[str], n_seeds: int, path: Path) -> None:
+def run(problem: str, n_seeds: int, path: Path) -> None:
     """Fit what is not stored yet."""
     header, entries = store.read(path)
     header = header or store.describe_setting("norms", (), {"threads": 1, "combo": COMBO})
-    done = {(row["problem"], row["seed"], row["loss"], row["minimised"]) for row in entries}
+    done = {(row["seed"], row["loss"], row["minimised"]) for row in entries}
     for seed in range(n_seeds):
-        for problem in problems:
-            for variant in VARIANTS:
-                if (problem, seed, *variant) not in done:
-                    measured = fit_and_measure(variant, problem, seed)
-                    key = {"problem": problem, "seed": seed, "loss": variant.loss, "minimised": variant.norm}
-                    entries.append({**key, **measured})
-                    store.write(path, header, entries)
-            print(f"seed {seed}, {problem}: done", flush=True)
+        for variant in VARIANTS:
+            if (seed, *variant) not in done:
+                key = {"problem": problem, "seed": seed, "loss": variant.loss, "minimised": variant.norm}
+                entries.append({**key, **fit_and_measure(variant, problem, seed)})
+                store.write(path, header, entries)
+        print(f"{problem}, seed {seed}: done", flush=True)
 
 
 def main() -> int:
@@ -98,7 +96,8 @@ def main() -> int:
         elif options.certificates:
             certificates.run(RESULTS / "certificates.jsonl")
         elif not options.page:
-            run(options.problem or list(PROBLEMS), options.seeds, RESULTS / "results.jsonl")
+            for problem in options.problem or PROBLEMS:
+                run(problem, options.seeds, page.stored(RESULTS, problem))
         page.write(RESULTS)
         return True
 

@@ -138,9 +138,16 @@ def certificate_row(entry: store.Row) -> store.Row:
     return row
 
 
+def stored(results: Path, problem: str) -> Path:
+    """Where the results of a problem are."""
+    return results / f"{problem}.jsonl"
+
+
 def write(results: Path) -> None:
     """Write the page from stored results."""
-    header, entries = store.read(results / "results.jsonl")
+    runs = [store.read(stored(results, problem)) for problem in PROBLEMS]
+    header = next(header for header, _ in runs if header)
+    entries = [entry for _, rows in runs for entry in rows]
     samples = by_seed(entries)
     problems = [name for name in PROBLEMS if (name, BASE) in samples]
     objectives = list(dict.fromkeys(objective for _, objective in samples))
