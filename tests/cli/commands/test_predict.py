@@ -133,3 +133,47 @@ def test_other_separator_and_decimal_comma_are_read_when_they_are_said_or_found(
     assert found.exit_code == 0
     Path("new.csv").write_text("b~a\nu~1,5\nv~20,5\n")
     assert cli("predict", trained, "new.csv", "--sep", "~", "--decimal", ",").stdout == found.stdout
+
+
+FORMULAS = [f"{start}cmd|' /C calc'!A0" for start in ("=", "+", "-", "@", "\t", "\r", "\n")]
+HARMLESS = ["a=1", "'=1", "-1.5", "+2", "", " =1"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz"])
+def test_text_that_begins_like_a_formula_is_quoted_if_wanted(cli, ending):
+    texts = [*FORMULAS, *HARMLESS]
+    table = pd.DataFrame({"a": np.arange(len(texts)) % 4, "=b": texts, "y": (["=1", "\r2", "no", "+3"] * 4)[:13]})
+    table.to_parquet("rows.parquet")
+    assert cli("fit", "rows.parquet", "-t", "y", "-o", "m", "--set", "min_samples_leaf=1", *QUICK).exit_code == 0
+    read = partial(pd.read_csv, sep="\t" if "tsv" in ending else ",", keep_default_na=False, dtype=str)
+    outputs = []
+    for options in ((), ("--quote-formulas",)):
+        said = cli("predict", "m", "rows.parquet", "-o", f"out.{ending}", "--keep", "=b", "--proba", *options)
+        assert said.exit_code == 0
+        outputs.append(read(f"out.{ending}"))
+    plain, quoted = outputs
+    names = [f"proba_{label}" for label in load_model("m").classes_]
+    assert list(plain) == ["=b", "prediction", *names]
+    assert list(quoted) == ["'=b", "prediction", *names]
+    assert plain["=b"].tolist() == texts
+    assert quoted["'=b"].tolist() == [*(f"'{text}" for text in FORMULAS), *HARMLESS]
+    assert set(plain["prediction"]) == {"=1", "\r2", "no", "+3"}
+    assert quoted["prediction"].tolist() == plain["prediction"].replace({"=1": "'=1", "\r2": "'\r2"}).tolist()
+    assert quoted.iloc[:, 2:].equals(plain.iloc[:, 2:])
+
+
+def test_formulas_cannot_be_quoted_where_there_are_none(cli, trained):
+    Path("new.csv").write_text("a,b\n1,u\n")
+    refused(cli("predict", trained, "new.csv", "-o", "out.parquet", "--quote-formulas"), "out.parquet", "leave it out")
+    assert not Path("out.parquet").exists()
+
+
+def test_columns_of_probabilities_are_in_the_order_of_the_classes(cli):
+    values = np.tile(np.arange(12), 10)
+    pd.DataFrame({"a": values + 0.5, "y": values}).to_csv("rows.csv", index=False)
+    assert cli("fit", "rows.csv", "-t", "y", "-o", "m", "-e", "combo", "--rounds", "40").exit_code == 0
+    assert cli("predict", "m", "rows.csv", "-o", "out.csv", "--proba").exit_code == 0
+    found, fitted = pd.read_csv("out.csv", **exact_floats()), load_model("m")
+    assert list(found) == ["prediction", *(f"proba_{k}" for k in range(12))]
+    assert np.array_equal(found.iloc[:, 1:].to_numpy(), fitted.predict_proba(pd.DataFrame({"a": values + 0.5})))
+    assert (found.iloc[:, 1:].to_numpy().argmax(axis=1) == found["prediction"]).all()

@@ -22,6 +22,10 @@ def predict(
     keep: Annotated[
         list[str] | None, typer.Option("--keep", metavar="COL", help="Copy a column of DATA; may be repeated.")
     ] = None,
+    safe: Annotated[
+        bool,
+        typer.Option("--quote-formulas", help="Put ' before text that begins like a formula of a spreadsheet."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Predict the class of every row, in the order of the rows; columns are matched by name.
@@ -39,7 +43,7 @@ def predict(
     if as_json and out == "-":
         raise typer.BadParameter("--json and the predictions cannot both go to standard output; give -o OUT, too.")
     with progress_shown(wanted=out != "-") as tick:  # on a terminal, the predictions are progress enough
-        result = predict_file(model, files.request(source), out, tick, proba=proba, keep=keep or ())
+        result = predict_file(model, files.request(source), out, tick, proba=proba, keep=keep or (), safe=safe)
     stderr_screen().note(result.notes)
     if as_json:
         print_json(asdict(result))

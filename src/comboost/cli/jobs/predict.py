@@ -10,7 +10,7 @@ from comboost.cli.input.cells import MissingMarkers
 from comboost.cli.input.columns import to_frame
 from comboost.cli.input.sources import RawTable, read_source
 from comboost.cli.input.training_table import DataRequest, as_labels, check_columns
-from comboost.cli.jobs.outputs import check_output, write_frame
+from comboost.cli.jobs.outputs import check_is_text, check_output, quote_formulas, write_frame
 from comboost.cli.terminal.errors import CommandError, some_names
 from comboost.cli.terminal.progress import Tick
 
@@ -33,10 +33,12 @@ class PredictionResult:
 
 
 def predict_file(
-    model: str, request: DataRequest, out: str, tick: Tick, *, proba: bool, keep: Sequence[str]
+    model: str, request: DataRequest, out: str, tick: Tick, *, proba: bool, keep: Sequence[str], safe: bool = False
 ) -> PredictionResult:
-    """Write the predictions for all rows of a file; on errors, no file changes."""
+    """Write the predictions for all rows of a file; on errors, no file changes. ``safe`` quotes formulas in text."""
     check_output(out, {"data": request.source, "model": model})
+    if safe:
+        check_is_text(out, "--quote-formulas")
     tick("reading", 0.0)
     fitted = load_model(model)
     table = read_source(request.source, request.dialect)
@@ -51,7 +53,8 @@ def predict_file(
         *note_unknown_classes(fitted, table, target),
     ]
     tick("writing", 1.0)
-    write_frame(beside(table, keep, predictions), out)
+    written = beside(table, keep, predictions)
+    write_frame(quote_formulas(written) if safe else written, out)
     counts = {str(label): int(n) for label, n in predictions[PREDICTION].value_counts().items()}
     return PredictionResult(model, request.source, out, target, len(predictions), counts, notes)
 
