@@ -32,6 +32,8 @@ N_ROUNDS = 4
 COMBO = CoMBoClassifier(random_state=0, n_estimators=N_ROUNDS)
 BY_LEVEL = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_depth=4, smoothing=10)
 BEST_FIRST = ConfusionBoostingClassifier(random_state=0, n_estimators=N_ROUNDS, max_leaf_nodes=6, smoothing=10)
+OF_A_NORM = CoMBoClassifier(random_state=0, n_estimators=N_ROUNDS, norm="spectral")
+OF_CLASSES = clone(BY_LEVEL).set_params(norm="worst-class")
 MAKING_SHARDS, MIDST_OF_A_TREE = 3, 14  # results of shards
 TIMEOUT = 2  # seconds: a few heartbeats, even if the machine is busy
 DEADLINE = 60  # seconds, far more than needed
@@ -116,7 +118,8 @@ class Striking:
 @pytest.mark.parametrize(
     ("local", "n_results", "lost"),
     [(COMBO, n_results, lost) for n_results in (MAKING_SHARDS, MIDST_OF_A_TREE) for lost in (ROOT, CHILD, ALL)]
-    + [(BY_LEVEL, MIDST_OF_A_TREE, ROOT), (BEST_FIRST, MIDST_OF_A_TREE, ALL)],
+    + [(BY_LEVEL, MIDST_OF_A_TREE, ROOT), (BEST_FIRST, MIDST_OF_A_TREE, ALL)]
+    + [(OF_A_NORM, MIDST_OF_A_TREE + 3, ROOT), (OF_A_NORM, MIDST_OF_A_TREE, ALL), (OF_CLASSES, MIDST_OF_A_TREE, CHILD)],
 )
 def test_fit_with_killed_workers_gives_the_same_bits(breakable, rows, monkeypatch, local, n_results, lost):
     strike = Striking(monkeypatch, breakable, n_results, lambda workers: kill(breakable, workers[lost]))
