@@ -169,6 +169,34 @@ def test_norms_of_pairs_are_ordered(drawn):
     assert all(a <= b * (1.0 + 1e-14) for a, b in itertools.pairwise(values))
 
 
+@given(drawn=with_losses())
+def test_norm_of_the_rounds_is_never_smaller(drawn):
+    name, A = drawn
+    norm = get_norm(name)
+    assert norm.smooth.of == norm.of
+    assert norm.value(A) <= norm.smooth.value(A) * (1.0 + 1e-14)
+    assert norm.smooth.value(A) <= len(A) ** (1.0 / 8.0) * norm.value(A) * (1.0 + 1e-14)
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_only_the_spectral_norm_needs_another_one_for_its_rounds(name):
+    norm = get_norm(name)
+    assert (norm.smooth is norm) == (name != "spectral")
+    assert norm.smooth.smooth is norm.smooth
+
+
+@pytest.mark.parametrize("A", SPECIAL.values(), ids=SPECIAL)
+def test_norm_of_the_rounds_of_the_spectral_norm_has_a_gradient_at_ties(A):
+    smooth, random = get_norm("spectral").smooth, np.random.default_rng(0)
+    value, G = smooth.value_and_gradient(A)
+    assert value == pytest.approx(np.linalg.norm(np.linalg.svd(A, compute_uv=False), 8), rel=1e-13)
+    assert np.vdot(G, A) == pytest.approx(value, rel=1e-13)
+    for _ in range(5):
+        direction = random.normal(size=A.shape) * (A > 0)
+        slope = (smooth.value(A + 1e-6 * direction) - smooth.value(A - 1e-6 * direction)) / 2e-6
+        assert np.vdot(G, direction) == pytest.approx(slope, abs=1e-6)
+
+
 @given(losses=losses_of(1))
 def test_norms_of_classes_are_ordered(losses):
     values = [losses.max()] + [get_norm(name).value(losses) for name in ("worst-class", "l2-class", "entrywise")]
@@ -375,6 +403,20 @@ def test_search_finds_a_kink(kink, steep):
     curve = Curve(lambda s: 0.0, lambda s: -1.0 if s < kink else steep)
     assert abs(minimise_along(curve, 10.7) - kink) <= 10.7 * 2.0**-30
     assert curve.n_calls <= 60
+
+
+@given(
+    zero=st.floats(0, 10.7),
+    guess=st.floats(1e-6, 20.0),
+    power=st.sampled_from([1, 3]),
+    scale=st.sampled_from([1e-100, 1.0]),
+)
+def test_search_finds_the_zero_of_the_slope_from_any_guess(zero, guess, power, scale):
+    curve = Curve(lambda s: 0.0, lambda s: scale * (s - zero) ** power)
+    point = minimise_along(curve, 10.0, guess)
+    assert abs(point - min(zero, 10.0)) <= 10.0 * 2.0**-29 or curve.slope(point) == 0.0
+    assert 0.0 <= point <= 10.0
+    assert curve.n_calls <= 90
 
 
 @pytest.mark.parametrize("slope", [-1.0, 0.0])
