@@ -85,7 +85,7 @@ def test_every_parameter_changes_the_votes(name):
         ("balance", 1.1, "in \\[0, 1\\]"),
         ("balance", -0.1, "in \\[0, 1\\]"),
         ("max_leaf_nodes", 1, "at least 2"),
-        ("loss", "gini", "'log', 'logistic' or 'exponential'"),
+        ("loss", "gini", "'log' or 'logistic' or 'exponential'"),
         ("priors", "balanced", "'uniform' or 'training'"),
         ("learning_rate", 0.0, "in \\(0, 1\\]"),
     ],
