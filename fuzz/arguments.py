@@ -103,9 +103,22 @@ PAPER = BOOSTERS | {
         "DecisionTreeClassifier",
     ],
 }
+NORMS = ["'entrywise'", "'frobenius'", "'schatten-4'", "'spectral'", "'worst-class'", "'l2-class'"]
+OTHER_NORMS = [
+    "OwnNorm()",
+    "OwnNorm('classes')",
+    "OwnNorm('rows')",
+    "OwnNorm(factor=-1.0)",
+    "OwnNorm(factor=np.nan)",
+    "OwnNorm",
+    "'nuclear'",
+    "'Spectral'",
+]
+COMBO = PAPER | {"norm": NORMS + OTHER_NORMS}
 CONFUSION = BOOSTERS | {
+    "norm": NORMS + OTHER_NORMS,
     "max_leaf_nodes": [*integers(2, 6), "None", "2**31", "10**400"],
-    "loss": ["'log'", "'exponential'", "'hinge'"],
+    "loss": ["'log'", "'logistic'", "'exponential'", "'hinge'"],
     "smoothing": ["0", "1e6", "1e-300", "5e-324", "np.float32(3)", "Fraction(1, 3)", "10**6 + 1"],
     "balance": ["0", "1", "0.5", "Fraction(1, 2)", "5e-324"],
     "max_thresholds": [*integers(1, 5), "None", "254", "255"],
@@ -115,7 +128,7 @@ CONFUSION = BOOSTERS | {
 BASELINES = {name: SHARED[name] for name in SHARED} | {"criterion": PAPER["criterion"], "proba": PAPER["proba"]}
 
 CHOICES = {
-    "CoMBoClassifier": PAPER,
+    "CoMBoClassifier": COMBO,
     "AdaBoostMMClassifier": PAPER,
     "ConfusionBoostingClassifier": CONFUSION,
     "SMOTEBoostClassifier": BASELINES | {"k_neighbors": [*integers(1, 4), "2**63", "10**400"]},

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from random import Random
 
-from fuzz.arguments import constructor, draw_classes
+from fuzz.arguments import NORMS, constructor, draw_classes
 from fuzz.programs import program
 from fuzz.tables import draw_rows
 
@@ -58,7 +58,7 @@ def draw_booster(random: Random, classifier: str, *, counts_rows: bool) -> str:
         options["min_samples_leaf"] = ["1", "2", "3"]
     if classifier == "ConfusionBoostingClassifier":
         options |= {
-            "loss": ["'log'", "'exponential'"],
+            "loss": ["'log'", "'logistic'", "'exponential'"],
             "smoothing": ["0.0", "1.0", "10.0"],
             "balance": ["1", "0.5", "0"],
         }
@@ -69,6 +69,12 @@ def draw_booster(random: Random, classifier: str, *, counts_rows: bool) -> str:
         options |= {"proba": ["'softmax'", "'vote_fraction'"]}
     for name in random.sample(sorted(options), random.randint(0, 4)):
         drawn[name] = random.choice(options[name])
+    if classifier != "AdaBoostMMClassifier" and random.random() < 0.5:
+        drawn["norm"] = random.choice(NORMS)
+        drawn["loss"] = random.choice(["'logistic'", "'exponential'"])  # which have pairs of classes
+    if classifier == "CoMBoClassifier" and "norm" in drawn:
+        drawn |= {"step": "'auto'"}
+        del drawn["loss"]
     return constructor(classifier, drawn)
 
 

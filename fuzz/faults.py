@@ -59,9 +59,11 @@ if __name__ == "__main__":
 """
 KILLED = [
     "CoMBoClassifier(n_estimators=40, random_state=0)",
+    "CoMBoClassifier(n_estimators=40, random_state=0, norm='spectral')",
     "AdaBoostMMClassifier(n_estimators=40, random_state=0, max_depth=4)",
     "ConfusionBoostingClassifier(n_estimators=40, random_state=0)",
     "ConfusionBoostingClassifier(n_estimators=20, random_state=0, max_leaf_nodes=8)",
+    "ConfusionBoostingClassifier(n_estimators=20, random_state=0, norm='worst-class')",
 ]
 
 
