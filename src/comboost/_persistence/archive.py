@@ -4,6 +4,7 @@ Reading is safe on any file: no member is larger than the file, so nothing infla
 is compared with its own size before memory is allocated. Nothing is extracted to a disk.
 """
 
+import encodings.cp437  # noqa: F401, of zipfile; imported later, a process that is forked meanwhile would wait forever
 import hashlib
 import math
 import struct

@@ -35,6 +35,7 @@ from comboost._persistence.schema import FITTED, FORMAT, from_stored, pack, to_s
 PathOrStream = str | os.PathLike[str] | BinaryIO
 Result = TypeVar("Result")
 
+VERSION = version("comboost")  # now, since it imports modules: a process that is forked meanwhile would wait forever
 FILE_TYPE = "comboost model"
 MODEL = "model.json"
 ENTRIES = ("file", "format", "comboost", "estimator", "parameters", "attributes")
@@ -149,7 +150,7 @@ def list_members(name: str, parameters: Mapping[str, Any], attributes: Mapping[s
         is_nested = isinstance(error, RecursionError)
         seen = f"{path} holds itself, or is nested too deeply" if is_nested else f"{error}, which is not a plain value"
         raise refusal(name, seen, remedy) from error
-    header = {"file": FILE_TYPE, "format": FORMAT, "comboost": version("comboost"), "estimator": name}
+    header = {"file": FILE_TYPE, "format": FORMAT, "comboost": VERSION, "estimator": name}
     text = dump_json({**header, **content}).encode()
     if len(text) > MAX_JSON:
         raise refusal(name, f"its names, classes and categories take {len(text)} bytes, and {MAX_JSON} may", PICKLE)
@@ -262,7 +263,7 @@ def check_format(content: Any, name: str) -> None:
     if found > FORMAT:
         raise ValueError(
             f"The model file {name} is of format {shown(found)}, written by comboost {writer}; this is comboost "
-            f"{version('comboost')}, which reads formats up to {FORMAT}. Update comboost, or save the model with this "
+            f"{VERSION}, which reads formats up to {FORMAT}. Update comboost, or save the model with this "
             "version."
         )
 
