@@ -29,6 +29,7 @@ from comboost.metrics._confidence import (
     largest_error_upper,
     mean_error_upper,
     norm_upper,
+    poisson_upper,
     simultaneous_error_upper,
 )
 
@@ -186,6 +187,12 @@ def test_bounds_of_weighted_samples_fail_at_most_as_often_as_they_may(probabilit
     }
     for name, failed in failures.items():
         assert chances[failed].sum() <= eta + 1e-9, name
+
+
+@given(st.floats(0, 1), st.floats(1e-6, 40))
+def test_chernoff_bound_of_a_poisson_distribution_uses_its_whole_level(x, slack):
+    p = float(poisson_upper(np.array(x), np.array(slack)))
+    assert p - x - (x * (math.log(p) - math.log(x)) if x > 0 else 0) == pytest.approx(slack, rel=1e-6, abs=1e-12)
 
 
 # The norm

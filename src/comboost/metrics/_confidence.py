@@ -23,13 +23,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, expit, gammaln
+from scipy.special import betaincinv, expit, gammaln, xlogy
 
 from comboost._types import Floats
 from comboost.metrics._outcomes import SampleOutcomes, sums_by
 
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 CELLS = np.linspace(0.0, 1.0, 65)  # of (0, 1], in which the Laplace transform is bounded from below
+NEWTON_STEPS = 6
 SEARCH_STEPS = (12, 6, 6, 6, 6, 6, 6, 6)  # of the searches for σ; each starts from the bound that the last one found
 POWER_STEPS, LAST_POWER_STEPS = 16, 100  # of the power method, in a search and at its end
 TYPICAL_RECALLS = np.append(expit(np.arange(-5.0, 14.0, 0.05)), 1.0)
@@ -89,15 +90,24 @@ def error_upper(samples: ClassSamples, eta: float) -> Floats:
     """Upper bound of the error rate of every class, each at level eta; 1 for absent classes.
 
     Clopper-Pearson bounds for binomial errors. With unequal weights a_i that sum to 1 and m = 1/Σ a_i², the errors Z_i
-    satisfy Σ_i ln E exp(−s·a_i·Z_i) ≤ −s·p + s²·p/(2m), and also Hoeffding's inequality. So p − x ≤ √(2pL/m) and
-    p − x ≤ √(L/(2m)), where x is the weighted error rate.
+    satisfy −Σ_i ln E exp(−s·a_i·Z_i) ≥ p·Σ_i (1 − exp(−s·a_i)) ≥ p·m·(1 − exp(−s/m)), by convexity: the weighted error
+    rate x has the Chernoff bound of a Poisson distribution. Hoeffding's inequality, p − x ≤ √(L/(2m)), holds too.
     """
     errors, sizes = samples.errors, np.maximum(samples.sizes, 1.0)
     exact = 1.0 - clopper_pearson_lower(np.rint((1.0 - errors) * sizes), np.broadcast_to(sizes, errors.shape), eta)
-    slack = -np.log(eta) / (2.0 * sizes)
-    chernoff = np.minimum((np.sqrt(slack) + np.sqrt(slack + errors)) ** 2, errors + np.sqrt(slack))
+    slack = -np.log(eta) / sizes
+    chernoff = np.minimum(poisson_upper(errors, slack), errors + np.sqrt(slack / 2.0))
     bounds = np.clip(np.where(samples.binomial, exact, chernoff), errors, 1.0)
     return np.where(samples.sizes > 0, bounds, 1.0)
+
+
+def poisson_upper(x: Floats, slack: Floats) -> Floats:
+    """The p ≥ x with p − x − x·ln(p/x) = slack, from above by Newton's method: the function is convex."""
+    p = (np.sqrt(slack / 2.0) + np.sqrt(slack / 2.0 + x)) ** 2  # above, since ln(1 + t) ≤ t − t²/(2(1 + t)) for t ≥ 0
+    for _ in range(NEWTON_STEPS):
+        excess = p - x - xlogy(x, p) + xlogy(x, x) - slack
+        p = p - np.divide(excess * p, p - x, out=np.zeros_like(p), where=p > x)
+    return p
 
 
 def simultaneous_error_upper(samples: ClassSamples, eta: float) -> Floats:
