@@ -21,6 +21,7 @@ from comboost._data.checks import InvalidColumns, as_rectangle, fill_mask, numbe
 from comboost._data.frames import ArrowSource, FrameSource, PandasSource, PolarsSource
 from comboost._data.labels import Candidates, read_classes, read_labels
 from comboost._data.sample_weights import ClassWeights, ClassWeightSums, class_sums, find_scale, read_weights
+from comboost._data.sparse import read_sparse
 from comboost._data.tables import EVERY_ROW, ArraySource, RawTable, Source, SparseSource
 from comboost._data.text import NUMBERS, ColumnContent
 from comboost._types import MAX_ROWS, Codes, Labels, Weights
@@ -73,7 +74,7 @@ def read_part(X: Any) -> RawTable:
 def read_matrix(estimator: Any, X: Any, weak: Any, *, reset: bool) -> Any:
     """Convert X to a float matrix for a weak learner; sparse matrices and NaN pass if its tags allow them."""
     tags = get_tags(weak).input_tags
-    X = fill_mask(X)
+    X = read_sparse(fill_mask(X))
     frame = frame_source(X)
     if frame is not None:
         check_header(frame.header)
@@ -115,7 +116,7 @@ def check_header(names: list[Any]) -> None:
 
 def as_supported(X: Any) -> Any:
     """Convert containers that are close to a supported one, such as lists and record batches."""
-    X = fill_mask(X)
+    X = read_sparse(fill_mask(X))
     if isinstance(X, (list, tuple)):
         # NumPy would convert numbers and NaN to text if some values are text.
         array = as_rectangle(X, "X")

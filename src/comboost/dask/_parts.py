@@ -18,6 +18,7 @@ from dask.delayed import Delayed
 from sklearn.exceptions import DataConversionWarning
 
 from comboost._data.checks import numbers_in_errors
+from comboost._data.sparse import read_sparse
 from comboost._data.validation import check_header
 from comboost._distributed.coding import Part
 
@@ -94,7 +95,7 @@ def as_table(X: Any) -> Any:
     if X.shape[1] == 0:
         raise ValueError("Found array with 0 feature(s): X has no columns, while a minimum of 1 is required.")
     if isinstance(X, da.Array) and X.numblocks[1] > 1:
-        return X.rechunk({1: -1})
+        return X.map_blocks(read_sparse).rechunk({1: -1})  # SciPy joins sparse chunks without a look at their indices
     return X
 
 

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.model_selection import cross_validate
 
 from comboost._data.labels import find_distinct, read_classes
+from comboost._data.sparse import read_sparse
 from comboost._extras import confusion_frame, import_pandas
 from comboost._stats.intervals import check_confidence, wilson_interval
 from comboost._types import Floats
@@ -220,7 +221,7 @@ def cross_validate_confusion(
     check_squares(len(classes), NORM_SQUARES)
     results = cross_validate(
         estimator,
-        X,
+        read_sparse(X),
         y,
         groups=groups,
         scoring=PairCounter(classes),

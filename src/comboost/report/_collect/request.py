@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from comboost._data.sparse import read_sparse
 from comboost._stats.formatting import name_in_sentence
 from comboost._stats.intervals import check_confidence
 
@@ -44,6 +45,8 @@ class EvaluationRequest:
             if isinstance(model, type) or not hasattr(model, "predict"):
                 raise TypeError(f"{role} is {model!r}, which has no predict method; give a fitted classifier.")
             check_is_fitted(model)
+        for X in self.tables:
+            read_sparse(X)
         for name in ("name", "baseline_name", "target", "source", "command"):
             if not isinstance(getattr(self, name), str | None):
                 raise TypeError(f"{name}={getattr(self, name)!r} must be text, or None.")
