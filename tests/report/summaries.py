@@ -106,9 +106,24 @@ def make_bounds(n_classes):
         "training_norm": 0.21,
         "loss": 0.34,
         "certified": 0.41,
-        "generalization": {"bound": 1.37, "norm": 0.41, "confidence": 0.95, "maximum": math.sqrt(n_classes)},
-        "sentences": ["On the training data ‖C‖ is 0.210; the certified bound is 0.640."],
+        "generalization": {
+            "confidence": 0.95,
+            "maximum": math.sqrt(n_classes),
+            "metrics": [
+                make_bound("norm", "‖C‖", 0.41, 1.37, is_upper=True),
+                make_bound("g_mean", "G-mean", 0.7, 0.51),
+                make_bound("worst_recall", "Worst recall", 0.3, 0.0, vacuous=True),
+            ],
+        },
+        "sentences": [
+            "On new data ‖C‖ is at most 1.37 with 95 % confidence.",
+            "On the training data ‖C‖ is 0.210; the certified bound is 0.640.",
+        ],
     }
+
+
+def make_bound(key, name, value, bound, *, is_upper=False, vacuous=False):
+    return {"key": key, "name": name, "value": value, "bound": bound, "is_upper": is_upper, "vacuous": vacuous}
 
 
 def make_search(n_candidates=6):

@@ -35,8 +35,11 @@ from comboost.metrics import (
     confusion_norm_bound,
     confusion_norm_loss,
     error_confusion_matrix,
+    error_rate_bound,
+    geometric_mean_bound,
     geometric_mean_score,
     mauc_score,
+    min_recall_bound,
     min_recall_score,
 )
 from comboost.metrics._measures import norm_of
@@ -419,12 +422,46 @@ def test_curves_bounds_and_importances_are_those_of_the_booster(yeast, models, s
     assert series["norm_test"][-1] == pytest.approx(metrics_of(summary)["norm"])
     assert (curves["rounds"], curves["stop_reason"]) == (list(range(1, N_ROUNDS + 1)), "n_estimators")
     assert bounds["training_norm"] <= bounds["loss"] <= bounds["certified"]
-    assert bounds["generalization"]["bound"] == pytest.approx(confusion_norm_bound(yeast[3], ours.predict(yeast[2])))
     assert importances["classes"] == ours.classes_.tolist()
     places = [list(yeast[0].columns).index(name) for name in importances["features"]]
     assert importances["values"] == ours.class_importances_[:, places].tolist()
     assert importances["overall"] == sorted(importances["overall"], reverse=True)
     assert set(summary["unavailable"]) == set()
+
+
+def test_bounds_on_new_data_are_those_of_the_metrics(yeast, models, summary):
+    y, predicted = yeast[3], models[0].predict(yeast[2])
+    priors = dict(zip(*np.unique(y, return_counts=True), strict=True))
+    priors = {label: count / len(y) for label, count in priors.items()}
+    uniform = dict.fromkeys(priors, 1 / len(priors))
+    expected = {
+        "norm": confusion_norm_bound(y, predicted),
+        "g_mean": geometric_mean_bound(y, predicted),
+        "mean_recall": 1 - error_rate_bound(y, predicted, priors=uniform),
+        "worst_recall": min_recall_bound(y, predicted),
+        "accuracy": 1 - error_rate_bound(y, predicted, priors=priors),
+    }
+    found = {each["key"]: each for each in summary["bounds"]["generalization"]["metrics"]}
+    assert list(found) == list(expected)
+    for key, bound in expected.items():
+        assert found[key]["bound"] == pytest.approx(bound)
+        assert found[key]["value"] == metrics_of(summary)[key]
+        assert (found[key]["bound"] > found[key]["value"]) == found[key]["is_upper"] == (key == "norm")
+        assert not found[key]["vacuous"]
+        assert f"{bound:.3g}" in summary["bounds"]["sentences"][0]
+
+
+def test_bounds_that_say_nothing_are_told_as_such():
+    truth = np.array(["a"] * 30 + ["b"] * 30 + ["c"] * 2)
+    predicted = np.where(truth == "c", "a", truth)
+    bounds = ModelReport(Oracle(predicted, ["a", "b", "c"]), table_of(62), truth).summary["bounds"]
+    vacuous = [each["key"] for each in bounds["generalization"]["metrics"] if each["vacuous"]]
+    assert vacuous == ["norm", "g_mean", "worst_recall"]
+    assert "G-mean" not in bounds["sentences"][0]
+    assert "too few samples of some classes to bound ‖C‖, G-mean and worst recall" in bounds["sentences"][-1]
+    wrong = ModelReport(Oracle(["b", "a"], ["a", "b"]), table_of(2), np.array(["a", "b"])).summary["bounds"]
+    assert all(each["vacuous"] for each in wrong["generalization"]["metrics"])
+    assert wrong["sentences"][0] == "No metric is bounded on new data."
 
 
 def test_candidates_and_selected_settings_are_those_of_the_booster(models, summary):
@@ -521,7 +558,7 @@ def test_what_certifies_no_norm_says_why(make, word):
     bounds = ModelReport(make().fit(X, y), X + 0.5, y).summary["bounds"]
     assert (bounds["available"], bounds["training_norm"]) == (False, None)
     assert word in bounds["reason"]
-    assert bounds["generalization"]["bound"] > 0
+    assert bounds["generalization"]["metrics"][0]["bound"] > 0
 
 
 class LargestEntry:
@@ -560,7 +597,7 @@ def test_bounds_say_what_the_loss_of_a_norm_certifies(yeast, loss, norm, measure
     assert bounds["measure"] == measure
     assert bounds["training_norm"] == pytest.approx(expected[measure])
     assert bounds["training_norm"] <= bounds["loss"] <= bounds["certified"] * (1 + 1e-6)
-    assert f"On the training data {measure} is" in bounds["sentences"][0]
+    assert any(sentence.startswith(f"On the training data {measure} is") for sentence in bounds["sentences"])
     assert ("norm)" in summary["curves"]["series"][0]["name"]) == (norm != "entrywise")
 
 

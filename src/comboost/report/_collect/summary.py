@@ -39,7 +39,7 @@ def summarize(request: EvaluationRequest, on_progress: OnProgress = lambda step,
     ]
     on_progress("training", 0.7)
     inner = InnerEstimator.of(evaluation.models[0])
-    bounds = describe_bounds(evaluation, inner, compared["models"][0]["metrics"][0]["value"], confidence)
+    bounds = describe_bounds(evaluation, inner, compared["models"][0]["metrics"], confidence)
     curves, no_curves = describe_curves(evaluation, inner)
     importances, no_importances = describe_importances(inner)
     search, no_search = describe_search(inner.estimator)

@@ -1,5 +1,6 @@
 """What a fitted booster reveals about itself: certified bounds, training curves, feature importances."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,15 @@ from comboost._data.labels import objects_of
 from comboost._estimators.base import Booster
 from comboost._estimators.certificates import certify, loss_name, why_not_certified
 from comboost._stats.bootstrap import MAX_DENSE_LABELS, largest_singular_value
-from comboost._stats.formatting import format_confidence, text_of
+from comboost._stats.formatting import format_confidence, join_names, text_of
 from comboost._types import Floats
-from comboost.metrics._confidence import ClassSamples, largest_error_upper, mean_error_upper, norm_upper
+from comboost.metrics._confidence import (
+    ClassSamples,
+    geometric_mean_lower,
+    largest_error_upper,
+    mean_error_upper,
+    norm_upper,
+)
 from comboost.metrics._measures import confusion_of, norm_of
 from comboost.metrics._outcomes import label_array, sums_by
 from comboost.report._collect.evaluation import MAX_PROBABILITIES, EvaluatedModel, Evaluation, predicted_indices
@@ -24,6 +31,13 @@ from comboost.report._collect.table import Table
 MAX_POINTS, MIN_POINTS = 300, 30
 MAX_SAMPLES_TIMES_POINTS = 10_000_000
 MAX_FEATURES = 12
+NAMES_IN_SENTENCE = {
+    "norm": "‖C‖",
+    "g_mean": "G-mean",
+    "mean_recall": "mean recall",
+    "worst_recall": "worst recall",
+    "accuracy": "accuracy",
+}
 IMPORTANCE_DESCRIPTION = (
     "Fraction of the variance of the class scores that is explained by splits on a feature, on the training data."
 )
@@ -70,10 +84,12 @@ class InnerEstimator:
 # Bounds
 
 
-def describe_bounds(evaluation: Evaluation, inner: InnerEstimator, norm: float, confidence: float) -> dict[str, Any]:
-    """What the loss guarantees on the training data, and confidence bounds for new data."""
+def describe_bounds(
+    evaluation: Evaluation, inner: InnerEstimator, metrics: Sequence[Mapping[str, Any]], confidence: float
+) -> dict[str, Any]:
+    """Confidence bounds for new data, and what the loss guarantees on the training data."""
     reason = why_no_bound(inner)
-    generalization, sentence = bound_new_data(evaluation, norm, confidence)
+    generalization, of_new_data = bound_new_data(evaluation, metrics, confidence)
     bounds = {
         "available": reason is None,
         "reason": reason,
@@ -82,17 +98,17 @@ def describe_bounds(evaluation: Evaluation, inner: InnerEstimator, norm: float, 
         "loss": None,
         "certified": None,
         "generalization": generalization,
-        "sentences": [sentence],
+        "sentences": of_new_data,
     }
     certificate = certify(inner.booster) if reason is None else None
     if certificate is None:
         return bounds
     measure, value, loss, certified = certificate
     sentences = [
+        *of_new_data,
         f"On the training data {measure} is {value:.3g}. The loss guarantees that it is at most {loss:.3g}; the "
         f"certified bound on the loss guarantees {certified:.3g}.",
         certificate.meaning(len(inner.booster.classes_)),
-        sentence,
     ]
     return bounds | {
         "measure": measure,
@@ -115,34 +131,59 @@ def has_curves(inner: InnerEstimator) -> bool:
     return inner.booster is not None and hasattr(inner.booster, "bound_curve_")
 
 
-def bound_new_data(evaluation: Evaluation, norm: float, confidence: float) -> tuple[dict[str, float] | None, str]:
-    """Bound ‖C‖, the error rate and the smallest recall on new data, and interpret the bounds."""
+def bound_new_data(
+    evaluation: Evaluation, metrics: Sequence[Mapping[str, Any]], confidence: float
+) -> tuple[dict[str, Any] | None, list[str]]:
+    """Bound the metrics on new data, and say what follows."""
     sizes, n_classes = evaluation.class_sizes, len(evaluation.classes)
     if len(evaluation.predicted_labels) > n_classes:
-        return None, "Some samples are rejected, so ‖C‖ on new data cannot be bounded."
+        return None, ["Some samples are rejected, so the metrics on new data cannot be bounded."]
     if not sizes.all() or n_classes < 2:
-        return None, "A class has no samples, so ‖C‖ on new data cannot be bounded."
-    maximum, eta = float(np.sqrt(n_classes - 1)), 1.0 - confidence
-    tested = ClassSamples.of_counts(evaluation.counts[0])
-    bound = float(norm_upper(tested, eta))
-    error_rate = float(mean_error_upper(tested, sizes / sizes.sum(), eta))
-    min_recall = 1.0 - float(largest_error_upper(tested, eta))
-    sentence = (
-        f"On new data, ‖C‖ is at most {bound:.3g} with {format_confidence(confidence)} confidence, provided that the "
-        f"model was not trained on these samples; on these samples it is {norm:.3g}, and it never exceeds "
-        f"{maximum:.3g}. In the same sense, the recall of every class is at least {min_recall:.3g}, and the error rate "
-        f"at most {error_rate:.3g} if the classes are as frequent as here, or {1 - min_recall:.3g} if their "
-        "frequencies may change."
-    )
-    sentence += " More samples of the smallest classes would tighten these bounds." if bound >= 1 else ""
-    return {
-        "bound": bound,
-        "norm": norm,
-        "confidence": confidence,
-        "maximum": maximum,
-        "error_rate": error_rate,
-        "min_recall": min_recall,
-    }, sentence
+        return None, ["A class has no samples, so the metrics on new data cannot be bounded."]
+    tested, eta, maximum = ClassSamples.of_counts(evaluation.counts[0]), 1.0 - confidence, float(np.sqrt(n_classes - 1))
+    bounds = {
+        "norm": float(norm_upper(tested, eta)),
+        "g_mean": float(geometric_mean_lower(tested, eta)),
+        "mean_recall": 1.0 - float(mean_error_upper(tested, np.full(n_classes, 1.0 / n_classes), eta)),
+        "worst_recall": 1.0 - float(largest_error_upper(tested, eta)),
+        "accuracy": 1.0 - float(mean_error_upper(tested, sizes / sizes.sum(), eta)),
+    }
+    of_metrics = [
+        {
+            "key": metric["key"],
+            "name": metric["name"],
+            "value": metric["value"],
+            "bound": bounds[metric["key"]],
+            "is_upper": not metric["higher_is_better"],
+            "vacuous": bounds[metric["key"]] == (0.0 if metric["higher_is_better"] else maximum),
+        }
+        for metric in metrics
+        if metric["key"] in bounds
+    ]
+    generalization = {"confidence": confidence, "maximum": maximum, "metrics": of_metrics}
+    return generalization, interpret_new_data(of_metrics, maximum, confidence)
+
+
+def interpret_new_data(metrics: Sequence[Mapping[str, Any]], maximum: float, confidence: float) -> list[str]:
+    """Say which metrics are bounded by what, under which assumptions; the first sentence has the numbers."""
+    told = [
+        f"{NAMES_IN_SENTENCE[each['key']]} at {'most' if each['is_upper'] else 'least'} {each['bound']:.3g}"
+        f"{f' (it never exceeds {maximum:.3g})' if each['key'] == 'norm' else ''}"
+        for each in metrics
+        if not each["vacuous"]
+    ]
+    untold = [each["key"] for each in metrics if each["vacuous"]]
+    names = join_names([NAMES_IN_SENTENCE[key] for key in untold])
+    too_few = [f"There are too few samples of some classes to bound {names} on new data."] if untold else []
+    if not told:
+        return ["No metric is bounded on new data.", *too_few]
+    otherwise = "" if "worst_recall" in untold else "; if they are not, it is at least the bound of the worst recall"
+    return [
+        f"Bounds on new data, each with {format_confidence(confidence)} confidence: {join_names(told)}.",
+        "These bounds assume that the model was not trained on these samples, and that new samples of a class are like "
+        f"these. The bound of the accuracy assumes that the classes are as frequent as here{otherwise}.",
+        *too_few,
+    ]
 
 
 # Training curves

@@ -22,7 +22,7 @@ SECTIONS = {
     "metrics": "Overall metrics",
     "confusions": "Confusion matrix",
     "pairs": "Most confused pairs",
-    "bounds": "Bounds on ‖C‖",
+    "bounds": "Bounds on new and training data",
     "curves": "Training",
     "calibration": "Calibration",
     "importances": "Feature importances",
