@@ -387,6 +387,88 @@ def test_pickles_hold_no_arrays_which_numpy_would_follow_without_a_look(kind):
     assert type(pickle.loads(pickle.dumps(model)).random_state) is np.int64
 
 
+def put(name, value):
+    """A change of an attribute."""
+    return lambda state: state.update({name: np.array(value) if isinstance(value, list) else value})
+
+
+def scale(name, factor):
+    def change(state):
+        state[name] = state[name] * factor
+
+    return change
+
+
+def as_object_array(*items):
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+VALUE_FORGERIES = {
+    "negative prior": (put("class_prior_", [-0.5, 0.5, 1.0]), "class_prior_"),
+    "prior that is not a number": (put("class_prior_", [np.nan, 0.5, 0.5]), "class_prior_"),
+    "infinite prior": (put("class_prior_", [np.inf, 0.5, 0.5]), "class_prior_"),
+    "priors above 1": (put("class_prior_", [0.5, 0.5, 0.5]), "class_prior_"),
+    "priors below 1": (put("class_prior_", [0.25, 0.25, 0.25]), "class_prior_"),
+    "class without a prior": (put("class_prior_", [0.0, 0.5, 0.5]), "class_prior_"),
+    "large weights": (lambda state: state["forest"]["weights"].fill(1.7e308), "its scores may reach"),
+    "large negative weights": (lambda state: state["forest"]["weights"].fill(-1.7e308), "its scores may reach"),
+    "duplicate classes": (put("classes_", ["ash", "ash", "fir"]), "classes_"),
+    "classes in disorder": (put("classes_", ["fir", "elm", "ash"]), "classes_"),
+    "class that is not a number": (put("classes_", [1.0, 2.0, np.nan]), "classes_"),
+    "infinite class": (put("classes_", [1.0, 2.0, np.inf]), "classes_"),
+    "class that is a fraction": (put("classes_", [1.0, 2.0, 2.5]), "classes_"),
+    "class that is not a time": (put("classes_", np.array(["2000", "2001", "NaT"], dtype="M8[D]")), "classes_"),
+    "missing class": (put("classes_", as_object_array("ash", "elm", None)), "classes_"),
+    "classes of several kinds": (put("classes_", as_object_array("ash", "elm", 3)), "classes_"),
+    "complex classes": (put("classes_", [1j, 2j, 3j]), "classes_|complex128"),
+    "other estimators": (put("estimators_", [1, 2]), "estimators_"),
+    "no other estimators": (put("estimators_", ()), "estimators_"),
+    "negative confusion": (scale("train_confusion_", -1.0), "train_confusion_"),
+    "confusion above 1": (scale("train_confusion_", 1e6), "train_confusion_"),
+    "confusion that is not a number": (scale("train_confusion_", np.nan), "train_confusion_"),
+    "negative importances": (scale("feature_importances_", -1.0), "feature_importances_"),
+    "infinite importances": (scale("importances", np.inf), "importances"),
+    "infinite edges": (scale("edges_", np.inf), "edges_"),
+    "loss that is not a number": (scale("loss_curve_", np.nan), "loss_curve_"),
+    "negative loss": (scale("loss_curve_", -1.0), "loss_curve_"),
+    "bound that is not a number": (scale("bound_curve_", np.nan), "bound_curve_"),
+    "negative prices": (put("class_prices_", [-1.0, 1.0, 1.0]), "class_prices_"),
+    "prices that are not numbers": (put("class_prices_", [np.nan, 1.0, 1.0]), "class_prices_"),
+    "infinite prices": (put("class_prices_", [np.inf, 1.0, 1.0]), "class_prices_"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")  # of the forgeries
+@pytest.mark.parametrize("kind", ["combo", "confusion"])
+@pytest.mark.parametrize("name", VALUE_FORGERIES)
+def test_values_that_no_fit_sets_are_refused_by_name(kind, name):
+    change, words = VALUE_FORGERIES[name]
+    with pytest.raises(
+        ValueError, match=rf"This {type(MODELS[kind]).__name__} (is damaged|cannot be saved).*({words})"
+    ):
+        forged(MODELS[kind], change)
+
+
+def test_weights_that_are_not_those_of_the_trees_are_refused():
+    with pytest.raises(ValueError, match="estimator_weights_"):
+        forged(COMBO, scale("estimator_weights_", 2.0))
+
+
+@pytest.mark.parametrize("value", [3e38, -3e38, 1e31])
+def test_leaf_values_that_overflow_are_refused(value):
+    with pytest.raises(ValueError, match="its scores may reach"):
+        forged(CONFUSION, write("leaf_values", (0, 0), value))
+
+
+def test_values_at_the_limits_are_accepted():
+    forged(COMBO, put("class_prior_", [1 - 1e-300, 1e-300, 1e-300]))
+    forged(CONFUSION, write("leaf_values", (0, 0), 1e20))
+    forged(CONFUSION, put("class_prices_", [1e-9, 1.0, 1e9]))
+    forged(COMBO, put("classes_", as_object_array(-(2**4000), 0, 2**4000)))
+
+
 CALIBRATION_FORGERIES = {
     "falling": (lambda curves: curves["outputs"].__setitem__(slice(None), curves["outputs"][::-1]), "non-decreasing"),
     "not a number": (lambda curves: curves["outputs"].__setitem__(0, np.nan), "not positive"),

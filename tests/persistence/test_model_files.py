@@ -348,6 +348,18 @@ def with_attributes(**attributes):
     return model
 
 
+class SquareSum:
+    """A norm."""
+
+    of = "pairs"
+
+    def value(self, losses):
+        return float((losses**2).sum())
+
+    def gradient(self, losses):
+        return 2.0 * losses
+
+
 class Kind(str):
     """Text, and more than text."""
 
@@ -371,6 +383,12 @@ REFUSED = {
         "classes_/0 is 'a' of type Kind, which is not a plain value; fit it with labels that are",
     ),
     "complex": (lambda: with_attributes(tol=1j), "tol is 1j of type complex"),
+    "own norm": (
+        lambda: ConfusionBoostingClassifier(n_estimators=1, loss="logistic", norm=SquareSum()).fit(X, Y),
+        "parameters/norm is .* of type SquareSum, which is not a plain value; pickle it: a norm of your own",
+    ),
+    "long decimal": (lambda: with_attributes(tol=Decimal("1E+3000000")), "tol is .* of type Decimal"),
+    "long decimal fraction": (lambda: with_attributes(tol=Decimal("0." + "3" * 2000)), "tol is .* of type Decimal"),
     "long integer": (lambda: with_attributes(max_depth=10**5000), "max_depth is .* of type int"),
     "other generator": (
         lambda: with_attributes(random_state=np.random.RandomState(np.random.PCG64(0))),
@@ -603,6 +621,7 @@ def put(value, *path):
 
 NODES = ("attributes", "forest", "nodes", "$array")
 EDGES = ("attributes", "edges_", "$array")
+CLASSES = ("attributes", "classes_")
 FORGED = {
     "estimator": (put("os.system", "estimator"), "there is no estimator 'os.system'"),
     "entry": (put(1, "more"), "has the entries"),
@@ -659,6 +678,16 @@ FORGED = {
     ),
     "fraction": (put({"$fraction": "1e999999999/1"}, "parameters", "tol"), "invalid literal"),
     "no fraction": (put({"$fraction": "1/0"}, "parameters", "tol"), "Fraction"),
+    "decimal": (
+        put({"$decimal": "1E+3000000"}, "parameters", "tol"),
+        "the decimal '1E.3000000', whose integer has more",
+    ),
+    "tiny decimal": (put({"$decimal": "1E-3000000"}, "parameters", "tol"), "the decimal"),
+    "long decimal": (put({"$decimal": "3" * 10**6}, "parameters", "tol"), "the decimal"),
+    "class of many digits": (
+        put({"$objects": {"shape": [3], "items": [{"$decimal": f"{k}E+3000000"} for k in (1, 2, 3)]}}, *CLASSES),
+        "the decimal",
+    ),
     "module": (put({"$module": "os"}, "parameters", "random_state"), "it has no 'os'"),
     "boolean": (put({"$scalar": {"dtype": "|b1", "bytes": "02"}}, "parameters", "tol"), "neither true nor false"),
     "character": (put({"$scalar": {"dtype": "<U1", "bytes": "ffffffff"}}, "parameters", "tol"), "invalid character"),

@@ -57,6 +57,7 @@ REMEDIES = {
     "estimator": "pickle it: weak learners of another library are objects, which no file without code can hold",
     "scoring": 'set_params(scoring=None) or a name such as "balanced_accuracy" first; the fit does not change by it',
     "cost_matrix": "set_params(cost_matrix=...) to the same costs as an array in the order of classes_ first",
+    "norm": "pickle it: a norm of your own is an object, which no file without code can hold",
     "priors": "set_params(priors=...) to the same probabilities as an array in the order of classes_ first",
     "classes_": "fit it with labels that are numbers, text, booleans, or dates and times without a named zone",
     "categories": "fit it with categories that are numbers, text, or dates and times without a named zone",

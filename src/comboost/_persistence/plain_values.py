@@ -35,7 +35,7 @@ MAX_DIMENSIONS = 32
 NPY_VERSION = b"\x93NUMPY\x01\x00"  # 1.0
 NPY_ALIGNMENT = 64  # bytes
 MAX_INT_BITS = 4096  # Python does not print longer integers by default
-MAX_DIGITS = 1240  # of an integer in JSON, a few more than MAX_INT_BITS gives
+MAX_DIGITS = 1240  # of an integer or decimal in JSON, a few more than MAX_INT_BITS gives
 MAX_SAME_HASH = 100  # keys of one hash: a dict of more is an attack
 MT19937_WORDS = 624  # size of the key of the Mersenne Twister
 MICROSECOND = timedelta(microseconds=1)
@@ -73,7 +73,7 @@ TEXT_TYPES: dict[type, TextType] = {
     date: TextType("$date", date.isoformat, date.fromisoformat),
     datetime: TextType("$datetime", datetime.isoformat, datetime.fromisoformat),
     timedelta: TextType("$microseconds", lambda value: str(value // MICROSECOND), lambda text: int(text) * MICROSECOND),
-    Decimal: TextType("$decimal", str, Decimal),
+    Decimal: TextType("$decimal", str, lambda text: read_decimal(text)),
     Fraction: TextType(
         "$fraction", lambda value: f"{value.numerator}/{value.denominator}", lambda text: read_fraction(text)
     ),
@@ -137,12 +137,19 @@ def decode_text(content: str) -> str:
 
 
 def is_exact_as_text(value: Any) -> bool:
-    """Return whether text holds all of a value: it does not for named time zones and for very long integers."""
+    """Return whether text holds all of a value: it does not for named time zones and for very long numbers."""
     if isinstance(value, datetime):
         return value.tzinfo is None or type(value.tzinfo) is timezone
     if isinstance(value, Fraction):
         return max(value.numerator.bit_length(), value.denominator.bit_length()) <= MAX_INT_BITS
+    if isinstance(value, Decimal):
+        return is_short(value)
     return True
+
+
+def is_short(value: Decimal) -> bool:
+    """Return whether a decimal is quickly converted to an integer; 1E+3000000 has 3 000 001 digits."""
+    return len(str(value)) <= MAX_DIGITS and abs(value.adjusted()) <= MAX_DIGITS
 
 
 def dict_to_json(value: dict[Any, Any], path: str, arrays: Arrays) -> dict[str, Any]:
@@ -245,6 +252,14 @@ def read_fraction(text: str) -> Fraction:
     """Read a ratio of two integers; `Fraction` itself would also expand 1e999999999, digit by digit."""
     numerator, _, denominator = text.partition("/")
     return Fraction(int(numerator), int(denominator))
+
+
+def read_decimal(text: str) -> Decimal:
+    """Read a decimal."""
+    value = Decimal(text) if len(text) <= MAX_DIGITS else None
+    if value is None or not is_short(value):
+        raise ValueError(f"its JSON holds the decimal {shown(text)}, whose integer has more than {MAX_DIGITS} digits")
+    return value
 
 
 def read_dict(content: Any, members: Members) -> dict[Any, Any]:

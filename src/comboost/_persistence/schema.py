@@ -1,5 +1,7 @@
 """Fitted attributes as they are stored: names, types and checks, for pickles and model files."""
 
+import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from types import NoneType
@@ -10,11 +12,15 @@ import numpy as np
 from comboost._boosting.warm_start import FitFingerprint
 from comboost._data.categories import MAX_CATEGORIES, Categories
 from comboost._data.checks import shown
+from comboost._data.labels import exact_labels
 from comboost._engine.forest import Forest
 from comboost._engine.probabilities import TEMPERATURES, IsotonicCurves
 from comboost._persistence.plain_values import Arrays, check_hashes, to_json
 from comboost._types import CATEGORIES
 
+LARGEST = float(np.finfo(np.float64).max)
+LARGEST_SCORE = 1e30  # leaf values of a fit are logarithms, below 100
+SUM_TOLERANCE = 1e-6  # of proportions
 FORMAT = 1  # of pickles and model files; raise it when what is stored changes
 OBJECT = "$object"  # tag of a value that a pickle holds as it is
 
@@ -60,6 +66,20 @@ def array_of(*dimensions: str, dtype: Any = None) -> Check:
 def floats_of(*dimensions: str) -> Check:
     """Check the shape of an array of float64."""
     return array_of(*dimensions, dtype=np.float64)
+
+
+def numbers_of(*dimensions: str, least: float = -LARGEST, most: float = LARGEST) -> Check:
+    """Check the shape of an array of float64, and that its values are numbers from ``least`` to ``most``."""
+    check_floats = floats_of(*dimensions)
+
+    def check(name: str, value: Any, sizes: Sizes) -> None:
+        check_floats(name, value, sizes)
+        wrong = ~((value >= least) & (value <= most))
+        if wrong.any():
+            limits = f"from {least:g} to {most:g}" if most < LARGEST else f"of at least {least:g}, and finite"
+            raise ValueError(f"{name} holds {value[wrong][0]}; its values should be {limits}")
+
+    return check
 
 
 def check_text(name: str, value: Any, sizes: Sizes) -> None:
@@ -132,6 +152,31 @@ def check_feature_names(name: str, value: Any, sizes: Sizes) -> None:
         raise ValueError(f"{name} holds names that are not text")
 
 
+def check_classes(name: str, value: Any, sizes: Sizes) -> None:
+    """Raise if the classes are not distinct labels in ascending order."""
+    array_of("n_classes")(name, value, sizes)
+    exact_labels(value, name)  # raises if one is missing, or not a label
+    if not np.all(value[:-1] < value[1:]):
+        raise ValueError(f"{name} holds classes twice, or not in ascending order")
+
+
+def check_prior(name: str, value: Any, sizes: Sizes) -> None:
+    """Raise if the proportions of the classes are not those of a training set."""
+    numbers_of("n_classes", least=0.0, most=1.0)(name, value, sizes)
+    if abs(value.sum() - 1.0) > SUM_TOLERANCE:
+        raise ValueError(f"{name} sums to {value.sum()} instead of 1")
+
+
+def check_scores(name: str, value: Forest, sizes: Sizes) -> None:
+    """Raise if scores could overflow in what follows: probabilities, and exported models, whose floats have 32 bits."""
+    values = value.leaf_values
+    largest = 1.0 if values is None else max(1.0, float(values.max()), -float(values.min()))
+    with np.errstate(over="ignore"):
+        reach = largest * max(float(np.abs(value.weights).sum()), float(sizes.n_rounds))
+    if not reach <= LARGEST_SCORE:
+        raise ValueError(f"its scores may reach {reach:g}; those of a fit are at most {LARGEST_SCORE:g}")
+
+
 def check_scored_classes(name: str, value: Any, sizes: Sizes) -> None:
     """Raise if the classes with scores are not ascending indices of classes."""
     if value is None:
@@ -190,28 +235,28 @@ class Attribute:
 FITTED: Mapping[str, Attribute] = {
     "n_features_in_": Attribute(equals("n_features")),
     "n_iter_": Attribute(equals("n_rounds")),
-    "classes_": Attribute(array_of("n_classes")),
-    "class_prior_": Attribute(floats_of("n_classes")),
-    "train_confusion_": Attribute(floats_of("n_classes", "n_classes")),
+    "classes_": Attribute(check_classes),
+    "class_prior_": Attribute(check_prior),
+    "train_confusion_": Attribute(numbers_of("n_classes", "n_classes", least=0.0, most=1.0 + SUM_TOLERANCE)),
     "feature_names_in_": Attribute(check_feature_names),
-    "feature_importances_": Attribute(floats_of("n_features")),
-    "estimator_weights_": Attribute(floats_of("n_rounds")),
+    "feature_importances_": Attribute(numbers_of("n_features", least=-SUM_TOLERANCE)),
+    "estimator_weights_": Attribute(numbers_of("n_rounds")),
     "estimators_": Attribute(None),
-    "edges_": Attribute(floats_of("n_rounds")),
-    "loss_curve_": Attribute(floats_of("n_rounds")),
-    "bound_curve_": Attribute(floats_of("n_rounds")),
+    "edges_": Attribute(numbers_of("n_rounds")),
+    "loss_curve_": Attribute(numbers_of("n_rounds", least=0.0)),
+    "bound_curve_": Attribute(numbers_of("n_rounds", least=-math.inf, most=math.inf)),
     "validation_curve_": Attribute(floats_of("")),
     "best_params_": Attribute(check_selected),
     "search_results_": Attribute(check_records),
-    "class_prices_": Attribute(floats_of("n_scored")),
+    "class_prices_": Attribute(numbers_of("n_scored", least=sys.float_info.min)),
     "temperature_": Attribute(check_temperature),
     "stop_reason_": Attribute(check_text),
     "target_name_": Attribute(check_text),  # set by the command line, as is the next one
     "missing_markers_": Attribute(check_texts),
-    "_forest": Attribute(None, "forest", Forest),  # which checks itself
+    "_forest": Attribute(check_scores, "forest", Forest),  # which checks its trees itself
     "_categories": Attribute(check_categories, "categories", Categories),
     "_trained_indices": Attribute(check_scored_classes, "scored_classes"),
-    "_importances": Attribute(floats_of("n_features"), "importances"),
+    "_importances": Attribute(numbers_of("n_features", least=-SUM_TOLERANCE), "importances"),
     "_decreases": Attribute(floats_of("n_rounds"), "bounds"),
     "_isotonic": Attribute(check_isotonic, "isotonic", IsotonicCurves),
     "_origin": Attribute(check_origin, "origin", FitFingerprint),
@@ -296,3 +341,16 @@ def check_fitted(attributes: Mapping[str, Any]) -> None:
         check = FITTED[name].check
         if check is not None:
             check(name, value, sizes)
+    check_together(attributes, forest, sizes)
+
+
+def check_together(attributes: Mapping[str, Any], forest: Forest, sizes: Sizes) -> None:
+    """Raise if attributes that are valid by themselves contradict each other."""
+    if "estimators_" in attributes:
+        raise ValueError("estimators_ holds weak learners of another library, beside its trees")
+    if not np.array_equal(attributes.get("estimator_weights_", forest.weights), forest.weights):
+        raise ValueError("estimator_weights_ are not the weights of its trees")
+    trained = attributes.get("_trained_indices")
+    prior = attributes.get("class_prior_", np.ones(sizes.n_classes))
+    if not (prior if trained is None else prior[trained]).all():
+        raise ValueError("class_prior_ is 0 for a class that has scores")
