@@ -15,6 +15,7 @@ from comboost._boosting.learners import EstimatorScorer
 from comboost._data.categories import as_values
 from comboost._data.labels import Candidates
 from comboost._data.validation import read_matrix, read_table
+from comboost._engine.memory import NOT_WORTH_ASKING, check_large
 from comboost._engine.probabilities import ProbabilityMap
 from comboost._engine.scores import SCORES_AT_ONCE, TableScorer, blocks_of, check_scores_memory, margins, narrowed
 from comboost._estimators.decisions import ARGMAX, Decision, decision_of, probability_map
@@ -84,8 +85,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
             return few
         self._check_fitted()
         labels, choose = self._decision()
-        predicted: NDArray[Any] = labels[np.concatenate(list(map(choose, self._score_blocks(X))))]
-        return predicted
+        return take_labels(labels, np.concatenate(list(map(choose, self._score_blocks(X)))))
 
     def predict_proba(self, X: MatrixLike) -> Floats:
         """Predict class probabilities; see ``calibration`` and ``priors``.
@@ -151,7 +151,7 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
         self._check_fitted()
         labels, choose = self._decision()
         for scores in self._staged_scores(X):
-            yield labels[choose(scores)]
+            yield take_labels(labels, choose(scores))
 
     def staged_predict_proba(self, X: MatrixLike) -> Iterator[Floats]:
         """Predict class probabilities after every round.
@@ -362,6 +362,19 @@ class Predictor(ParametersMixin, ClassifierMixin, BaseEstimator):
         for name, default, rule in (("proba", "softmax", PROBA), ("decision", "argmax", DECISION)):
             if given.get(name, default) != default:
                 rule.read(type(self).__name__, name, given[name])
+
+
+def take_labels(labels: NDArray[Any], indices: NDArray[np.integer[Any]]) -> NDArray[Any]:
+    """Return one label per index, if that fits into memory: text takes as much as the longest label, for every row."""
+    n_bytes = len(indices) * labels.itemsize
+    if n_bytes > NOT_WORTH_ASKING:
+        check_large(
+            f"The labels of {len(indices)} rows",
+            {f"text of {labels.itemsize // 4} characters" if labels.dtype.kind == "U" else "labels": n_bytes},
+            "Give fewer rows at a time, or fit with shorter names of the classes.",
+        )
+    taken: NDArray[Any] = labels[indices]
+    return taken
 
 
 def is_small_array(X: MatrixLike, model: Predictor) -> TypeGuard[NDArray[np.floating]]:

@@ -13,14 +13,16 @@ from comboost._boosting.warm_start import FitFingerprint
 from comboost._data.categories import MAX_CATEGORIES, Categories
 from comboost._data.checks import shown
 from comboost._data.labels import exact_labels
+from comboost._engine import memory
 from comboost._engine.forest import Forest
 from comboost._engine.probabilities import TEMPERATURES, IsotonicCurves
 from comboost._persistence.plain_values import Arrays, check_hashes, to_json
-from comboost._types import CATEGORIES
+from comboost._types import CATEGORIES, LEAF, MAX_BINS, NODE_DTYPE
 
 LARGEST = float(np.finfo(np.float64).max)
 LARGEST_SCORE = 1e30  # leaf values of a fit are logarithms, below 100
 SUM_TOLERANCE = 1e-6  # of proportions
+THRESHOLDS_OF_FEATURE = 8 * MAX_BINS + 8  # bytes, while thresholds of different trees are compared
 FORMAT = 1  # of pickles and model files; raise it when what is stored changes
 OBJECT = "$object"  # tag of a value that a pickle holds as it is
 
@@ -309,6 +311,8 @@ def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
     unknown = stored.keys() - NAMES.keys()
     if unknown:
         raise ValueError(f"the attributes {shown(sorted(unknown))} are not those of a fitted model")
+    if "forest" in stored:
+        check_memory(stored["forest"])
     attributes = {}
     for stored_name, value in stored.items():
         part = FITTED[NAMES[stored_name]].part
@@ -318,6 +322,20 @@ def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
     elif "n_iter_" in attributes and "estimators_" not in attributes:
         raise ValueError("its trees are missing")
     return attributes
+
+
+def check_memory(forest: Any) -> None:
+    """Raise if the trees use so many features that their thresholds, which are compared, do not fit into memory."""
+    nodes = forest.get("nodes")
+    if not isinstance(nodes, np.ndarray) or nodes.dtype != NODE_DTYPE:  # which is refused later
+        return
+    n_splits = len(nodes) // 2
+    if THRESHOLDS_OF_FEATURE * n_splits <= memory.NOT_WORTH_ASKING:
+        return
+    n_used = len(np.setdiff1d(nodes["feature"], [LEAF]))
+    n_held = 1 << max(n_used - 1, 0).bit_length()  # the list of thresholds doubles its size when it is full
+    uses = {f"the thresholds of {n_used} features": THRESHOLDS_OF_FEATURE * n_held}
+    memory.check_large("This model", uses, "Load it where there is more memory, or fit one that uses fewer features.")
 
 
 def check_fitted(attributes: Mapping[str, Any]) -> None:
