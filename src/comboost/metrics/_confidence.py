@@ -32,6 +32,7 @@ GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 CELLS = np.linspace(0.0, 1.0, 65)  # of (0, 1], in which the Laplace transform is bounded from below
 NEWTON_STEPS = 6
 SEARCH_STEPS = (12, 6, 6, 6, 6, 6, 6, 6)  # of the searches for σ; each starts from the bound that the last one found
+SEARCH_TOLERANCE = 1e-3  # no further search if one gains less
 POWER_STEPS, LAST_POWER_STEPS = 16, 100  # of the power method, in a search and at its end
 TYPICAL_RECALLS = np.append(expit(np.arange(-5.0, 14.0, 0.05)), 1.0)
 MAX_ORDERS = 60  # of factorial moments that are tried
@@ -230,21 +231,28 @@ def present_norm_upper(samples: ClassSamples, eta: float) -> Floats:
 
     This holds for every σ, c and t. The search for good ones affects how tight the bound is, not whether it holds.
     """
-    shape = samples.confusion.shape[:-2]
-    bound = np.full(shape, np.sqrt(samples.n_classes))
-    low = np.full(shape, np.log(0.1))
-    high = np.full(shape, np.log(100.0) + 2.0 * np.log(samples.sizes.max() + 1.0))
+    matrices = samples.confusion.reshape(-1, *samples.confusion.shape[-2:])
+    bound = np.full(len(matrices), np.sqrt(samples.n_classes))
+    low = np.full(len(matrices), np.log(0.1))
+    high = np.full(len(matrices), np.log(100.0) + 2.0 * np.log(samples.sizes.max() + 1.0))
+    active = np.arange(len(matrices))
     for n_steps in SEARCH_STEPS:  # a bound on the norm bounds q, which tightens the bound
+        confusion = matrices if active.size == len(matrices) else matrices[active]  # no copy of a large one
 
-        def bound_by(log_sigma: Floats, n_power: int = POWER_STEPS, top: Floats = bound) -> Floats:
+        def bound_by(
+            log_sigma: Floats, n_power: int = POWER_STEPS, confusion: Floats = confusion, top: Floats = bound[active]
+        ) -> Floats:
             sigma = np.exp(log_sigma)
             factors = quadratic_factors(sigma, np.minimum(top, 1.0), samples)
-            return solve_norm(samples.confusion, factors, -np.log(eta) / sigma, top, n_power)
+            return solve_norm(confusion, factors, -np.log(eta) / sigma, top, n_power)
 
-        best, _ = golden_section(bound_by, low, high, n_steps)
-        bound = np.minimum(bound, bound_by(best, LAST_POWER_STEPS))
-        low, high = best - 1.5, best + 1.5
-    return bound
+        best, _ = golden_section(bound_by, low[active], high[active], n_steps)
+        before, bound[active] = bound[active], np.minimum(bound[active], bound_by(best, LAST_POWER_STEPS))
+        low[active], high[active] = best - 1.5, best + 1.5
+        active = active[bound[active] < (1.0 - SEARCH_TOLERANCE) * before]
+        if not active.size:
+            break
+    return bound.reshape(samples.confusion.shape[:-2])
 
 
 def quadratic_factors(sigma: Floats, top: Floats, samples: ClassSamples) -> Floats:
