@@ -2,14 +2,17 @@
 
 import math
 import re
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memory import peak_of
 
 from comboost import CoMBoClassifier
+from comboost._engine import memory
 from comboost._inspection.text import export_tree
 from comboost._types import NODE_DTYPE
 
@@ -263,3 +266,44 @@ def test_following_the_rules_gives_what_the_nodes_give(tree_and_sets, row):
     nodes, sets = tree_and_sets
     text = export_tree(nodes, sets=sets_of(*sets), categories={2: CATEGORIES}, decimals=None)
     assert follow_text(text, row) == [follow_nodes(nodes, sets, row)]
+
+
+def chain(n_splits):
+    """A tree whose right children are divided again and again, by thresholds from 0 to 8."""
+    nodes = np.zeros(2 * n_splits + 1, dtype=NODE_DTYPE)
+    nodes["feature"] = nodes["left"] = -1
+    inner = slice(0, 2 * n_splits, 2)
+    nodes["feature"][inner] = 0
+    nodes["threshold"][inner] = np.arange(n_splits) % 9
+    nodes["left"][inner] = np.arange(1, 2 * n_splits, 2)
+    return nodes
+
+
+@pytest.mark.parametrize("n_splits", [1, 63, 64, 65, 200])
+def test_every_level_is_indented_by_four_characters(n_splits):
+    expected = []
+    for depth in range(n_splits):
+        bars = "|   " * depth
+        expected += [f"{bars}|--- x0 <= {depth % 9}", f"{bars}|   |--- class: 0", f"{bars}|--- x0 > {depth % 9}"]
+    expected.append("|   " * n_splits + "|--- class: 0")
+    assert export_tree(chain(n_splits), missing=()).splitlines() == expected
+
+
+def test_text_of_a_deep_tree_takes_little_more_than_its_characters():
+    nodes = chain(2000)
+    text = export_tree(nodes, missing=())
+    assert len(text) > 2000**2 * 4
+    assert peak_of(lambda: export_tree(nodes, missing=())) <= 1.2 * len(text)
+
+
+@pytest.mark.parametrize(("name", "n_bytes"), [("x", 1), ("ÿ", 1), ("λ", 2), ("𝜆", 4)])
+def test_text_that_does_not_fit_into_memory_is_refused_with_its_size(name, n_bytes, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
+    for module in (memory, sys.modules[export_tree.__module__]):
+        monkeypatch.setattr(module, "NOT_WORTH_ASKING", 0)
+    planned = []
+    monkeypatch.setattr(memory, "shortage", lambda needed, available: planned.append(sum(needed.values())))
+    with pytest.raises(MemoryError, match=r"The text of this tree .* Use trees_to_frame"):
+        export_tree(chain(2000), missing=(), feature_names=[name])
+    monkeypatch.undo()
+    assert planned == [n_bytes * (len(export_tree(chain(2000), missing=(), feature_names=[name])) + 1)]

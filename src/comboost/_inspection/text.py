@@ -7,8 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from comboost._engine.memory import NOT_WORTH_ASKING, check_large
 from comboost._types import CATEGORICAL, LEAF, MISSING_LEFT
 
+INDENT = "|   "
+SHARED_LEVELS = 64
+SHARED_INDENT = INDENT * SHARED_LEVELS
+MAX_CHARACTER_BYTES = 4
 OR = " or"
 MISSING, INFREQUENT = f"{OR} missing", f"{OR} infrequent"
 MISSING_CODE = 0  # the code of a missing category
@@ -49,20 +54,43 @@ def export_tree(
     features = list_names(feature_names, nodes["feature"][~is_leaf], "feature")
     classes = list_names(class_names, nodes["label"][is_leaf], "class")
     formatter = SplitFormatter(sets, features, categories, infrequent, missing, decimals)
-    lines = []
+    lines: list[tuple[int, str]] = []
     ahead = [(0, 0, "")]  # a stack, since a tree may be deeper than Python lets functions call each other
     while ahead:
         idx, depth, rule = ahead.pop()
         node = nodes[idx]
         if rule:
-            lines.append("|   " * (depth - 1) + f"|--- {rule}")
+            lines.append((depth - 1, f"|--- {rule}"))
         if is_leaf[idx]:
-            lines.append("|   " * depth + f"|--- {format_leaf(node, classes, leaf_values)}")
+            lines.append((depth, f"|--- {format_leaf(node, classes, leaf_values)}"))
             continue
         left, right = formatter.rules(node)
         first = int(node["left"])
         ahead += [(first + 1, depth + 1, right), (first, depth + 1, left)]
-    return "\n".join(lines)
+    check_text_memory(lines)
+    return join_lines(lines)
+
+
+def check_text_memory(lines: list[tuple[int, str]]) -> None:
+    """Raise if the lines, each with its depth, do not fit into memory: the text of a deep tree consists of indents."""
+    n_characters = sum(len(INDENT) * depth + len(text) + 1 for depth, text in lines)
+    if MAX_CHARACTER_BYTES * n_characters <= NOT_WORTH_ASKING:
+        return
+    largest = ord(max(max(text) for _, text in lines))
+    n_bytes = n_characters * (1 if largest < 2**8 else 2 if largest < 2**16 else MAX_CHARACTER_BYTES)
+    deepest = max(depth for depth, _ in lines)
+    uses = {f"lines of up to {deepest} levels": n_bytes}
+    check_large("The text of this tree", uses, "Use trees_to_frame, which has one row per node, or limit max_depth.")
+
+
+def join_lines(lines: list[tuple[int, str]]) -> str:
+    """Join lines, each with its depth; they share their indents, so that only the text itself takes memory."""
+    parts: list[str] = []
+    for depth, text in lines:
+        n_shared, n_more = divmod(depth, SHARED_LEVELS)
+        parts += [SHARED_INDENT] * n_shared
+        parts += (INDENT * n_more, text, "\n")
+    return "".join(parts[:-1])
 
 
 def format_leaf(node: np.void, classes: list[str] | None, leaf_values: NDArray[np.float32] | None) -> str:
