@@ -1,5 +1,10 @@
 """Calibration: how sure votes may be is learned from rows that were not trained on, and moves no decision."""
 
+import os
+import subprocess
+import sys
+from random import Random
+
 import numpy as np
 import pytest
 from boosters import (
@@ -12,6 +17,7 @@ from boosters import (
     make_rows,
     unchanged,
 )
+from hypothesis import example
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from models import model_bytes
@@ -67,6 +73,13 @@ def validation_scores(draw):
     return OutOfSampleScores(votes, labels, draw(hnp.arrays(np.float64, n_samples, elements=st.floats(0.5, 4))))
 
 
+def large_validation_scores(n_classes, n_samples):
+    """Many votes, so that the order of sums matters, with integer weights."""
+    votes, labels = drawn_votes(n_samples, n_classes, seed=0)
+    weights = np.random.default_rng(1).integers(1, 5, n_samples).astype(float)
+    return OutOfSampleScores(np.round(votes, 2), labels, weights)
+
+
 # Temperatures
 
 
@@ -86,7 +99,14 @@ def balanced_loss(held, temperature, scale, shares):
     return total
 
 
+SCORES_OF_TWO = np.array([[1.0, -1.0], [-1.0, 1.0]])
+
+
 @property_test(held=validation_scores(), scale=st.sampled_from([1.0, 2.0]), with_shares=st.booleans())
+@example(held=OutOfSampleScores(50 * SCORES_OF_TWO, np.array([1, 0]), np.ones(2)), scale=1.0, with_shares=False)
+@example(held=OutOfSampleScores(50 * SCORES_OF_TWO[:1], np.array([1]), np.ones(1)), scale=2.0, with_shares=True)
+@example(held=OutOfSampleScores(1e-3 * SCORES_OF_TWO, np.array([0, 1]), np.ones(2)), scale=2.0, with_shares=True)
+@example(held=OutOfSampleScores(0 * SCORES_OF_TWO, np.array([0, 1]), np.ones(2)), scale=2.0, with_shares=True)
 def test_no_temperature_has_a_smaller_loss(held, scale, with_shares):
     shares = np.log(np.arange(1.0, held.n_classes + 1)) if with_shares else None
     found = learn_temperature(held, scale, shares)
@@ -182,6 +202,57 @@ def test_damaged_curves_are_refused(name):
     }
     with pytest.raises(ValueError, match=r"calibration|no array"):
         IsotonicCurves(**(whole | changed))
+
+
+# Order of samples
+
+
+@property_test(held=validation_scores(), random=st.randoms(use_true_random=False), with_shares=st.booleans())
+@example(held=large_validation_scores(2, 1001), random=Random(0), with_shares=False)
+@example(held=large_validation_scores(9, 20_007), random=Random(1), with_shares=True)
+def test_calibration_is_the_same_for_any_order_of_samples(held, random, with_shares):
+    order = np.array(random.sample(range(len(held.labels)), len(held.labels)))
+    permuted = OutOfSampleScores(held.scores[order], held.labels[order], held.weights[order])
+    shares = np.log(np.arange(1.0, held.n_classes + 1)) if with_shares else None
+    assert learn_temperature(permuted, 2.0, shares) == learn_temperature(held, 2.0, shares)
+    curves, same = (IsotonicCurves.learn(each, uncalibrated(each)) for each in (held, permuted))
+    assert [getattr(curves, name).tobytes() for name in CURVES] == [getattr(same, name).tobytes() for name in CURVES]
+
+
+def uncalibrated(held):
+    return ProbabilityMap(1.0).probabilities(held.scores, np.empty_like(held.scores))
+
+
+CHILD = """
+import sys
+import numpy as np
+from comboost._engine.probabilities import OutOfSampleScores, learn_temperature
+with np.load(sys.argv[1]) as held:
+    print(learn_temperature(OutOfSampleScores(**held), 2.0, None).hex())
+"""
+
+
+@pytest.mark.parametrize(("n_threads", "kernel"), [("1", "Nehalem"), ("2", "Haswell")])
+def test_temperature_does_not_depend_on_the_blas(n_threads, kernel, tmp_path):
+    held = large_validation_scores(3, 40_000)
+    np.savez(tmp_path / "held.npz", **vars(held))
+    blas = {"OPENBLAS_NUM_THREADS": n_threads, "OPENBLAS_CORETYPE": kernel}
+    command = [sys.executable, "-c", CHILD, str(tmp_path / "held.npz")]
+    ran = subprocess.run(command, env=os.environ | blas, capture_output=True, text=True, check=True)
+    assert float.fromhex(ran.stdout) == learn_temperature(held, 2.0, None)
+
+
+@for_calibrations
+@for_all
+def test_fit_is_the_same_for_any_order_of_validation_samples(algorithm, calibration):
+    weights = np.random.default_rng(0).integers(0, 3, len(Y_NEW)).astype(float)
+    fits = []
+    for seed in range(3):
+        order = np.arange(len(Y_NEW)) if seed == 0 else np.random.default_rng(seed).permutation(len(Y_NEW))
+        model = make(algorithm, calibration, early_stopping=True)
+        model.fit(X, Y, **as_validation((X_NEW[order], Y_NEW[order])), sample_weight_val=weights[order])
+        fits.append((learned(model), model_bytes(model)))
+    assert fits[0] == fits[1] == fits[2]
 
 
 # Folds

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, logsumexp
+from scipy.optimize import brentq
+from scipy.special import log_softmax
 from sklearn.isotonic import IsotonicRegression
 
 from comboost import _core
@@ -16,13 +16,14 @@ from comboost._engine.forest import typed_array
 from comboost._types import Floats
 
 TEMPERATURES = (2.0**-6, 2.0**14)
-PRECISION = 1e-6  # of a temperature's logarithm
+PRECISION = 1e-10  # of a temperature's logarithm
 BLOCK_SCORES = 2**17  # scores whose exponentials or logarithms are in memory at a time
 MIN_PROBABILITY = 2.0**-40  # of a class without held-out samples, where its uncalibrated probability is 0
 REJECTED = -1  # decision to reject a sample
 
 
-# Calibration. It weighs all classes equally, however rare they are; priors are applied afterwards.
+# Calibration. It weighs all classes equally, however rare they are; priors are applied afterwards. Sums over samples
+# are rounded once (math.fsum), are sums of integers, or are added in an order that depends on the samples only.
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class OutOfSampleScores:
     labels : ndarray of int
         Indices of the true classes.
     weights : ndarray of float64
-        Positive sample weights.
+        Positive sample weights; whole numbers have exact sums.
     """
 
     scores: Floats
@@ -51,7 +52,8 @@ class OutOfSampleScores:
     @property
     def balanced_weights(self) -> Floats:
         """Weights scaled so that all classes with samples have the same weight sum, 1 in total."""
-        sums = np.bincount(self.labels, self.weights, minlength=self.n_classes)
+        order = np.lexsort((self.weights, self.labels))
+        sums = np.bincount(self.labels[order], self.weights[order], minlength=self.n_classes)
         return np.asarray(self.weights / (sums[self.labels] * np.count_nonzero(sums)))
 
 
@@ -60,7 +62,7 @@ def platt_smoothing(weights: Floats) -> float:
 
     Without it, samples without a mistake would need infinite scores. With weights, n is the effective sample size.
     """
-    return 1.0 / (float(weights.sum()) ** 2 / float((weights**2).sum()) + 2.0)
+    return 1.0 / (math.fsum(weights.tolist()) ** 2 / math.fsum((weights**2).tolist()) + 2.0)
 
 
 def learn_temperature(held: OutOfSampleScores, scale: float, log_priors: Floats | None) -> float:
@@ -80,23 +82,33 @@ def learn_temperature(held: OutOfSampleScores, scale: float, log_priors: Floats 
     float
         T. The loss is convex in 1/T, so its minimum is unique.
     """
-    weights = held.balanced_weights
-    smoothing = platt_smoothing(weights)
-    own = held.scores[np.arange(len(held.labels)), held.labels]
-    others = (held.scores.sum(axis=1) - own) / (held.n_classes - 1)
-    linear = scale * float(weights @ ((1.0 - smoothing) * own + smoothing * others))
-    step = max(1, BLOCK_SCORES // held.n_classes)
+    weights, n_classes = held.balanced_weights, held.n_classes
+    smoothing = platt_smoothing(weights) / (n_classes - 1)  # target probability of a wrong class
+    shift = None if log_priors is None else -log_priors
+    step = max(1, BLOCK_SCORES // n_classes)
 
-    def loss(log_temperature: float) -> float:
-        sharpness, sums = math.exp(-log_temperature), np.empty(len(held.scores))
-        for begin in range(0, len(sums), step):
-            scaled = scale * sharpness * held.scores[begin : begin + step]
-            sums[begin : begin + step] = logsumexp(scaled if log_priors is None else scaled - log_priors, axis=1)
-        return float(weights @ sums) - linear * sharpness
+    def slopes(samples: slice, sharpness: float) -> list[float]:
+        """Derivatives of the losses of some samples by the sharpness 1/T, divided by the scale."""
+        scores, labels = held.scores[samples], held.labels[samples]
+        margins = scores - scores[np.arange(len(labels)), labels][:, np.newaxis]
+        probabilities = np.empty_like(scores)
+        _core.softmax(scores, scale * sharpness, shift, 1, probabilities)
+        sums = np.cumsum((probabilities - smoothing) * margins, axis=1)[:, -1]  # in class order
+        derivatives: list[float] = (weights[samples] * sums).tolist()
+        return derivatives
 
-    bounds = tuple(map(math.log, TEMPERATURES))
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": PRECISION})
-    return math.exp(float(found.x))
+    def slope(log_temperature: float) -> float:
+        """Derivative of the loss by the sharpness, which increases with the sharpness."""
+        sharpness = math.exp(-log_temperature)
+        blocks = (slice(begin, begin + step) for begin in range(0, len(weights), step))
+        return math.fsum(chain.from_iterable(slopes(samples, sharpness) for samples in blocks))
+
+    lowest, highest = map(math.log, TEMPERATURES)
+    if slope(highest) >= 0.0:
+        return TEMPERATURES[1]
+    if slope(lowest) <= 0.0:
+        return TEMPERATURES[0]
+    return math.exp(brentq(slope, lowest, highest, xtol=PRECISION))
 
 
 @dataclass(frozen=True)
@@ -151,13 +163,15 @@ class IsotonicCurves:
             Uncalibrated probabilities of these samples under uniform priors.
         """
         weights, curves = held.balanced_weights, []
+        by_label = np.lexsort((weights, held.labels))  # samples that tie in all of these are the same
         for k in range(held.n_classes):
             is_own = held.labels == k
             if not is_own.any() or is_own.all():  # nothing to learn: the probability stays as it is
                 curves.append((np.array([0.0, 1.0]), np.array([MIN_PROBABILITY, 1.0])))
                 continue
             target = np.where(is_own, 1.0 - platt_smoothing(weights[is_own]), platt_smoothing(weights[~is_own]))
-            fitted = IsotonicRegression().fit(probabilities[:, k], target, sample_weight=weights)
+            order = by_label[np.argsort(probabilities[by_label, k], kind="stable")]
+            fitted = IsotonicRegression().fit(probabilities[order, k], target[order], sample_weight=weights[order])
             curves.append((fitted.X_thresholds_, fitted.y_thresholds_))
         offsets = np.cumsum([0, *(len(inputs) for inputs, _ in curves)], dtype=np.int64)
         inputs, outputs = (np.concatenate(parts) for parts in zip(*curves, strict=True))

@@ -1,6 +1,5 @@
 """Calibration of probabilities. In: out-of-sample scores. Out: fitted attributes of a calibrator."""
 
-import math
 import warnings
 from collections.abc import Callable
 
@@ -24,7 +23,6 @@ from comboost._types import Floats, Labels
 
 NO_FOLD = -1
 SCORE_ARRAYS = 3  # of all samples: the scores, those of the folds, and their probabilities
-NEAR_BOUND = 1e-3  # relative: the search for a temperature never ends exactly at its bounds
 #: What a temperature at a bound of the search means, and what to do.
 AT_BOUNDS = (
     "the smallest that is tried: out of sample, the scores are far too small for their accuracy. Fit more rounds, or "
@@ -67,7 +65,7 @@ def calibrate(
         return {"_isotonic": IsotonicCurves.learn(held, uncalibrated)}
     temperature = learn_temperature(held, scale, learned)
     for bound, words in zip(TEMPERATURES, AT_BOUNDS, strict=True):
-        if math.isclose(temperature, bound, rel_tol=NEAR_BOUND):
+        if temperature == bound:
             warnings.warn(f"temperature_ ended at {bound:g}, {words}", UserWarning, stacklevel=2)
     return {"temperature_": temperature}
 
