@@ -3,6 +3,8 @@
 import doctest
 import importlib
 import pkgutil
+import socket
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,16 @@ MODULES = [
     if not info.name.endswith("__main__") and "_core" not in info.name
 ]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.fixture(autouse=True)
+def dashboard_port():
+    """Take the port that Dask's dashboard has by default, as another program may."""
+    with socket.socket() as server:
+        with suppress(OSError):
+            server.bind(("", 8787))
+            server.listen()
+        yield
 
 
 @pytest.mark.parametrize("name", MODULES)
