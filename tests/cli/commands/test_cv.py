@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 from comboost import ConfusionBoostingClassifier
 from comboost.cli.app import app
+from comboost.cli.commands.cv import describe_bounds
+from comboost.cli.jobs.cross_validation import ValidationResult
 from comboost.model_selection import cross_validate_confusion
 
 
@@ -22,8 +24,27 @@ def test_cv_gives_the_metrics_of_cross_validate_confusion(cli, rows, frame):
         each = by_name[name]
         assert (each["recall"], each["recall_low"], each["recall_high"]) == (found.recalls[k], low[k], high[k])
     assert (said["norm"], said["norm_bound"]) == (found.norm, found.norm_bound)
+    assert (said["g_mean_bound"], said["mean_recall_bound"]) == (found.geometric_mean_bound, found.mean_recall_bound)
     assert said["confusion"] == found.confusion.tolist()
     assert said["g_mean"] == pytest.approx(np.prod(found.recalls) ** (1 / 3))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "told"),
+    [
+        (
+            (0.9, 0.5, 0.6),
+            "on average: ‖C‖ at most 0.900 (never above 1.41), G-mean at least 0.500, mean recall at least",
+        ),
+        ((0.9, 0.0, 0.6), "mean recall at least 0.600. There are too few rows to bound G-mean on new data."),
+        ((2**0.5, 0.0, 0.0), "There are too few rows to bound ‖C‖, G-mean and mean recall on new data."),
+    ],
+)
+def test_bounds_that_say_nothing_are_left_out(bounds, told):
+    norm, g_mean, mean_recall = bounds
+    result = ValidationResult({}, "", {}, 5, 0.95, [{}] * 3, [], 0.1, norm, 0.9, g_mean, 0.9, mean_recall, [])
+    assert told in describe_bounds(result)
+    assert ("On new data" in describe_bounds(result)) == (mean_recall > 0)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from comboost._boosting import loop
 from comboost._estimators.certificates import Certificate
 from comboost.cli.app import app
-from comboost.cli.commands.demo import STOP_REASONS, find_best, show_demo
+from comboost.cli.commands.demo import BOUNDS, STOP_REASONS, describe_bound, find_best, show_demo
 from comboost.cli.jobs.demo import compare_boosters
 from comboost.cli.jobs.settings import OURS, make_estimator
 from comboost.cli.terminal.screen import Screen
@@ -97,7 +97,7 @@ def test_every_class_has_a_line_with_its_sizes_and_recalls(result, width):
 )
 def test_mark_goes_to_the_best_method_whichever_it_is(result, values, marked):
     shown = shown_in(with_metrics(result, g_mean=values))
-    (line,) = (line for line in shown.splitlines() if line.strip().startswith("G-mean"))
+    (line,) = (line for line in shown.splitlines() if line.strip().startswith("G-mean  "))
     assert " ".join(line.split()).endswith(marked)
 
 
@@ -128,7 +128,6 @@ def test_stop_reason_is_told_in_words(result, reason):
         (0.25, 0.5, "So no class is confused with another in more than 25 % of its training samples."),
         (0.5, 0.25, "So no class is confused with another in more than 25 % of its training samples."),
         (1.0, 4.0, "‖C‖ of 10 classes never exceeds 3, so a bound of 1 is weak."),
-        (3.0, 4.0, "‖C‖ of 10 classes never exceeds 3, so a bound of 3 is vacuous."),
     ],
 )
 def test_certificate_is_told_with_what_its_bound_is_worth(result, certified, loss, bound, told):
@@ -142,6 +141,32 @@ def test_certificate_is_told_with_what_its_bound_is_worth(result, certified, los
     assert shown[line + 1 : line + 3] == [chain, told]
 
 
+def test_certificates_that_say_nothing_are_one_sentence(result):
+    methods = [
+        replace(method, certificate=Certificate("‖C‖", 0.0625, loss, 4.0))
+        for method, loss in zip(result.methods, (3.0, 3.5, 0.5), strict=True)
+    ]
+    shown = shown_in(replace(result, methods=tuple(methods)), width=200)
+    assert "The training loss certifies nothing for ConfusionBoosting (3) and CoMBo (3.5): its bound on" in shown
+    assert shown.count("Certified for") == shown.count("Certified for AdaBoost.MM") == 1
+
+
+def test_bounds_on_new_data_have_a_line_each(result):
+    lines = [" ".join(line.split()) for line in shown_in(result).splitlines()]
+    for key, name in BOUNDS.items():
+        values = " ".join(describe_bound(key, method.bounds[key], 10) for method in result.methods)
+        assert f"{name} {values}" in lines
+
+
+def test_bounds_that_say_nothing_are_dashes(result):
+    vacuous = {"confusion_norm": 3.0, "g_mean": 0.0, "mean_recall": 0.0, "accuracy": 0.0}
+    methods = tuple(replace(method, bounds=vacuous) for method in result.methods)
+    lines = [" ".join(line.split()) for line in shown_in(replace(result, methods=methods)).splitlines()]
+    for name in BOUNDS.values():
+        assert f"{name} – – –" in lines
+    assert "– too few rows to say anything." in lines
+
+
 def test_demo_ends_with_the_recall_of_rare_classes_and_the_next_command(result):
     lines = shown_in(result, width=120).splitlines()
     for method in result.methods:
@@ -151,8 +176,10 @@ def test_demo_ends_with_the_recall_of_rare_classes_and_the_next_command(result):
 
 
 def test_certificates_are_shown_for_those_who_have_one(result):
-    shown = shown_in(result)
-    for method in result.methods:
+    certificate = Certificate("‖C‖", 0.0625, 0.25, 0.5)
+    methods = [replace(method, certificate=method.certificate and certificate) for method in result.methods]
+    shown = shown_in(replace(result, methods=tuple(methods)))
+    for method in methods:
         assert (f"Certified for {method.name}," in shown) == (method.certificate is not None)
 
 

@@ -8,6 +8,7 @@ import comboost
 from comboost.cli.jobs.demo import compare_boosters, split_yeast
 from comboost.cli.jobs.rounds import SEARCHING
 from comboost.cli.terminal.options import NOT_SEARCHED
+from comboost.metrics import confusion_norm_bound, error_rate_bound, geometric_mean_bound
 from comboost.model_selection import wilson_interval
 
 N_ROUNDS = 12
@@ -76,6 +77,23 @@ def test_norm_g_mean_and_mauc_equal_those_computed_directly(pair):
     )
     auc = roc_auc_score(y, fitted.predict_proba(X), multi_class="ovo", average="macro", labels=fitted.classes_)
     assert result.metrics["mauc"] == pytest.approx(auc)
+
+
+def test_bounds_on_new_data_are_those_of_the_metrics(pair):
+    result, fitted, X, y = pair
+    predicted = fitted.predict(X)
+    uniform, priors = dict.fromkeys(fitted.classes_, 0.1), {name: np.mean(y == name) for name in fitted.classes_}
+    assert result.bounds == pytest.approx(
+        {
+            "confusion_norm": confusion_norm_bound(y, predicted),
+            "g_mean": geometric_mean_bound(y, predicted),
+            "mean_recall": 1 - error_rate_bound(y, predicted, priors=uniform),
+            "accuracy": 1 - error_rate_bound(y, predicted, priors=priors),
+        }
+    )
+    for key in ("g_mean", "accuracy"):
+        assert result.bounds[key] <= result.metrics[key]
+    assert result.bounds["confusion_norm"] >= result.metrics["confusion_norm"]
 
 
 def test_recall_of_rare_classes_has_a_wilson_interval(summary, pair):

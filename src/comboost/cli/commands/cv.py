@@ -1,9 +1,10 @@
 """``comboost cv``: recall of every class, confusions and norm by cross-validation."""
 
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from comboost._stats.formatting import format_interval, percent
+from comboost._stats.formatting import format_confidence, format_interval, join_names, percent
 from comboost.cli.terminal.options import DataFile, DataOptions, EstimatorOptions, Folds, Json, with_options
 from comboost.cli.terminal.progress import progress_shown
 from comboost.cli.terminal.screen import Screen, print_json
@@ -60,7 +61,31 @@ def show_validation(result: "ValidationResult", screen: Screen) -> None:
     show_confusion(result, screen)
     screen.say(f"‖C‖ = {result.norm:.3f} (norm of all confusions, 0 is best)", "bold")
     screen.say(f"G-mean = {result.g_mean:.3f}, mean recall = {result.mean_recall:.3f} (1 is best)", "bold")
+    screen.say(describe_bounds(result))
     screen.note(result.notes)
+
+
+def describe_bounds(result: "ValidationResult") -> str:
+    """State the bounds on new data, and which of them say nothing."""
+    maximum = math.sqrt(len(result.classes) - 1)
+    told = {
+        "‖C‖": f"‖C‖ at most {result.norm_bound:.3f} (never above {maximum:.3g})"
+        if result.norm_bound < maximum
+        else None,
+        "G-mean": f"G-mean at least {result.g_mean_bound:.3f}" if result.g_mean_bound > 0 else None,
+        "mean recall": f"mean recall at least {result.mean_recall_bound:.3f}" if result.mean_recall_bound > 0 else None,
+    }
+    bounds = [text for text in told.values() if text is not None]
+    unknown = [name for name, text in told.items() if text is None]
+    sentences = []
+    if bounds:
+        sentences.append(
+            f"On new data, each with {format_confidence(result.confidence)} confidence, for the classifiers of the folds "
+            f"on average: {', '.join(bounds)}."
+        )
+    if unknown:
+        sentences.append(f"There are too few rows to bound {join_names(unknown)} on new data.")
+    return " ".join(sentences)
 
 
 def show_confusion(result: "ValidationResult", screen: Screen) -> None:

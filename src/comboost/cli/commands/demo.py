@@ -1,10 +1,11 @@
 """``comboost demo``: ConfusionBoosting beside the paper's CoMBo and AdaBoost.MM on the bundled Yeast data."""
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from comboost._stats.formatting import pluralize
+from comboost._stats.formatting import join_names, pluralize
 from comboost.cli.terminal.options import NOT_SEARCHED, check_jobs, no_search_option, seed_option
 from comboost.cli.terminal.progress import progress_shown
 from comboost.cli.terminal.screen import Screen
@@ -20,6 +21,14 @@ MEANINGS = {
     "g_mean": "geometric mean of the recalls",
     "mauc": "AUC averaged over pairs of classes",
     "accuracy": "fraction of correct predictions",
+}
+
+NO_BOUND = "–"
+BOUNDS = {
+    "confusion_norm": "‖C‖ at most",
+    "g_mean": "G-mean at least",
+    "mean_recall": "mean recall at least",
+    "accuracy": "accuracy at least",
 }
 
 STOP_REASONS = {
@@ -62,7 +71,7 @@ def demo(
 
 
 def show_demo(result: "DemoResult", screen: Screen) -> None:
-    """Print recalls, metrics, stop reasons and certificates in tables of at most 60 columns."""
+    """Print recalls, metrics, bounds, stop reasons and certificates in tables of at most 60 columns."""
     from comboost.study._results import MEASURES
 
     n_train, n_test = (sum(getattr(size, part) for size in result.classes) for part in ("n_train", "n_test"))
@@ -95,13 +104,24 @@ def show_demo(result: "DemoResult", screen: Screen) -> None:
     screen.show(["metric", "meaning", *headers], rows)
     screen.say(f"* best. One split (seed {result.seed}) with few rows: other seeds give other results.")
 
+    screen.say("\nOn new data, each with 95 % confidence", "bold")
+    n_classes = len(result.classes)
+    rows = [
+        [name, *(describe_bound(key, method.bounds[key], n_classes) for method in result.methods)]
+        for key, name in BOUNDS.items()
+    ]
+    screen.show(["bound", *headers], rows)
+    screen.say(
+        f"‖C‖ of {n_classes} classes never exceeds {largest_norm(n_classes):.3g}. The accuracy assumes the same class "
+        "proportions."
+    )
+    if any(NO_BOUND in row for row in rows):
+        screen.say(f"{NO_BOUND} too few rows to say anything.")
+
     screen.say("\nWhy training stopped", "bold")
     for method in result.methods:
         screen.say(f"{method.name}: {STOP_REASONS[method.stop_reason]} ({pluralize(method.n_rounds, 'round')})")
-    for method in result.methods:
-        if method.certificate is not None:
-            screen.say(f"\nCertified for {method.name}, on its training rows", "bold")
-            screen.say(describe_certificate(method.certificate, len(result.classes)))
+    show_certificates(result, screen)
 
     screen.say("\nIn short", "bold")
     n_rare = sum(size.n_test for size in result.classes if size.is_rare)
@@ -126,6 +146,38 @@ def find_best(values: list[float], *, lower_is_better: bool = False) -> list[int
         return []
     best = min(shown) if lower_is_better else max(shown)
     return [idx for idx, value in enumerate(shown) if value == best]
+
+
+def largest_norm(n_classes: int) -> float:
+    """Return √(K−1), the largest ‖C‖ that there is."""
+    return math.sqrt(n_classes - 1)
+
+
+def describe_bound(key: str, bound: float, n_classes: int) -> str:
+    """Format a bound; one that says nothing is a dash."""
+    is_vacuous = bound >= largest_norm(n_classes) if key == "confusion_norm" else bound <= 0
+    return NO_BOUND if is_vacuous else f"{bound:.{DECIMALS}f}"
+
+
+def show_certificates(result: "DemoResult", screen: Screen) -> None:
+    """Print what the training loss certifies; of certificates that say nothing, only their bounds."""
+    maximum = largest_norm(len(result.classes))
+    vacuous = []
+    for method in result.methods:
+        certificate = method.certificate
+        if certificate is None:
+            continue
+        bound = min(certificate.loss, certificate.bound)
+        if bound >= maximum:
+            vacuous.append(f"{method.name} ({bound:.3g})")
+        else:
+            screen.say(f"\nCertified for {method.name}, on its training rows", "bold")
+            screen.say(describe_certificate(certificate, len(result.classes)))
+    if vacuous:
+        screen.say(
+            f"\nThe training loss certifies nothing for {join_names(vacuous)}: its bound on ‖C‖ of the training rows "
+            f"is not below {maximum:.3g}."
+        )
 
 
 def describe_certificate(certificate: "Certificate", n_classes: int) -> str:

@@ -20,7 +20,7 @@ Split = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class ValidationResult:
-    """Out-of-sample recalls and confusions of an estimator."""
+    """Out-of-sample recalls and confusions of an estimator, and bounds for its classifiers of the folds on new data."""
 
     data: dict[str, Any]
     estimator: str
@@ -32,7 +32,9 @@ class ValidationResult:
     norm: float
     norm_bound: float
     g_mean: float
+    g_mean_bound: float
     mean_recall: float
+    mean_recall_bound: float
     notes: list[str]
 
 
@@ -105,7 +107,9 @@ def summarise_folds(folds: ConfusionFolds, table: TrainingTable, estimator: Any,
         norm=folds.norm,
         norm_bound=folds.norm_bound,
         g_mean=geometric_mean(folds.recalls),
+        g_mean_bound=folds.geometric_mean_bound,
         mean_recall=float(np.mean(folds.recalls)),
+        mean_recall_bound=folds.mean_recall_bound,
         notes=note_small_classes(table, n_folds),
     )
 

@@ -14,7 +14,14 @@ from comboost.cli.jobs.rounds import report_rounds
 from comboost.cli.jobs.settings import OURS, Settings, make_estimator
 from comboost.cli.terminal.progress import Tick
 from comboost.datasets import load_yeast
-from comboost.metrics import confusion_norm_loss, geometric_mean_score, mauc_score
+from comboost.metrics import (
+    confusion_norm_bound,
+    confusion_norm_loss,
+    error_rate_bound,
+    geometric_mean_bound,
+    geometric_mean_score,
+    mauc_score,
+)
 from comboost.model_selection import wilson_interval
 
 TEST_FRACTION = 0.4  # of the 5 rows of the smallest class, 3 train and 2 test
@@ -32,12 +39,13 @@ class ClassSize:
 
 @dataclass(frozen=True)
 class MethodResult:
-    """Test metrics of a classifier, why training stopped, and its certificate, if it has one."""
+    """Test metrics of a classifier, their bounds on new data, why training stopped, and its certificate, if any."""
 
     name: str
     recalls: dict[str, float]
     rare_recall: tuple[float, float, float]  # of all rare classes together, with its 95 % interval
     metrics: dict[str, float]
+    bounds: dict[str, float]  # of the metrics on new data, each with 95 % confidence
     n_rounds: int
     stop_reason: str
     certificate: Certificate | None
@@ -94,6 +102,8 @@ def count_classes(y_train: Any, y_test: Any) -> tuple[ClassSize, ...]:
 def evaluate(name: str, fitted: Any, X: Any, y: Any, classes: tuple[ClassSize, ...]) -> MethodResult:
     """Compute the test metrics of a fitted classifier, and collect the results of its training."""
     labels, predicted = fitted.classes_, fitted.predict(X)
+    uniform = np.full(len(labels), 1 / len(labels))
+    priors = np.array([np.mean(y == label) for label in labels])
     recalls = recall_score(y, predicted, labels=labels, average=None)
     is_rare = np.isin(y, [size.name for size in classes if size.is_rare])
     rare_recall = float((predicted == y)[is_rare].mean())
@@ -107,6 +117,12 @@ def evaluate(name: str, fitted: Any, X: Any, y: Any, classes: tuple[ClassSize, .
             "g_mean": float(geometric_mean_score(y, predicted, labels=labels)),
             "mauc": float(mauc_score(y, fitted.predict_proba(X), labels=labels)),
             "accuracy": float(accuracy_score(y, predicted)),
+        },
+        bounds={
+            "confusion_norm": confusion_norm_bound(y, predicted, labels=labels),
+            "g_mean": geometric_mean_bound(y, predicted, labels=labels),
+            "mean_recall": 1 - error_rate_bound(y, predicted, labels=labels, priors=uniform),
+            "accuracy": 1 - error_rate_bound(y, predicted, labels=labels, priors=priors),
         },
         n_rounds=int(fitted.n_iter_),
         stop_reason=str(fitted.stop_reason_),
