@@ -68,20 +68,19 @@ def show_validation(result: "ValidationResult", screen: Screen) -> None:
 def describe_bounds(result: "ValidationResult") -> str:
     """State the bounds on new data, and which of them say nothing."""
     maximum = math.sqrt(len(result.classes) - 1)
-    told = {
-        "‖C‖": f"‖C‖ at most {result.norm_bound:.3f} (never above {maximum:.3g})"
-        if result.norm_bound < maximum
-        else None,
-        "G-mean": f"G-mean at least {result.g_mean_bound:.3f}" if result.g_mean_bound > 0 else None,
-        "mean recall": f"mean recall at least {result.mean_recall_bound:.3f}" if result.mean_recall_bound > 0 else None,
-    }
-    bounds = [text for text in told.values() if text is not None]
-    unknown = [name for name, text in told.items() if text is None]
+    told, unknown = [], []
+    for name, bound, is_known in (
+        ("‖C‖", f"‖C‖ at most {result.norm_bound:.3f} (never above {maximum:.3g})", result.norm_bound < maximum),
+        ("G-mean", f"G-mean at least {result.g_mean_bound:.3f}", result.g_mean_bound > 0),
+        ("mean recall", f"mean recall at least {result.mean_recall_bound:.3f}", result.mean_recall_bound > 0),
+    ):
+        (told if is_known else unknown).append(bound if is_known else name)
+    confidence = format_confidence(result.confidence)
     sentences = []
-    if bounds:
+    if told:
         sentences.append(
-            f"On new data, each with {format_confidence(result.confidence)} confidence, for the classifiers of the folds "
-            f"on average: {', '.join(bounds)}."
+            f"On new data, each with {confidence} confidence, for the classifiers of the folds on average: "
+            f"{', '.join(told)}."
         )
     if unknown:
         sentences.append(f"There are too few rows to bound {join_names(unknown)} on new data.")
