@@ -68,7 +68,8 @@ def show_validation(result: "ValidationResult", screen: Screen) -> None:
 def describe_bounds(result: "ValidationResult") -> str:
     """State the bounds on new data, and which of them say nothing."""
     maximum = math.sqrt(len(result.classes) - 1)
-    told, unknown = [], []
+    told: list[str] = []
+    unknown: list[str] = []
     for name, bound, is_known in (
         ("‖C‖", f"‖C‖ at most {result.norm_bound:.3f} (never above {maximum:.3g})", result.norm_bound < maximum),
         ("G-mean", f"G-mean at least {result.g_mean_bound:.3f}", result.g_mean_bound > 0),
