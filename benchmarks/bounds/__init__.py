@@ -1,0 +1,1 @@
+"""Coverage and width of the confidence bounds of `comboost.metrics`, by simulation."""
