@@ -67,6 +67,7 @@ MAX_ROWS = _core.MAX_ROWS  # row indices are 32 bits wide
 MAX_WEIGHT_SUM = 2**32  # with units of at most 2**30, sums over all rows stay below 2**62
 UNIT_BITS = 30  # no row's quantised costs add up to more than 2**30
 COARSE_BITS = 27  # a pass whose largest row has fewer bits than this is quantised again
+COARSE_LOSS_BITS = 15  # losses that could be summed up in units that are smaller by these bits are summed up again
 ROUNDING_ROOM = 16  # units that a cost must have on average; with fewer, rounding moves the loss too much
 MAX_ROUNDING = 1.0 / 32.0  # by what share of it rounding may then move the loss
 

@@ -330,6 +330,31 @@ def test_bad_gradient_is_refused_by_name(gradient, message):
         get_norm(norm_of(1.0, gradient)).value_and_gradient(A)
 
 
+@pytest.mark.parametrize("factor", [0.5, 1.0 + 1e-5, 2.0])
+def test_gradient_that_is_not_of_the_value_is_refused(factor):
+    class Scaled(LargestRow):
+        def gradient(self, A):
+            return factor * super().gradient(A)
+
+    with pytest.raises(ValueError, match=r"norm Scaled: value\(A\) returned .*, but the sum of gradient\(A\) \* A is"):
+        get_norm(Scaled()).value(A)
+
+
+def test_norm_may_be_its_own_smooth_norm():
+    given = LargestRow()
+    given.smooth = given
+    assert get_norm(given).smooth.value(A) == get_norm(given).value(A)
+
+
+@pytest.mark.parametrize("smooth", ["spectral", "kinked"])
+def test_smooth_norm_with_kinks_is_refused(smooth):
+    given, other = LargestRow(), LargestRow()
+    other.smooth = given
+    given.smooth = other if smooth == "kinked" else smooth
+    with pytest.raises(ValueError, match="has kinks itself; give a norm that is smooth"):
+        get_norm(given)
+
+
 def test_diagonal_of_a_given_gradient_is_ignored():
     gradient = np.full((3, 3), 2.0)
     np.fill_diagonal(gradient, -1.0)
@@ -340,8 +365,9 @@ def test_diagonal_of_a_given_gradient_is_ignored():
 def test_given_norm_cannot_change_the_losses():
     class Writes(LargestRow):
         def value(self, A):
+            value = super().value(A)
             A[:] = 0.0
-            return 1.0
+            return value
 
     before = A.copy()
     get_norm(Writes()).value(A)

@@ -568,7 +568,7 @@ class LargestEntry:
         return A.max()
 
     def gradient(self, A):
-        return np.where(A.max() == A, 1.0, 1e-3)
+        return (A.max() == A) / (A.max() == A).sum()
 
 
 @pytest.mark.parametrize(

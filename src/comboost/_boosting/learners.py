@@ -193,8 +193,9 @@ class EstimatorLearner:
         estimators = self.kept[: len(alphas)]
         if not all(hasattr(estimator, "feature_importances_") for estimator in estimators):
             return None
+        weights = alphas if any(alphas) else None  # a tiny learning rate may leave only zeros
         importances: Floats = np.average(
-            [estimator.feature_importances_ for estimator in estimators], axis=0, weights=alphas
+            [estimator.feature_importances_ for estimator in estimators], axis=0, weights=weights
         )
         return importances
 

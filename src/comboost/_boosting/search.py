@@ -48,7 +48,7 @@ LEAST_SMOOTHING = 0.3  # fraction of the candidate's
 # Class prices
 SHRINKAGE = 20  # samples of the mean loss that are added to the held-out samples of a class
 LARGEST_LOG_PRICE = 4.0
-HELD_OUT_POWERS = {"worst-class": 1.5}  # of class losses; the gradient, their 7th power, would price one class only
+MOST_PRICE_POWER = 1.5  # of class losses; the gradient of "worst-class", their 7th power, would price one class only
 
 # Without a search
 FIXED_SMOOTHING, FIXED_ROUNDS = 10.0, 300
@@ -84,7 +84,7 @@ class Candidate:
     Attributes
     ----------
     losses : list of float
-        The held-out loss after every round, in the mean over the classes.
+        The held-out loss after every round, or the norm of the losses; divided by the number of classes.
     loss, best_round : float, int
         The smallest of them, and its round.
     best_losses : ndarray
@@ -337,9 +337,9 @@ def search(
 def price_classes(best: Candidate, parts: Sequence[Part], norm: Norm, make_trial: MakeTrial) -> Floats:
     """Prices of the classes by their losses on held-out samples; the losses in training vanish with overfitting.
 
-    The prices follow the held-out class losses of the best candidate: their gradient of the norm, or a power of them.
-    Since prices change the losses, the candidate is trained once more at these prices, which then follow the new losses
-    half of the way.
+    The prices follow the gradient of the norm at the held-out class losses of the best candidate. Their logarithms are
+    scaled down if they vary more than those of `MOST_PRICE_POWER` of the losses. Since prices change the losses, the
+    candidate is trained once more at these prices, which then follow the new losses half of the way.
 
     Parameters
     ----------
@@ -353,16 +353,20 @@ def price_classes(best: Candidate, parts: Sequence[Part], norm: Norm, make_trial
         As in `search`.
     """
     n_held = np.bincount(np.concatenate([part.held.labels for part in parts]), minlength=len(best.best_losses))
-    power = HELD_OUT_POWERS.get(norm.name)
+
+    def centred_logarithms(values: Floats) -> Floats:
+        logarithms = np.array([math.log(max(value, sys.float_info.min)) for value in values.tolist()])
+        return np.asarray(logarithms - logarithms.mean())
 
     def follow(log_prices: Floats, held_losses: Floats) -> Floats:
         losses = held_losses if held_losses.ndim == 1 else in_order(held_losses)
         mean = float(in_order(losses)) / int((n_held > 0).sum())
         losses = (n_held * losses + SHRINKAGE * mean) / (n_held + SHRINKAGE)
-        followed = losses if power is not None else norm.gradient(losses)
-        logarithms = np.array([math.log(max(entry, sys.float_info.min)) for entry in followed.tolist()])
-        logarithms *= power or 1.0
-        moved = 0.5 * (log_prices + logarithms - logarithms.mean())
+        followed = centred_logarithms(norm.smooth.gradient(losses))
+        spread, most = followed.std(), MOST_PRICE_POWER * centred_logarithms(losses).std()
+        if spread > most:
+            followed *= most / spread
+        moved = 0.5 * (log_prices + followed)
         return np.asarray(np.clip(moved, -LARGEST_LOG_PRICE, LARGEST_LOG_PRICE))
 
     log_prices = follow(np.zeros(len(n_held)), best.best_losses)
@@ -398,8 +402,8 @@ class Conversion(NamedTuple):
         if is_smoothing_free:
             allowed = math.pow(n_estimators * learning_rate / steps, 1.0 / ROUNDS_POWER)
             factor = rounded(min(max(allowed, LEAST_SMOOTHING), 1.0))
-        n_rounds = round(steps * math.pow(factor, ROUNDS_POWER) / learning_rate)
-        return cls(learning_rate, factor, min(max(n_rounds, 1), n_estimators))
+        n_rounds = round(min(steps * math.pow(factor, ROUNDS_POWER) / learning_rate, n_estimators))
+        return cls(learning_rate, factor, max(n_rounds, 1))
 
 
 def rounded(value: float) -> float:

@@ -80,6 +80,10 @@ class DistributedRows:
         """Add the last round, and sum up the losses."""
         exponent = self._loss.sum_exponent(bound)
         result = self._shards.run(AddStep(without_values(hypothesis), factors, exponent))
+        finer = self._loss.finer_exponent(exponent, result.largest)
+        if finer is not None:
+            exponent = finer
+            result = self._shards.run(AddStep(None, None, exponent))._replace(covers=result.covers)
         return LossSums.of(result.sums, result.largest, exponent, result.covers)
 
     def price(self, prices: Floats, bound: float, *, with_root: bool) -> Costs:

@@ -16,7 +16,7 @@ from comboost import _core
 from comboost._engine import losses
 from comboost._engine.forest import Tree
 from comboost._engine.losses import CAPPED_STEP, Objective, by_pairs
-from comboost._engine.norms import minimise_along
+from comboost._engine.norms import NO_STEP, minimise_along
 from comboost._engine.rows import Costs, Hypothesis, LeafFactors, Learned, Rows, Smoothing, TreeRows
 from comboost._types import Floats, Sums
 
@@ -177,6 +177,8 @@ class ClassValues:
 
         guess = losses.edge_step(learned.advantage, costs.loss)
         alpha = minimise_along(forecast.curve(along), CAPPED_STEP, guess)
+        if alpha < NO_STEP:  # it ended at a kink of the norm
+            alpha = 0.0
         if not losses.beats_guessing(learned.advantage, costs.loss):
             alpha = max(alpha, guess)  # a model has a hypothesis that counts
         alpha *= self.learning_rate
@@ -278,6 +280,8 @@ class BalancedValues:
         step = self.learning_rate
         if self.objective.class_prices is None:  # otherwise the values minimise what the prices weight
             step = minimise_along(forecast.curve(lambda step: _core.forecast(sums, values, step)), step)
+            if step < NO_STEP * self.learning_rate:  # it ended at a kink of the norm
+                step = 0.0
         kept = (step * values).astype(np.float32)
         bound = forecast.value(_core.forecast(sums, kept.astype(np.float64), 1.0)[0])
         return self.repeat(learned.hypothesis._replace(leaf_values=kept), 1.0)._replace(decrease=bound)

@@ -12,7 +12,7 @@ import numpy as np
 from comboost._cached import cached_property
 from comboost._data.sample_weights import ClassWeightSums
 from comboost._engine.norms import Norm
-from comboost._types import MAX_EDGE, MIN_EDGE, UNIT_BITS, Floats, Sums
+from comboost._types import COARSE_LOSS_BITS, MAX_EDGE, MIN_EDGE, UNIT_BITS, Floats, Sums
 
 LOG_BITS = 51  # in units of a pass, a sample costs less than 2**LOG_BITS
 LOG_RANGE = 10  # the logarithm of a sample is below 2**LOG_RANGE, so its loss stays below 2**61 units
@@ -49,6 +49,11 @@ class Loss(NamedTuple):
     def sum_exponent(self, bound: float) -> int:
         """The units in which losses are summed exactly, if no sample costs more than ``bound`` per unit of weight."""
         return self.log_exponent - LOG_RANGE if self.has_logarithm else LOG_BITS - math.frexp(bound)[1]
+
+    def finer_exponent(self, exponent: int, largest: float) -> int | None:
+        """Units in which to sum up the losses again, if the bound on the largest cost was far above it."""
+        finer = self.sum_exponent(largest) if largest > 0.0 else exponent
+        return finer if finer - exponent > COARSE_LOSS_BITS else None
 
 
 @dataclass(frozen=True)

@@ -246,6 +246,18 @@ def balance_priced(
     )
 
 
+def sum_up(native: Any, loss: Loss, bound: float, factors: LeafFactors | None = None) -> LossSums:
+    """Add a round, if there is one, and sum up the losses; in two passes, if the bound is far above all costs."""
+    exponent = loss.sum_exponent(bound)
+    growth, shrink = (None, None) if factors is None else factors[:2]
+    sums, largest = native.add(growth, shrink, exponent)
+    finer = loss.finer_exponent(exponent, largest)
+    if finer is not None:
+        exponent = finer
+        sums, largest = native.add(None, None, exponent)
+    return LossSums.of(sums, largest, exponent)
+
+
 class PredictedRows:
     """Samples in this process's memory for which other weak learners than trees predict classes; see `Rows`."""
 
@@ -266,11 +278,10 @@ class PredictedRows:
 
     def add(self, hypothesis: Labels | None, factors: LeafFactors | None, bound: float) -> LossSums:
         """Add the last round, and sum up the losses."""
-        exponent = self._loss.sum_exponent(bound)
         if hypothesis is None or factors is None:
-            return LossSums.of(*self._native.add(None, None, exponent), exponent)
+            return sum_up(self._native, self._loss, bound)
         self._native.set_predicted(hypothesis)
-        return LossSums.of(*self._native.add(factors.growth, factors.shrink, exponent), exponent)
+        return sum_up(self._native, self._loss, bound, factors)
 
     def sum_pairs(self, hypothesis: Labels, exponent: int) -> Sums:
         """Sum up the costs by (predicted class, true class, class), (K, K, K)."""
@@ -352,13 +363,11 @@ class MemoryRows:
 
     def add(self, hypothesis: Tree | None, factors: LeafFactors | None, bound: float) -> LossSums:
         """Add the last round, and sum up the losses."""
-        exponent = self._loss.sum_exponent(bound)
         if hypothesis is None or factors is None:
-            return LossSums.of(*self._native.add(None, None, exponent), exponent)
+            return sum_up(self._native, self._loss, bound)
         if self._nodes is not hypothesis.nodes:
             self._enter(hypothesis)
-        added = self._native.add(factors.growth, factors.shrink, exponent)
-        return LossSums.of(*added, exponent, self._native.covers())
+        return sum_up(self._native, self._loss, bound, factors)._replace(covers=self._native.covers())
 
     def grow(self, round_idx: int, smoothing: float) -> Learned:
         """Grow a tree on the costs."""

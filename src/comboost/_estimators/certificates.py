@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from comboost._engine.losses import norm_input
+from comboost._boosting.warm_start import fingerprint
 from comboost._engine.norms import GivenNorm, get_norm
 from comboost._estimators.confusion import ConfusionBoostingClassifier
 from comboost._estimators.paper import CoMBoClassifier
 
+LOSS_PARAMETERS = ("loss", "norm", "balance")
 NORM = "‖C‖"
 CLASS_ERROR = "the largest error of a class"
 
@@ -53,8 +54,18 @@ def loss_name(booster: Any) -> str:
     return "loss" if norm == "entrywise" else f"loss ({norm} norm)"
 
 
+def was_changed(booster: Any, name: str) -> bool:
+    """Whether a parameter that boosting depends on has another value than in the fit."""
+    origin = vars(booster).get("_origin")
+    fitted = None if origin is None else origin.parameters.get(name)
+    return fitted is not None and fitted != fingerprint(getattr(booster, name))
+
+
 def why_not_certified(booster: Any) -> str | None:
     """Why the loss of a booster bounds no norm of the confusion matrix; None if it does."""
+    changed = [name for name in LOSS_PARAMETERS if hasattr(booster, name) and was_changed(booster, name)]
+    if changed:
+        return f"{' and '.join(changed)} changed after the fit, so the loss cannot be read."
     if booster.cost_matrix is not None and booster.decision != "expected_cost":
         return "The model was trained with a cost_matrix, so its loss bounds the cost instead of ‖C‖."
     if isinstance(booster, ConfusionBoostingClassifier):
@@ -75,7 +86,9 @@ def certify(booster: Any) -> Certificate | None:
     norm, confusion = get_norm(booster.norm), booster.train_confusion_
     loss, bound = float(booster.loss_curve_[-1]), float(booster.bound_curve_[-1])
     if isinstance(norm, GivenNorm):
-        return Certificate(f"the norm {norm.name} of C", norm.value(norm_input(norm, confusion)), loss, bound)
+        of_classes = norm.of == "classes" or getattr(booster, "loss", None) == "log"
+        measured = confusion.sum(axis=1) if of_classes else confusion
+        return Certificate(f"the norm {norm.name} of C", norm.value(measured), loss, bound)
     if norm.of == "classes":
         return Certificate(CLASS_ERROR, float(confusion.sum(axis=1).max()), loss, bound)
     if norm.name == "entrywise":

@@ -218,10 +218,10 @@ class ConfusionBoostingClassifier(Booster[ConfusionMemorySettings]):
         1, or is 0 without splits.
     stop_reason_ : str
         Why boosting ended: ``"n_estimators"`` (all rounds of ``best_params_`` are done), ``"no_edge"`` (no tree is
-        better than chance),
-        ``"loss_vanished"`` (the loss is below 1e-200), ``"rounding"`` (weights within a class, or class sizes, differ
-        so much that sums can no longer be exact, or almost nothing is left to learn), ``"early_stopping"`` (no
-        improvement for ``n_iter_no_change`` rounds) or ``"callback"`` (a callback requested it).
+        better than chance, or no step lowers the ``norm``), ``"loss_vanished"`` (the loss is below 1e-200; losses with
+        logarithms are 0 below about 1e-12), ``"rounding"`` (weights within a class, or class sizes, differ so much that
+        sums can no longer be exact, or almost nothing is left to learn), ``"early_stopping"`` (no improvement for
+        ``n_iter_no_change`` rounds) or ``"callback"`` (a callback requested it).
 
     See Also
     --------

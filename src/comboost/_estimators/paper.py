@@ -239,10 +239,10 @@ class CoMBoClassifier(PaperBooster):
         The weak learners, fitted on class indices; not for the built-in trees.
     stop_reason_ : str
         Why boosting ended: ``"n_estimators"`` (all rounds are done), ``"no_edge"`` (no weak learner is better than
-        chance), ``"perfect_learner"`` (a weak learner makes no error that has a cost), ``"loss_vanished"`` (the loss is
-        below 1e-200), ``"rounding"`` (weights within a class, or class sizes, differ by more than about 10⁷, so sums
-        can no longer be exact), ``"early_stopping"`` (no improvement for ``n_iter_no_change`` rounds) or ``"callback"``
-        (a callback requested it).
+        chance, or no step lowers the ``norm``), ``"perfect_learner"`` (a weak learner makes no error that has a cost),
+        ``"loss_vanished"`` (the loss is below 1e-200), ``"rounding"`` (weights within a class, or class sizes, differ
+        by more than about 10⁷, so sums can no longer be exact), ``"early_stopping"`` (no improvement for
+        ``n_iter_no_change`` rounds) or ``"callback"`` (a callback requested it).
 
     See Also
     --------

@@ -161,8 +161,9 @@ REJECT_COST = real(0, 1e30, without_low=True) | NONE
 NORM_DOC = (  # of all estimators that have the parameter
     " An object is a norm of your own: ``value(A)`` returns the norm of a matrix of losses, true classes in rows, with "
     "zeros on the diagonal; ``gradient(A)`` returns its derivatives, which may not be negative. If it has the "
-    'attribute ``of = "classes"``, both get the loss of every class instead. Norms other than ``"entrywise"`` are '
-    "available for up to 128 classes; docs/guide/choosing-a-norm.md says when they help."
+    'attribute ``of = "classes"``, both get the loss of every class instead. A norm with kinks, such as a maximum, '
+    "needs the attribute ``smooth``: a smooth norm that is never smaller, which the rounds then minimise. Norms other "
+    'than ``"entrywise"`` are available for up to 128 classes; docs/guide/choosing-a-norm.md says when they help.'
 )
 
 
@@ -651,9 +652,12 @@ def norm_of(norm: Any, loss: str, n_classes: int) -> Norm | None:
     if norm == "entrywise" and loss != "logistic":
         return None
     if n_classes > MAX_PAIRED:
+        seen, remedy = f"norm={norm!r}", 'norm="entrywise"'
+        if loss == "logistic":
+            seen, remedy = f'{seen} with loss="logistic"', f'{remedy} and loss="log" or "exponential"'
         raise ValueError(
-            f"norm={norm!r} with loss={loss!r} sums the losses of all pairs of classes, which is supported for up to "
-            f'{MAX_PAIRED} classes, but there are {n_classes}; give norm="entrywise" and loss="log" or "exponential".'
+            f"{seen} needs the losses of all pairs of classes, which are summed up for at most {MAX_PAIRED} classes, "
+            f"but there are {n_classes}; give {remedy}."
         )
     return get_norm(norm)
 

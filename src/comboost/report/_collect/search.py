@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from comboost._engine.norms import get_norm
 from comboost._estimators.confusion import ConfusionBoostingClassifier
 from comboost._stats.formatting import pluralize
 
@@ -33,6 +34,9 @@ def describe_search(estimator: Any) -> tuple[dict[str, Any] | None, str | None]:
     }, None
 
 
+LOSSES = {"log": "log-loss", "logistic": "logistic loss", "exponential": "exponential loss"}
+
+
 def describe_selection(estimator: Any, candidates: Sequence[dict[str, Any]], cost: float | None) -> list[str]:
     """State by what and from what the settings were selected, and at which cost."""
     held_out = "the validation samples" if estimator.early_stopping else "held-out samples"
@@ -54,7 +58,10 @@ def describe_selection(estimator: Any, candidates: Sequence[dict[str, Any]], cos
 
 def name_of_loss(estimator: Any) -> str:
     """The loss that a fit minimises."""
-    name = "log-loss" if estimator.loss == "log" else "exponential loss"
+    name = LOSSES[estimator.loss]
+    norm = get_norm(estimator.norm)
+    if norm.of == "pairs":  # class norms search with the sum of the losses
+        name = f"{norm.name} norm of the {name}"
     if estimator.balance == 1:
         name = f"class-balanced {name}"
     elif estimator.balance > 0:
