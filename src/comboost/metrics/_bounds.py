@@ -109,7 +109,7 @@ def error_rate_bound(
 
     Without priors the bound holds for any class proportions of the new data, also if all samples are of the class
     with the lowest recall. With priors it holds for new data with these class proportions, which may differ from
-    those of the samples.
+    those of the samples. With few samples the bound with priors may be the larger one; both are valid.
 
     Parameters
     ----------

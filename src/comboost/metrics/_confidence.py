@@ -84,7 +84,7 @@ class ClassSamples(NamedTuple):
 def clopper_pearson_lower(successes: Floats, n_samples: Floats, eta: float) -> Floats:
     """Proportion for which so many successes, or more, have probability eta."""
     bound = betaincinv(np.maximum(successes, 1.0), n_samples - successes + 1.0, eta)
-    return np.where(successes > 0, bound, 0.0)
+    return np.where((successes > 0) & np.isfinite(bound), bound, 0.0)  # it is not finite for tiny eta
 
 
 def error_upper(samples: ClassSamples, eta: float) -> Floats:
