@@ -42,7 +42,7 @@ def run(cases: list[Case], n_draws: int, folder: Path, *, again: bool) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.bounds", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few draws, up to three classes, stored elsewhere")
+    parser.add_argument("--quick", action="store_true", help="few draws and cases, stored elsewhere")
     parser.add_argument("--again", action="store_true", help="forget what is stored")
     parser.add_argument("--page", action="store_true", help="write the page only")
     options = parser.parse_args(arguments)
