@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comboost._cached import cached_property
-from comboost._data.checks import EXACT_INTEGERS
+from comboost._data.checks import EXACT_INTEGERS, MAX_BITS, is_long, shown
 from comboost._data.dates import NUMPY_TIMES, TIMES, order_of, plain_time
 from comboost._types import CODE, SUM, Codes, Floats, Sums, Weights
 
@@ -210,6 +210,11 @@ def check_kind(label: str, values: list[Any]) -> str | None:
         raise ValueError(
             f"Input X contains infinity in {label}, which is not a category; replace it by another value, or by "
             "NaN where the value is unknown."
+        )
+    if (long := next(filter(is_long, values), None)) is not None:
+        raise ValueError(
+            f"{label} of X holds {shown(long)}, a number of more than {MAX_BITS} bits, which is not a category; give "
+            "smaller numbers, or text."
         )
     if len(example_of) > 1:
         seen = ", ".join(f"{kind} ({value!r})" for kind, value in example_of.items())

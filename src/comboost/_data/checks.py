@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
 from reprlib import repr as short_repr
 from typing import Any
 
@@ -10,15 +12,29 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 EXACT_INTEGERS = 2**53  # floats up to this hold every integer
+MAX_BITS = 4096  # of an integer that is a label or category: Python does not write much longer ones
+MAX_DIGITS = 1234  # of such an integer
+MAX_NESTED = 32  # lists within lists; arrays of NumPy 1 have no more dimensions
 FLOAT_ERRORS = (ArithmeticError, TypeError, ValueError)  # that float() may raise
 
 
 def shown(value: Any) -> str:
     """Format a value for an error message, shortened if it is long."""
+    if isinstance(value, Fraction) and is_long(value):
+        return f"a fraction of integers of {value.numerator.bit_length()} and {value.denominator.bit_length()} bits"
     try:
         return short_repr(value)
     except ValueError:  # Python does not write integers of more than 4300 digits
         return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else "numbers too long to show"
+
+
+def is_long(value: Any) -> bool:
+    """Whether a number has a longer integer, numerator or denominator than labels and categories may have."""
+    if isinstance(value, Decimal):  # converting it to an integer would take a time quadratic in its digits
+        return value.is_finite() and value.adjusted() >= MAX_DIGITS
+    if isinstance(value, Fraction):
+        return max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS
+    return isinstance(value, int) and value.bit_length() > MAX_BITS
 
 
 def format_position(index: tuple[int, ...]) -> str:
@@ -101,13 +117,21 @@ def check_unmasked(given: Any, name: str, what_to_do: str) -> None:
 
 
 def has_mask(given: Any) -> bool:
-    """Whether this is a masked array, or a list that contains one or a masked value."""
+    """Whether this is a masked array, or a list that contains one or a masked value; raise if lists have no end."""
     if not isinstance(given, (list, tuple)):
         return isinstance(given, np.ma.MaskedArray)
-    types = set(map(type, given))
-    if any(issubclass(held, np.ma.MaskedArray) for held in types):  # np.ma.masked is one, too
-        return True
-    return any(issubclass(held, (list, tuple)) for held in types) and any(map(has_mask, given))
+    lists, is_masked = [given], False
+    for _ in range(MAX_NESTED):
+        types = set().union(*(map(type, values) for values in lists))
+        is_masked |= any(issubclass(held, np.ma.MaskedArray) for held in types)  # np.ma.masked is one, too
+        if not any(issubclass(held, (list, tuple)) for held in types):
+            return is_masked
+        inner = (value for values in lists for value in values if isinstance(value, (list, tuple)))
+        lists = list({id(value): value for value in inner}.values())
+    raise ValueError(
+        f"The input is a list whose lists are nested more than {MAX_NESTED} deep, or that contains itself; give a list "
+        "of values, or of rows of values."
+    )
 
 
 def mask_of(given: Any) -> NDArray[np.bool_]:

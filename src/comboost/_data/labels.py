@@ -8,6 +8,7 @@ import datetime
 import numbers
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from comboost._data.categories import is_missing
-from comboost._data.checks import fill_mask, shown
+from comboost._data.checks import MAX_BITS, fill_mask, is_long, shown
 from comboost._data.dates import NUMPY_TIMES, TICKS, TIMES, has_zone, numpy_time, ticks_of
 from comboost._types import LABEL, MAX_CLASSES, Floats, Labels, Sums
 
@@ -197,12 +198,16 @@ def python_number(value: Any) -> Any:
 
 def whole_number(value: Any, row: int, name: str) -> int:
     """Convert a number of any type to an integer; raise if it is a fraction."""
-    try:
-        whole = int(value)
-        if whole == python_number(value):
-            return whole
-    except (ArithmeticError, ValueError):  # infinity, or a signalling NaN
-        pass
+    whole = None
+    with suppress(ArithmeticError, ValueError):  # infinity, or a signalling NaN
+        whole = value if is_long(value) else int(value)
+    if is_long(whole):
+        raise ValueError(
+            f"{name} holds {shown(value)} in row {row}, counted from 0, a number of more than {MAX_BITS} bits; give "
+            "smaller numbers, or text."
+        )
+    if whole is not None and whole == python_number(value):
+        return int(whole)
     raise fraction_error(value, row, name)
 
 

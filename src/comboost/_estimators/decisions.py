@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from comboost._boosting.warm_start import FitFingerprint, fingerprint
+from comboost._data.checks import shown
 from comboost._data.cost_matrices import cost_array, read_priors
 from comboost._data.labels import (
     Candidates,
@@ -174,7 +175,7 @@ def with_reject(label: Any, candidates: Candidates) -> NDArray[Any]:
     """The classes with weight, and the label of rejected samples."""
     classes = candidates.given
     kind = kind_of_labels(classes)
-    words = f"reject_label={label!r}"
+    words = f"reject_label={shown(label)}"
     if label is None:
         label = default_reject_label(classes, kind)
         words = f"reject_label=None stands for {label!r}, which"
