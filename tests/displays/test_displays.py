@@ -244,6 +244,15 @@ def test_soft_confusions_of_wrong_input_are_refused_with_advice(yeast, models):
         SoftConfusionDisplay(np.zeros((3, 2, 2)), ["a", "b", "c"])
     with pytest.raises(ValueError, match=r"error_norm has shape \(2,\) for 3 rounds"):
         SoftConfusionDisplay(np.zeros((3, 2, 2)), ["a", "b"], error_norm=[1, 2])
+    for entry in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="negative or not finite; give mean losses"):
+            SoftConfusionDisplay(np.full((3, 2, 2), entry), ["a", "b"])
+
+
+def test_display_without_any_loss_names_no_pairs():
+    display = SoftConfusionDisplay(np.zeros((3, 2, 2)), ["a", "b"]).plot()
+    assert display.largest_pairs() == []
+    assert display.norm.tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -601,6 +601,29 @@ def test_bounds_say_what_the_loss_of_a_norm_certifies(yeast, loss, norm, measure
     assert ("norm)" in summary["curves"]["series"][0]["name"]) == (norm != "entrywise")
 
 
+@pytest.mark.parametrize("changed", [{"norm": "l2-class"}, {"loss": "logistic"}, {"balance": 0.5}])
+def test_loss_is_not_read_with_parameters_that_changed_after_the_fit(yeast, changed):
+    model = ConfusionBoostingClassifier(n_estimators=2, smoothing=10, max_depth=2, norm="worst-class").fit(*yeast[:2])
+    assert ModelReport(model, *yeast[2:]).summary["bounds"]["available"]
+    bounds = ModelReport(model.set_params(**changed), *yeast[2:]).summary["bounds"]
+    assert not bounds["available"]
+    assert bounds["reason"].startswith(f"{next(iter(changed))} changed after the fit")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [
+        ({}, "class-balanced log-loss"),
+        ({"norm": "worst-class"}, "class-balanced log-loss"),
+        ({"loss": "logistic", "norm": "spectral"}, "class-balanced spectral norm of the logistic loss"),
+    ],
+)
+def test_selection_names_the_loss_that_judged(yeast, parameters, name):
+    model = ConfusionBoostingClassifier(n_estimators=3, max_depth=2, **parameters).fit(*yeast[:2])
+    search = ModelReport(model, *yeast[2:]).summary["search"]
+    assert any(sentence.startswith(f"Selected by the {name} on held-out") for sentence in search["sentences"])
+
+
 @pytest.mark.parametrize("loss", [0.25, 4.0])
 def test_the_smaller_of_a_sum_and_its_root_bounds_the_norm(yeast, loss):
     model = ConfusionBoostingClassifier(n_estimators=1).fit(*yeast[:2])

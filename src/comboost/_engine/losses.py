@@ -163,7 +163,7 @@ class Objective:
         """The smooth norm that the rounds minimise, and its gradient G, in the shape of the losses."""
         assert self.norm is not None
         value, gradient = self.norm.smooth.value_and_gradient(norm_input(self.norm, losses))
-        return value, gradient if gradient.ndim == losses.ndim else by_pairs(gradient) * (self.loss.unit > 0)
+        return value, self._by_losses(gradient, losses)
 
     def value_and_prices(self, losses: Floats) -> tuple[float, Floats]:
         """Φ, and what costs are multiplied by: the gradient of Φ, or constant prices of the classes.
@@ -178,10 +178,13 @@ class Objective:
             value, gradient = smooth.value_and_gradient(given)
         else:
             value, gradient = self.norm.value(given), smooth.gradient(given)
-        if gradient.ndim < losses.ndim:
-            gradient = by_pairs(gradient) * (self.loss.unit > 0)
+        gradient = self._by_losses(gradient, losses)
         mean = self.mean_cost(by_pairs(gradient) * self.first_costs)
         return value, gradient * (self.mean_first_cost / mean) if mean > 0 else np.ones_like(gradient)
+
+    def _by_losses(self, gradient: Floats, losses: Floats) -> Floats:
+        """A gradient in the shape of the losses: that by a class is also that by its pairs that have costs."""
+        return gradient if gradient.ndim == losses.ndim else by_pairs(gradient) * (self.loss.unit > 0)
 
     @cached_property
     def mean_first_cost(self) -> float:

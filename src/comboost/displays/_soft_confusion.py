@@ -104,6 +104,8 @@ class SoftConfusionDisplay:
                 f"The matrices have shape {self.matrices.shape} for {n_classes} classes; give one matrix per round, of "
                 "one round and two classes at least."
             )
+        if not np.isfinite(self.matrices).all() or (self.matrices < 0.0).any():
+            raise ValueError("The matrices have entries that are negative or not finite; give mean losses.")
         if self.error_norm is not None and self.error_norm.shape != (n_rounds,):
             raise ValueError(
                 f"error_norm has shape {self.error_norm.shape} for {n_rounds} rounds; give one norm per round."
@@ -250,7 +252,8 @@ class SoftConfusionDisplay:
             artists.append(Line2D([], [], **GREY))
             texts.append(f"the other {len(others)} pairs")
         set_scale(panel, curves[:n_pairs])
-        legend_below(panel, artists, texts, below(panel))
+        if artists:
+            legend_below(panel, artists, texts, below(panel))
         panel.set_ylabel(fold("mean loss (1: equal scores)", size_of(panel)[1]), fontsize=LARGEST_FONT)
         set_title(panel, None, "Largest entries after the last round: true class as predicted class")
 
