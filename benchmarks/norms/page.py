@@ -24,6 +24,7 @@ MEASURES = {
     "balanced_accuracy": "balanced accuracy",
     "log_loss": "log-loss",
 }
+LEAST_NORM = 1e-6  # below, ratios of bounds mean nothing
 GOAL_RECALL, GOAL_ACCURACY = 0.03, 0.01
 
 #: The text above the tables: what the results mean. Edit it when results change.
@@ -128,7 +129,7 @@ def certificate_row(entry: store.Row) -> store.Row:
         "√L": entry["root of L"],
         "‖S‖": entry["spectral norm of S"],
     }
-    if entry["spectral norm of S"] > 0:
+    if entry["spectral norm of S"] > LEAST_NORM:
         row["√L / ‖S‖"] = f"{entry['root of L'] / entry['spectral norm of S']:.1f}"
     else:
         row["√L / ‖S‖"] = None
