@@ -3,7 +3,9 @@
 Values may be quoted with either kind of quotes. Inside, the same quote is written with a backslash before it, or twice.
 """
 
+import io
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from comboost._stats.formatting import shorten
@@ -23,26 +25,37 @@ DELIMITER = ","
 
 def read_arff(content: bytes, name: str, encoding: str | None) -> tuple[Any, tuple[str, ...], str | None]:
     """Read a file with declared columns; return its cells, the names of the nominal columns, and of the target."""
-    lines = LINE_END.split(as_utf8(content, name, encoding).decode())
-    start = next((idx for idx, line in enumerate(lines) if line.strip().lower().startswith("@data")), None)
-    if start is None:
+    lines = enumerate(lines_of(as_utf8(content, name, encoding).decode()), start=1)
+    header = []
+    for _, line in lines:
+        if line.strip().lower().startswith("@data"):
+            break
+        header.append(line)
+    else:
         raise CommandError(f"{name} has no line @data; expected an ARFF or KEEL file, or another file extension.")
-    header = lines[:start]
     declared = [match for line in header if (match := ATTRIBUTE.match(line.strip())) is not None]
     if not declared:
         raise CommandError(f"{name} declares no @attribute before its @data; expected an ARFF or KEEL file.")
     names = [unquote(match[1]) for match in declared]
     check_unique(names, name)
-    rows = [
-        csv_row(line, number, len(names), name)
-        for number, line in enumerate(lines[start + 1 :], start=start + 2)
-        if line.strip() and not line.lstrip().startswith(COMMENT)
-    ]
-    if not rows:
+    rows = io.BytesIO()
+    for number, line in lines:
+        if line.strip() and not line.lstrip().startswith(COMMENT):
+            rows.write(csv_row(line, number, len(names), name).encode() + b"\n")
+    if not rows.tell():
         raise CommandError(f"{name} has no rows after its @data.")
-    cells = parse_cells("\n".join(rows).encode(), name, names, DELIMITER, 0)
+    cells = parse_cells(rows.getvalue(), name, names, DELIMITER, 0)
     nominal = tuple(column for column, match in zip(names, declared, strict=True) if match[2].startswith("{"))
     return cells, nominal, find_output(header)
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Yield the lines of a text, one after the other: a list of them would take a multiple of the memory."""
+    begin = 0
+    for end in LINE_END.finditer(text):
+        yield text[begin : end.start()]
+        begin = end.end()
+    yield text[begin:]
 
 
 def find_output(header: list[str]) -> str | None:

@@ -6,7 +6,9 @@ from typing import Any
 
 from comboost._data.text import MANY, PLACEHOLDERS
 from comboost.cli.input.cells import MissingMarkers, check_commas, check_points, is_number, with_decimal_point
+from comboost.cli.input.memory import VALUE
 from comboost.cli.input.sources import RawTable
+from comboost.cli.input.typed import check_columns_fit, frame_bytes, without_runs
 from comboost.cli.terminal.errors import MAX_NAMES, CommandError
 
 NUMBER, CATEGORY, TEXT, DATE, OTHER = "number", "category", "text", "date", "other"
@@ -15,6 +17,8 @@ MISSING_NOMINALS = {"?", "<null>"}  # of ARFF and KEEL
 MAX_CATEGORIES = 0.5  # text with more distinct values, as a fraction of the rows, is hardly categorical
 LIKELY_IDENTIFIER = "identifier?"
 POSSIBLE_IDENTIFIER = "distinct whole numbers: an identifier, unless it is a measurement"
+TEXT_COPIES = 2  # of a column at once: in lower case, and without missing cells
+DISTINCT_TEXT = 200  # bytes of a distinct value and its count in Python
 MIN_IDENTIFIERS = 20  # with fewer rows, any column may be distinct
 
 
@@ -44,8 +48,10 @@ def to_frame(
     from pyarrow import types
 
     markers, kept = missing or MissingMarkers(), {*as_text, *table.nominal}
+    n_bytes = sum(map(frame_bytes, table.cells.columns)) + VALUE * len(table.cells)  # one is converted, the others held
+    check_columns_fit(table.name, {"the values of its columns": n_bytes})
     columns = {}
-    for name, column in zip(table.columns, table.cells.columns, strict=True):
+    for name, column in zip(table.columns, map(without_runs, table.cells.columns), strict=True):
         if types.is_string(column.type) or types.is_large_string(column.type):
             column = convert_text(name, markers.remove_from_text(column, table.decimal), table, kept, as_numbers)
         elif types.is_null(column.type):
@@ -80,6 +86,7 @@ def convert_text(name: str, given: Any, table: RawTable, as_text: Collection[str
     numbers = to_numbers(column)
     if numbers is not None:  # true for most columns, and then the rest is not needed
         return numbers
+    check_columns_fit(table.name, {f"the text of column {name!r}": TEXT_COPIES * int(column.nbytes)})
     known = without_cells(column, MISSING_CELLS)
     for converted in (to_numbers(known), to_dates(known)):
         if converted is not None:
@@ -121,8 +128,10 @@ def not_numbers_error(name: str, cells: Any, table: RawTable) -> CommandError:
 
 def check_mixture(name: str, cells: Any, table: RawTable) -> None:
     """Raise if nearly all cells are numbers: the others are then most likely mistakes, not categories."""
-    values = cells.value_counts().to_pylist()
-    counts = {pair["values"]: pair["counts"] for pair in values if pair["values"] is not None}
+    found = cells.drop_null().value_counts()
+    uses = {f"the {len(found)} distinct values of column {name!r}": DISTINCT_TEXT * len(found) + int(found.nbytes)}
+    check_columns_fit(table.name, uses)
+    counts = dict(zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True))
     if table.decimal == ".":
         check_commas(name, counts, [table.cells[other] for other in table.columns if other != name], table.name)
     words = {value: n for value, n in counts.items() if not is_number(value, table.decimal)}

@@ -25,6 +25,7 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+DECODED_BYTES = 2**20
 N_SNIFFED = 50  # lines
 MAX_SHOWN = 60  # characters of a line in a message
 WITH_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -72,18 +73,35 @@ def as_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
     marked = next((found for mark, found in BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
     if encoding is None and marked is not None:
         raise CommandError(f"{name} is in {marked.upper()}; give --encoding {marked}, or save it in UTF-8.")
+    if encoding is None:
+        check_utf8(content, name)
+        return content.removeprefix(codecs.BOM_UTF8)
     try:
-        text = content.decode(encoding or "utf-8")
+        return content.decode(encoding).lstrip("\ufeff").encode()
     except LookupError as error:
         raise CommandError(f"There is no encoding {encoding!r}; try --encoding latin-1 or utf-16.") from error
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        if encoding is None:
-            seen = f"UTF-8 (byte {content[error.start]:#04x}); give --encoding latin-1, or its encoding."
-        else:
-            seen = f"{encoding}; give another --encoding, or leave it out for UTF-8."
-        raise CommandError(f"{name}, line {line}, is not in {seen}") from error
-    return content.removeprefix(codecs.BOM_UTF8) if encoding is None else text.lstrip("\ufeff").encode()
+        raise CommandError(
+            f"{name}, line {line}, is not in {encoding}; give another --encoding, or leave it out for UTF-8."
+        ) from error
+
+
+def check_utf8(content: bytes, name: str) -> None:
+    """Raise if text is not in UTF-8; only parts of it are decoded at once."""
+    decoder, n_read = codecs.getincrementaldecoder("utf-8")(), 0
+    try:
+        while n_read < len(content):
+            part = content[n_read : n_read + DECODED_BYTES]
+            n_read += len(part)
+            decoder.decode(part, final=n_read == len(content))
+    except UnicodeDecodeError as error:
+        start = n_read - len(error.object) + error.start  # the decoder keeps what a part ends with
+        line = content.count(b"\n", 0, start) + 1
+        raise CommandError(
+            f"{name}, line {line}, is not in UTF-8 (byte {content[start]:#04x}); give --encoding latin-1, or its "
+            "encoding."
+        ) from error
 
 
 def sample_lines(content: bytes, name: str) -> list[str]:

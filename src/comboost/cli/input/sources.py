@@ -1,28 +1,27 @@
 """Read a file, standard input or a bundled data set into a `RawTable`, whose columns are as written."""
 
-import gzip
 import re
 import sys
-import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from comboost.cli.input.arff import read_arff
-from comboost.cli.input.delimited import BYTE_ORDER_MARKS, Dialect, check_unique, read_delimited
-from comboost.cli.input.memory import ARROW, GZIP, PARQUET, read_file, read_stream
+from comboost.cli.input.delimited import BYTE_ORDER_MARKS, Dialect, read_delimited
+from comboost.cli.input.memory import ARROW, GZIP, PARQUET, check_text, read_file, read_stream, unpack
+from comboost.cli.input.typed import ARROW_ENDINGS, PARQUET_ENDINGS, read_typed
 from comboost.cli.terminal.errors import CommandError
 
 STANDARD_INPUT = "-"
 BUNDLED_TARGET = "target"
-INDEX = "__index_level_"  # name of an unnamed pandas index in Parquet files
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".tab", ".data")
 ARFF_ENDINGS = (".arff", ".dat")
-PARQUET_ENDINGS = (".parquet", ".pq")
-ARROW_ENDINGS = (".arrow", ".feather", ".ipc")
 RELATION = re.compile(rb"^[^\S\n]*+@relation\s", re.IGNORECASE | re.MULTILINE)
+CHARACTER = re.compile(rb"\S")
 HEADER_BYTES = 100_000
+DECODED_COPIES = 2  # of an ARFF file: its characters, and its rows as CSV
+ENCODED_COPIES = 3  # of text in another encoding: its characters, and these in UTF-8, which may take twice as much
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,8 @@ def read_bundled(source: str, dialect: Dialect) -> RawTable:
 def parse_bytes(content: bytes, name: str, ending: str, dialect: Dialect) -> RawTable:
     """Parse the bytes of a file by its extension, or by how they begin if that decides nothing."""
     if content.startswith(GZIP):
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise CommandError(f"{name} is a damaged gzip file: {error}; copy or pack it again.") from error
-    if not content.strip():
+        content = unpack(content, name)
+    if CHARACTER.search(content) is None:
         raise CommandError(f"{name} is empty; expected a line with the names of the columns, and rows below it.")
     if content.startswith(PARQUET):
         ending = PARQUET_ENDINGS[0]
@@ -101,6 +97,7 @@ def parse_bytes(content: bytes, name: str, ending: str, dialect: Dialect) -> Raw
         return RawTable(name, read_typed(content, name, ending), None)
     if is_arff(content, ending):
         dialect.check_unused(name, "whose format prescribes commas and decimal points", ("sep", "decimal"))
+        check_text(content, name, DECODED_COPIES if dialect.encoding is None else DECODED_COPIES + ENCODED_COPIES)
         cells, nominal, target = read_arff(content, name, dialect.encoding)
         return RawTable(name, cells, ".", nominal, target)
     if ending not in (*TEXT_ENDINGS, *ARFF_ENDINGS, ""):
@@ -108,6 +105,7 @@ def parse_bytes(content: bytes, name: str, ending: str, dialect: Dialect) -> Raw
         raise CommandError(f"{name} has the unknown extension {ending!r}; expected one of {known}, or .gz.")
     if b"\0" in content[:1000] and dialect.encoding is None and not content.startswith(tuple(BYTE_ORDER_MARKS)):
         raise CommandError(f"{name} is not text; give a CSV, TSV, Parquet, Arrow, ARFF or KEEL file.")
+    check_text(content, name, 0 if dialect.encoding is None else ENCODED_COPIES)
     return RawTable(name, *read_delimited(content, name, dialect))
 
 
@@ -115,23 +113,3 @@ def is_arff(content: bytes, ending: str) -> bool:
     """Whether a file declares its columns: by its extension, which not only KEEL uses, or by how it begins."""
     head = content[:HEADER_BYTES]
     return b"@" in head if ending in ARFF_ENDINGS else not ending and RELATION.search(head) is not None
-
-
-def read_typed(content: bytes, name: str, ending: str) -> Any:
-    """Read a Parquet, Arrow or Feather file."""
-    import pyarrow
-    from pyarrow import feather, parquet
-
-    read: Callable[[Any], Any] = parquet.read_table if ending in PARQUET_ENDINGS else feather.read_table
-    try:
-        table = read(pyarrow.BufferReader(content))
-    except (pyarrow.ArrowException, OSError) as error:
-        raise CommandError(f"{name} is damaged, or not a {ending} file: {error}; write or copy it again.") from error
-    check_unique(table.column_names, name)
-    if not table.num_rows:
-        raise CommandError(f"{name} has no rows.")
-    table = table.select([column for column in table.column_names if not column.startswith(INDEX)])
-    for idx, kind in enumerate(table.schema.types):
-        if pyarrow.types.is_string_view(kind):  # of Polars; some functions of Arrow do not support it
-            table = table.set_column(idx, table.column_names[idx], table[idx].cast(pyarrow.large_string()))
-    return table

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from comboost._engine.memory import check_large
 from comboost.cli.input.cells import MissingMarkers
 from comboost.cli.input.columns import ColumnSummary, summarise_columns, to_frame
 from comboost.cli.input.delimited import Dialect
@@ -146,7 +147,11 @@ def as_labels(column: Any) -> Any:
     if values.dtype.kind == "f" and (values == np.rint(values)).all():
         return values.astype(np.int64)
     if values.dtype.kind != "f":
-        values = np.array([str(value) for value in values])
+        texts = [str(value) for value in values]
+        longest = max(map(len, texts), default=0)
+        uses = {f"text of {longest} characters": 4 * longest * len(texts)}  # NumPy's, as long as the longest
+        check_large(f"The classes of {len(texts)} rows", uses, "Give the classes shorter names.")
+        values = np.array(texts)
         if all(WHOLE.fullmatch(value) for value in np.unique(values)):
             return values.astype(np.int64)
     return values
