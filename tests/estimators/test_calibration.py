@@ -232,11 +232,10 @@ with np.load(sys.argv[1]) as held:
 """
 
 
-@pytest.mark.parametrize(("n_threads", "kernel"), [("1", "Nehalem"), ("2", "Haswell")])
-def test_temperature_does_not_depend_on_the_blas(n_threads, kernel, tmp_path):
+def test_temperature_does_not_depend_on_the_blas(tmp_path):
     held = large_validation_scores(3, 40_000)
     np.savez(tmp_path / "held.npz", **vars(held))
-    blas = {"OPENBLAS_NUM_THREADS": n_threads, "OPENBLAS_CORETYPE": kernel}
+    blas = {"OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Nehalem"}
     command = [sys.executable, "-c", CHILD, str(tmp_path / "held.npz")]
     ran = subprocess.run(command, env=os.environ | blas, capture_output=True, text=True, check=True)
     assert float.fromhex(ran.stdout) == learn_temperature(held, 2.0, None)
@@ -347,6 +346,34 @@ def test_calibration_is_learned_from_validation_rows_where_there_are_some(algori
         assert learned(model) == pytest.approx(expected)
     else:
         np.testing.assert_allclose(np.hstack(learned(model)), np.hstack(expected), rtol=1e-9)
+
+
+@for_calibrations
+@for_all
+def test_calibration_is_learned_from_votes_of_the_best_rounds(algorithm, calibration):
+    model = make(algorithm, calibration, early_stopping=True, n_estimators=60, n_iter_no_change=5, max_depth=3)
+    model.fit(X, Y, **as_validation((X_NEW, Y_NEW)))
+    assert model.n_iter_ < len(model.validation_curve_)
+    assert learned(model) == expected_calibration(model, model.decision_function(X_NEW), Y_NEW)
+
+
+PRIORS_GIVEN = {"uniform": [1 / 3] * 3, "training": np.bincount(Y) / len(Y), "given": [0.7, 0.1, 0.2]}
+
+
+@for_all
+@pytest.mark.parametrize("priors", [None, *PRIORS_GIVEN])
+def test_isotonic_probabilities_are_curves_of_balanced_ones_times_the_priors(algorithm, priors):
+    given = PRIORS_GIVEN["given"] if priors == "given" else priors
+    model = make(algorithm, "isotonic", priors=given).fit(X, Y)
+    learned_priors = PRIORS_GIVEN["training" if algorithm == "mm" else "uniform"]
+    balanced = softmax(model._log_odds * model.decision_function(X_NEW) - np.log(learned_priors), axis=1)
+    curves = model._isotonic
+    points = [slice(*curves.offsets[k : k + 2]) for k in range(3)]
+    values = [np.interp(balanced[:, k], curves.inputs[at], curves.outputs[at]) for k, at in enumerate(points)]
+    expected = np.column_stack(values) * (learned_priors if priors is None else PRIORS_GIVEN[priors])
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X_NEW), expected, rtol=1e-9)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X_NEW)), expected, rtol=1e-9)
 
 
 def expected_calibration(model, votes, y, weights=None):

@@ -78,7 +78,27 @@ def test_ties_go_to_the_first_class_and_free_rejection_takes_all_that_is_not_cer
     assert cheapest_decisions(shares, None, 5e-324).tolist() == [REJECTED, 0, REJECTED]
 
 
+@pytest.mark.parametrize("costs", [None, 1.0 - np.eye(2), np.array([[0.0, 3.0], [1.0, 0.0]])])
+def test_rejection_that_costs_as_much_as_a_decision_is_not_chosen(costs):
+    shares = np.array([[0.75, 0.25], [0.25, 0.75], [0.5, 0.5]])
+    least = [0.25, 0.25, 0.5] if costs is None or costs[0, 1] == 1.0 else [0.25, 0.75, 0.5]
+    for i, cost in enumerate(least):
+        assert cheapest_decisions(shares, costs, cost)[i] != REJECTED
+        assert cheapest_decisions(shares, costs, np.nextafter(cost, 0.0))[i] == REJECTED
+
+
 # Estimators
+
+
+@for_all
+def test_predict_rejects_only_what_costs_more_than_a_rejection(algorithm):
+    model = make(algorithm, reject_cost=1.0).fit(X, Y)
+    shares = model.predict_proba(X_NEW)
+    least = 1.0 - shares.max(axis=1)
+    for i in np.flatnonzero(least > 0)[:5].tolist():
+        decided = model.classes_[shares[i].argmax()]
+        assert model.set_params(reject_cost=least[i]).predict(X_NEW)[i] == decided
+        assert model.set_params(reject_cost=np.nextafter(least[i], 0.0)).predict(X_NEW)[i] == "reject"
 
 
 @for_all
