@@ -141,13 +141,16 @@ class Case:
         return [(weight, n_samples) for weight, n_samples in groups if n_samples]
 
 
-#: The smallest cases come first, so that an interrupted run has something of everything.
-CASES = [
-    *(Case(kind, k, size) for k, size, kind in product(N_CLASSES, SIZES, KINDS)),
-    *(Case(kind, k, size, eta=OTHER_ETA) for k, size, kind in product((3, 10), ("100 each", "5 000 to 5"), KINDS)),
-    *(
-        Case(kind, k, size, weights)
-        for k, size, weights, kind in product((2, 3, 10), ("100 each", "1 000 to 20"), list(WEIGHTS)[1:], KINDS)
-    ),
-]
+#: The largest cases come last, so that an interrupted run has something of everything.
+CASES = sorted(
+    [
+        *(Case(kind, k, size) for k, size, kind in product(N_CLASSES, SIZES, KINDS)),
+        *(Case(kind, k, size, eta=OTHER_ETA) for k, size, kind in product((3, 10), ("100 each", "5 000 to 5"), KINDS)),
+        *(
+            Case(kind, k, size, weights)
+            for k, size, weights, kind in product((2, 3, 10), ("100 each", "1 000 to 20"), list(WEIGHTS)[1:], KINDS)
+        ),
+    ],
+    key=lambda case: case.n_classes,
+)
 QUICK_CASES = [case for case in CASES if case.n_classes <= 3 or (case.n_classes, case.size) == (10, "1 000 to 20")]
