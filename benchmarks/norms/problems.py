@@ -86,10 +86,9 @@ PROBLEMS: dict[str, Callable[[], Samples]] = {
     "optdigits": keel("optdigits"),
     "texture": keel("texture"),
     "penbased": keel("penbased"),
-    "letter": keel("letter"),
 }
 
-#: The exponent of `HELD_OUT_POWERS` was chosen with these, so they are no evidence for it.
+#: `MOST_PRICE_POWER` was chosen with these, so they are no evidence for it.
 LOOKED_AT = ("satimage", "connect-4", "clusters", "segment", "marketing")
 
 
