@@ -1,11 +1,13 @@
 """Memory of a fit: what it would take, what there is, and a refusal before any of it is taken."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from boosters import make_booster
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from memory import peak_of
 from models import CLASSIFIERS, model_bytes
@@ -14,7 +16,7 @@ from scipy.sparse import random as random_sparse
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from strategies import tree_limits
 
-from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier
+from comboost import AdaBoostMMClassifier, CoMBoClassifier, ConfusionBoostingClassifier, _core
 from comboost._boosting import learners, search
 from comboost._engine import memory, memory_plan, scores
 from comboost._engine.memory import available_memory
@@ -142,7 +144,70 @@ def test_norms_plan_a_sum_per_leaf_and_pair_of_classes():
     assert priced.phases()["leaf values"][sums] == 2**10 * 128 * 128 * 8
 
 
+def up_to_a_multiple(number, step):
+    return -(-number // step) * step
+
+
+@given(st.integers(1, 10**6), st.integers(2, 1000), st.sampled_from([1, 2, 20]), st.integers(1, 12))
+@example(10**5, 127, 1, 5)
+@example(10**5, 128, 1, 5)
+@example(10**5, 129, 1, 5)
+@example(10**5, 128, 2, 5)
+def test_costs_and_leaf_sums_follow_from_samples_leaves_and_classes(n_samples, n_classes, least, depth):
+    limits = TreeLimits(depth, min_samples_leaf=least, value_per_class=True, n_trees=10)
+    parts = FitShape(n_samples, 3, n_classes, limits=limits).parts()
+    n_leaves = min(max(1, n_samples // least), 2**depth)
+    n_channels = up_to_a_multiple(n_classes + (least > 1), _core.CHANNELS_PER_VECTOR)
+    assert parts["samples"]["costs"] == n_samples * (8 * n_classes + _core.UNIT_BYTES * n_channels)
+    n_sums = 6 if n_classes > 128 else n_classes + n_channels  # of a leaf and class: pairs of classes up to 128
+    assert parts["leaf values"]["sums of the leaves"] == 8 * n_leaves * n_classes * n_sums
+    assert parts["trees"]["leaf values"] == 10 * n_leaves * n_classes * _core.UNIT_BYTES
+
+
 # How near the plan is to what is taken
+
+
+#: Fits two shapes, each in a process of its own: many samples, whose costs take most, and many leaves, whose sums do.
+MANY_CLASSES = """
+import os, sys
+from pathlib import Path
+import numpy as np
+from comboost import ConfusionBoostingClassifier
+from comboost._engine import memory, memory_plan
+
+def status(key):
+    lines = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return 1024 * int(lines[key].split()[0])
+
+random, plans = np.random.default_rng(0), []
+memory_plan.check_room = lambda task, needed, advice: plans.append(needed)
+for use, n_samples, depth, max_bins in (("costs", 20_000, 3, 20), ("sums of the leaves", 8192, None, 255)):
+    if process := os.fork():
+        os.waitpid(process, 0)
+        continue
+    parameters = {"n_estimators": 1, "smoothing": 1.0, "learning_rate": 0.3, "max_depth": depth, "max_bins": max_bins}
+    model = ConfusionBoostingClassifier(**parameters, n_jobs=1)
+    X, y = random.random((n_samples, 2)), random.permutation(np.arange(n_samples) % 300)
+    model.fit(X[:300], np.arange(300) % 3)  # imports, buffers
+    Path("/proc/self/clear_refs").write_text("5")
+    before = status("VmRSS")
+    model.fit(X, y)
+    plan = max(plans, key=lambda needed: sum(needed.values()))
+    assert max(plan, key=plan.get) == use, plan
+    print(status("VmHWM") - before, sum(plan.values()), flush=True)
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read from /proc")
+def test_costs_and_leaf_sums_of_many_classes_take_what_is_planned():
+    done = subprocess.run([sys.executable, "-c", MANY_CLASSES], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2, done.stderr
+    for line in lines:
+        peak, planned = map(int, line.split())
+        assert peak > 7 * 10**7
+        assert planned / 1.2 <= peak <= 1.2 * planned
 
 
 def make_rows(n_samples, n_features, n_classes):
