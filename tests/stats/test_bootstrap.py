@@ -1,11 +1,17 @@
 """Bootstrap draws have the spread of the samples."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import binomtest
+from scipy.stats import t as student
 
 from comboost._stats.bootstrap import (
+    BootstrapDraws,
     add_pseudo_samples,
     dense_norms,
     draw_metrics,
@@ -117,3 +123,43 @@ def test_exchanged_predictions_keep_samples_and_are_symmetric():
     assert ((right[0] + right[1]) == (ours == truth).sum() + (theirs == truth).sum()).all()
     n_disagreed = int(((ours == truth) != (theirs == truth)).sum())
     assert (right[0] - right[1]).std() == pytest.approx(np.sqrt(n_disagreed), rel=0.15)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("n_free", [0, 1, 2, 30, 10_000])
+def test_half_widths_are_two_sided_as_those_of_scipy(confidence, n_free):
+    low, high = student.interval(confidence, max(n_free, 1), loc=0.0, scale=0.25)
+    assert BootstrapDraws({}, {}, n_free).half_width(0.25, confidence) == pytest.approx(high)
+    assert high == pytest.approx(-low)
+
+
+def test_interval_of_a_metric_is_the_two_sided_one_of_its_draws():
+    first, second = np.random.default_rng(0).normal(size=(2, 500))
+    draws = BootstrapDraws({"norm": np.stack([first, second])}, {}, 40)
+    for idx, values in enumerate((first, second)):
+        _, high = student.interval(0.9, 40, scale=np.std(values, ddof=1))
+        assert draws.half_width(draws.standard_error("norm", idx), 0.9) == pytest.approx(high)
+    error = np.std(first - second, ddof=1)
+    assert draws.standard_error_of_difference("norm") == pytest.approx(error)
+
+
+@given(
+    st.lists(st.integers(0, 30), min_size=1, max_size=120),
+    st.integers(-31, 31),
+    st.sampled_from([Fraction(1, 2), Fraction(4, 5), Fraction(9, 10), Fraction(19, 20), Fraction(99, 100)]),
+)
+@example(list(range(19)), 18, Fraction(9, 10))  # the quantile is exactly an order statistic
+@example(list(range(19)), 17, Fraction(9, 10))
+@example(list(range(20)), 18, Fraction(9, 10))
+@example(list(range(99)), 94, Fraction(19, 20))
+@example(list(range(99)), -95, Fraction(19, 20))
+@example([0, 1, 2], 5, Fraction(19, 20))  # too few draws for anything to be significant
+def test_difference_is_significant_iff_the_permutation_test_says_so(sizes, value, confidence):
+    """The observed difference is one of the exchanges: p = (1 + exchanges that are as large)/(1 + all exchanges)."""
+    exchanged = np.array(sizes) * np.where(np.arange(len(sizes)) % 2, 1.0, -1.0)
+    draws = BootstrapDraws(
+        {"norm": np.zeros((2, 3))}, {"norm": np.stack([exchanged, np.zeros(len(sizes))])}, 30
+    )  # no spread: nothing else widens the interval
+    p = Fraction(1 + sum(size >= abs(value) for size in sizes), 1 + len(sizes))
+    half = draws.half_width_of_difference("norm", float(value), float(confidence))
+    assert (half < abs(value)) == (p <= 1 - confidence)

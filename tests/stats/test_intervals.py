@@ -5,9 +5,9 @@ from math import comb
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
-from comboost._stats.intervals import bonferroni, exact_interval, newcombe_interval
+from comboost._stats.intervals import bonferroni, exact_interval, newcombe_interval, wilson_interval
 
 
 def all_tables(n_samples):
@@ -63,3 +63,22 @@ def test_exact_intervals_are_those_of_scipy():
         expected = binomtest(right, size).proportion_ci(0.9, method="exact")
         assert (below, above) == pytest.approx((expected.low, expected.high), abs=1e-12)
     assert [each.tolist() for each in exact_interval(np.zeros(1), np.zeros(1), 0.9)] == [[0.0], [1.0]]
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
+def test_wilson_intervals_are_those_of_scipy_at_any_confidence(confidence):
+    cases = [(right, size) for size in (1, 2, 5, 40) for right in range(0, size + 1, max(1, size // 5))]
+    right, sizes = np.array(cases, dtype=float).T
+    low, high = wilson_interval(right / sizes, sizes, confidence=confidence)
+    for (n_right, size), below, above in zip(cases, low, high, strict=True):
+        expected = binomtest(n_right, size).proportion_ci(confidence, method="wilson")
+        assert (below, above) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
+def test_exact_intervals_leave_half_of_the_error_on_either_side(confidence):
+    low, high = exact_interval(np.array([3.0, 7.0]), np.array([10.0, 10.0]), confidence)
+    for n_right, below, above in zip((3, 7), low, high, strict=True):
+        half = (1 - confidence) / 2
+        assert binom.sf(n_right - 1, 10, below) == pytest.approx(half)
+        assert binom.cdf(n_right, 10, above) == pytest.approx(half)

@@ -58,3 +58,12 @@ def test_corrected_interval_is_wider_than_that_of_independent_folds():
     assert mean == plain[0] == pytest.approx(differences.mean())
     assert (high - low) / (plain[2] - plain[1]) == pytest.approx(np.sqrt(1 + 10 / 9))
     assert plain[2] - plain[0] == pytest.approx(2.262157 * differences.std(ddof=1) / np.sqrt(10))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("n", [2, 3, 10, 50])
+def test_corrected_intervals_are_two_sided_as_those_of_scipy(confidence, n):
+    differences = np.random.default_rng(n).normal(size=n)
+    scale = np.sqrt(1 / n + 0.25) * differences.std(ddof=1)
+    expected = student.interval(confidence, n - 1, loc=differences.mean(), scale=scale)
+    assert corrected_interval(differences, 0.25, confidence)[1:] == pytest.approx(expected)

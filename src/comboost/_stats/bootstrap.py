@@ -68,8 +68,11 @@ class BootstrapDraws:
         half = self.half_width(self.standard_error_of_difference(key), confidence)
         first, second = self.exchanged[key]
         sizes = np.sort(np.abs(first - second))
-        critical = float(sizes[min(int(np.ceil(confidence * (len(sizes) + 1))), len(sizes)) - 1])
-        return half if abs(value) > critical + SAME_DIFFERENCE else max(half, critical, abs(value))
+        rank = int(np.ceil(confidence * (len(sizes) + 1)))
+        critical = float(sizes[min(rank, len(sizes)) - 1])
+        can_be_significant = rank <= len(sizes)  # otherwise there are too few exchanges for so high a confidence
+        is_significant = can_be_significant and abs(value) > critical + SAME_DIFFERENCE
+        return half if is_significant else max(half, critical, abs(value))
 
 
 def draw_metrics(

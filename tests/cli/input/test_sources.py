@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from comboost.cli.input.columns import summarise_columns, to_frame
 from comboost.cli.input.delimited import Dialect
 from comboost.cli.input.sources import parse_bytes, read_source
+from comboost.cli.terminal.errors import CommandError
 
 
 def read(content, ending=".csv", **options):
@@ -76,6 +77,16 @@ def test_separator_and_decimal_sign_are_found_out(frame, sep, decimal):
     pd.testing.assert_frame_equal(found, frame, check_dtype=False)
 
 
+@pytest.mark.parametrize("sep", [";", "\t", "|"])
+@pytest.mark.parametrize("point", ["1.25", ".5", "-7.0"])
+def test_comma_beside_decimal_points_is_not_the_decimal_mark(sep, point):
+    lines = [sep.join(("a", "b")), *(sep.join((f"{i},5", point)) for i in range(9))]
+    with pytest.raises(CommandError, match=r"'a' of it .*decimal comma.*others have decimal points; write them with"):
+        read("\n".join(lines))
+    without = [line.replace(point, "3") for line in lines]
+    assert read("\n".join(without))["a"].tolist() == [i + 0.5 for i in range(9)]
+
+
 def test_cells_with_separators_quotes_and_line_breaks_stay_whole():
     values = ['say "no"', "a,b", "two\nlines", "x"]
     assert read(pd.DataFrame({"a": values, "b": 1}).to_csv(index=False))["a"].tolist() == values
@@ -110,6 +121,27 @@ def test_whole_numbers_of_which_none_comes_twice_may_be_identifiers():
     found = {each.name: each.remark for each in summarise_columns(read(table.to_csv(index=False)))}
     assert "an identifier, unless" in found.pop("customer")
     assert set(found.values()) == {""}
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "values", "remark"),
+    [
+        (19, lambda n: np.arange(n), ""),  # any column of so few rows may be distinct
+        (20, lambda n: np.arange(n), "identifier?"),
+        (20, lambda n: 7 - 3 * np.arange(n), "identifier?"),
+        (20, lambda n: 0.5 * np.arange(n), "identifier?"),
+        (19, lambda n: [f"c{i}" for i in range(n)], ""),
+        (20, lambda n: [f"c{i}" for i in range(n)], "identifier?"),
+        (19, lambda n: np.arange(n) ** 2, ""),
+        (20, lambda n: np.arange(n) ** 2, "distinct whole numbers: an identifier, unless it is a measurement"),
+        (20, lambda n: np.arange(n) ** 2 + 0.5, ""),
+        (20, lambda n: np.maximum(np.arange(n), 1), ""),  # one value comes twice
+        (21, lambda n: [None, *range(n - 1)], ""),  # one is missing
+    ],
+)
+def test_columns_of_at_least_twenty_distinct_values_may_be_identifiers(n_rows, values, remark):
+    (found,) = summarise_columns(pd.DataFrame({"a": values(n_rows)}))
+    assert found.remark == remark
 
 
 def test_kinds_and_remarks():
