@@ -51,7 +51,7 @@ def make_forest(seed, n_trees, n_leaves, n_classes, leaning, every_class, n_bins
         nodes["threshold"][chosen] = edges_of(feature, n_bins)[nodes["bin"][chosen]]
     nodes["flags"][numbers] = random.integers(2, size=numbers.sum())
     nodes["flags"][by_set] = 2
-    sets = random.integers(256, size=(3, 32), dtype=np.uint8)[random.integers(3, size=by_set.sum())]  # some are alike
+    sets = distinct_sets(random)[random.integers(5, size=by_set.sum())]  # some are alike
     nodes["set"][by_set] = np.arange(len(sets))
     nodes["label"][is_leaf] = random.integers(n_classes, size=is_leaf.sum())
     votes = None
@@ -61,6 +61,14 @@ def make_forest(seed, n_trees, n_leaves, n_classes, leaning, every_class, n_bins
     offsets = np.cumsum([0, *(len(tree[0]) for tree in trees)])
     kinds = np.array([1] * CATEGORIES + [2] * (N_FEATURES - CATEGORIES), np.uint8)
     return Forest(nodes, sets, offsets, random.random(n_trees), kinds, n_classes, votes)
+
+
+def distinct_sets(random):
+    """Five sets of codes, the last four of which differ from the first in codes from 0, 64, 128 or 248 on only."""
+    sets = np.repeat(random.integers(256, size=(1, 32), dtype=np.uint8), 5, axis=0)
+    for k, first_byte in enumerate((0, 8, 16, 31), start=1):
+        sets[k, first_byte:] = ~sets[0, first_byte:]
+    return sets
 
 
 def make_rows(seed, n_samples, n_bins, missing, dtype):
@@ -82,7 +90,7 @@ FORESTS = st.builds(
     seed=st.integers(0, 2**32 - 1),
     n_trees=st.integers(1, 9),
     n_leaves=st.sampled_from([1, 2, 8, 40]),
-    n_classes=st.sampled_from([2, 3, 4, 5, 8, 9, 33, 36, 70]),
+    n_classes=st.sampled_from([2, 3, 4, 5, 8, 9, 31, 32, 33, 36, 63, 64, 65, 70]),
     leaning=st.sampled_from([0.0, 0.7]),
     every_class=st.booleans(),
     n_bins=st.sampled_from([3, 60, 254]),
