@@ -74,7 +74,7 @@ def ordered_pairs(truth, predicted, confidence):
     return [key[2:] for key in sorted(keys)]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(evaluations(max_samples=60, max_classes=5), st.sampled_from([0.8, 0.95]))
 @example((CLASSES, *map(np.array, (list("ab" + "c" * 99), list("ba" + "a" * 9 + "c" * 90), list("a" * 101)))), 0.95)
 @example((CLASSES, *map(np.array, (list("aabbccddeeff"), list("bcacbabbaacc"), list("a" * 12)))), 0.95)
