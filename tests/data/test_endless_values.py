@@ -171,6 +171,8 @@ def test_lists_without_end_are_refused(make, wrap):
     for call in calls:
         with unchanged(early), refused:
             call()
+    with pytest.raises(ValueError, match=r"categorical_features=\[.*\]; give"):
+        fit(categorical_features=values)
 
 
 @given(st.integers(1, MAX_NESTED + 2))

@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from comboost._data.categories import Categories, Column
-from comboost._data.checks import InvalidColumns, as_rectangle, fill_mask, numbers_in_errors
+from comboost._data.checks import InvalidColumns, as_rectangle, fill_mask, numbers_in_errors, shown
 from comboost._data.frames import ArrowSource, FrameSource, PandasSource, PolarsSource
 from comboost._data.labels import Candidates, read_classes, read_labels
 from comboost._data.sample_weights import ClassWeights, ClassWeightSums, class_sums, find_scale, read_weights
@@ -238,8 +238,8 @@ def read_features(given: Any, names: list[str] | None, n_features: int) -> list[
         indices = [names.index(name) for name in items]
     else:
         raise ValueError(
-            f'categorical_features={given!r}; give "from_dtype", None, or a list: indices of columns, their names, or '
-            "a boolean for every column."
+            f'categorical_features={shown(given)}; give "from_dtype", None, or a list: indices of columns, their names, '
+            "or a boolean for every column."
         )
     repeated = sorted(item for item, count in Counter(items).items() if count > 1)
     if repeated:  # one of them may be a slip for another feature
