@@ -238,8 +238,8 @@ def read_features(given: Any, names: list[str] | None, n_features: int) -> list[
         indices = [names.index(name) for name in items]
     else:
         raise ValueError(
-            f'categorical_features={shown(given)}; give "from_dtype", None, or a list: indices of columns, their names, '
-            "or a boolean for every column."
+            f'categorical_features={shown(given)}; give "from_dtype", None, or a list: indices of columns, their '
+            "names, or a boolean for every column."
         )
     repeated = sorted(item for item, count in Counter(items).items() if count > 1)
     if repeated:  # one of them may be a slip for another feature
