@@ -275,8 +275,8 @@ def get_norm(norm: str | object) -> Norm:
     if given.of not in ("pairs", "classes", "both"):
         raise ValueError(
             f"norm {given.name}: its attribute of is {given.of!r}; "
-            "use 'pairs' for a norm of A (n_classes, n_classes), 'classes' for a norm of the class losses, or 'both' for "
-            "a norm of whichever the loss has."
+            "use 'pairs' for a norm of A (n_classes, n_classes), 'classes' for a norm of the class losses, or 'both' "
+            "for a norm of whichever the loss has."
         )
     if given.smooth.of != given.of:
         raise ValueError(
