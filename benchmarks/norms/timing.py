@@ -12,7 +12,7 @@ from benchmarks._lib.timing import quiet
 from comboost import CoMBoClassifier, ConfusionBoostingClassifier
 from comboost._boosting.monitor import RoundCounter
 
-REPEATS = 7
+REPEATS = 5
 WARM_UP_ROUNDS = 3
 SHAPES = {  # rounds and depth
     Problem(1_000, 20, 5): (100, 4),
