@@ -348,16 +348,16 @@ def with_attributes(**attributes):
     return model
 
 
-class SquareSum:
+class RootOfSquares:
     """A norm."""
 
     of = "pairs"
 
     def value(self, losses):
-        return float((losses**2).sum())
+        return float((losses**2).sum() ** 0.5)
 
     def gradient(self, losses):
-        return 2.0 * losses
+        return losses / self.value(losses)
 
 
 class Kind(str):
@@ -384,8 +384,8 @@ REFUSED = {
     ),
     "complex": (lambda: with_attributes(tol=1j), "tol is 1j of type complex"),
     "own norm": (
-        lambda: ConfusionBoostingClassifier(n_estimators=1, loss="logistic", norm=SquareSum()).fit(X, Y),
-        "parameters/norm is .* of type SquareSum, which is not a plain value; pickle it: a norm of your own",
+        lambda: ConfusionBoostingClassifier(n_estimators=1, loss="logistic", norm=RootOfSquares()).fit(X, Y),
+        "parameters/norm is .* of type RootOfSquares, which is not a plain value; pickle it: a norm of your own",
     ),
     "long decimal": (lambda: with_attributes(tol=Decimal("1E+3000000")), "tol is .* of type Decimal"),
     "long decimal fraction": (lambda: with_attributes(tol=Decimal("0." + "3" * 2000)), "tol is .* of type Decimal"),

@@ -145,7 +145,8 @@ def test_reading_takes_what_is_planned(tmp_path):
     found = {kind: list(map(int, line.split())) for kind, line in zip(kinds, done.stdout.splitlines(), strict=True)}
     assert all(n_rows >= 200_000 and peak > 3 * 10**7 for n_rows, peak, _ in found.values())
     ratios = {kind: planned / peak for kind, (_, peak, planned) in found.items()}
-    assert all(0.8 <= ratio <= 1.3 for ratio in ratios.values()), ratios  # versions of Arrow differ
+    # Versions differ: pandas 3 copies less than pandas 2, for which is planned.
+    assert all(0.8 <= ratio <= 1.5 for ratio in ratios.values()), ratios
 
 
 @pytest.mark.parametrize("kind", KINDS)
