@@ -228,7 +228,10 @@ constexpr int kExponentBits = 52;  // where the exponent of a double begins
 template <class Bits, class Lanes>
 inline Bits round_to_units(const Lanes& values) {
     constexpr std::uint64_t kFraction = (std::uint64_t{1} << kExponentBits) - 1;
-    return std::bit_cast<Bits>(values + 0x1p52) & kFraction;
+    const Lanes shifted = values + 0x1p52;
+    Bits bits;  // not std::bit_cast: GCC's sanitizer takes its result for an address if it is a vector
+    std::memcpy(&bits, &shifted, sizeof bits);
+    return bits & kFraction;
 }
 
 // For x from 0 to 2^960, log2(1 + x) and x/(1 + x), right but for the last bits. 1 + x = 2^k·m with m next to 1, and
