@@ -31,6 +31,7 @@ BOUNDS = {
 }
 EXACT, ROWS, ENTRIES, COROLLARY = "norm", "norm, entrywise and rows", "norm, entrywise", "norm, corollary"
 VACUOUS = 1.0 - 1e-6  # of the largest norm
+SHAPE = ("classes", "samples")  # of a timed problem
 ERROR_LEVEL = 0.05  # of the test that no coverage is below nominal
 WORDS = Path(__file__).with_name("words.md")
 MIDDLE = "1 000 to 20"
@@ -45,7 +46,7 @@ def render(coverage: Stored, speed: Stored) -> str:
     return WORDS.read_text(encoding="utf-8").format(
         n_cases=len(results),
         draws=cell(draws),
-        answer=answer(results, draws),
+        answer=f"{answer(results, draws)}\n{answer_speed(speed[1])}",
         eta=ETA,
         nominal=1 - ETA,
         other_nominal=1 - OTHER_ETA,
@@ -156,6 +157,19 @@ def answer(results: Sequence[Result], draws: int) -> str:
             f"{times[ROWS]:.1f} times as much, the corollary by {times[COROLLARY]:.1f} times as much (geometric means "
             "over the cases).",
         )
+    )
+
+
+def answer_speed(rows: Sequence[Row]) -> str:
+    """How long the slowest calls take."""
+    slowest: dict[int, float] = {}
+    for row in rows:
+        times = [value for name, value in row.items() if name not in SHAPE]
+        slowest[row["samples"]] = max(*times, slowest.get(row["samples"], 0.0))
+    few, many = min(slowest), max(slowest)
+    return (
+        f"- **They are quick.** A call takes at most {slowest[few]:.0f} ms for {cell(few)} samples, and "
+        f"{slowest[many]:.0f} ms for {cell(many)}."
     )
 
 

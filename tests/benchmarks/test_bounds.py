@@ -72,8 +72,10 @@ def test_page_answers_from_what_was_simulated():
     for case, entry in zip(cases, entries, strict=True):
         assert set(BOUNDS) <= set(entry["bounds"])
         assert ("norm, entrywise" in entry["bounds"]) == (case.weights == EQUAL)
-    page = render((HEADER, entries), ({}, [{"classes": 2, "samples": 10, "confusion_norm_bound": 1.0}]))
+    speed = ({}, [{"classes": 2, "samples": n, "recall_bounds": 1.0, "confusion_norm_bound": n / 10} for n in (40, 90)])
+    page = render((HEADER, entries), speed)
+    assert "at most 4 ms for 40 samples, and 9 ms for 90" in page
     assert "none is significantly below nominal" in page
     for entry in entries:
         entry["bounds"]["G-mean"]["held"] = 0
-    assert "SOME ARE BELOW NOMINAL" in render((HEADER, entries), ({}, [{"classes": 2, "samples": 10}]))
+    assert "SOME ARE BELOW NOMINAL" in render((HEADER, entries), speed)
